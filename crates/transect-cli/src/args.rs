@@ -1,0 +1,206 @@
+//! The command line: one definition for parsing, help, completions and the man page.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, Totals};
+
+use crate::output;
+
+/// Walks directory trees as fast as the kernel allows, and counts what is there.
+///
+/// Without a command, `scan` is meant.
+#[derive(Debug, Parser)]
+#[command(name = "transect", version, args_conflicts_with_subcommands = true, after_help = EXIT)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) scan: ScanArgs,
+}
+
+const EXIT: &str = "\
+Exit codes: 0 complete; 1 finished, but something could not be read; \
+2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+const LIST_EXAMPLES: &str = "\
+Paths are printed as find prints them, in the order in which they are found.
+
+Exit codes: 0 complete; 1 finished, but something could not be read; \
+2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Counts entries and bytes, and shows the largest directories and files
+    #[command(after_help = EXIT)]
+    Scan(ScanArgs),
+    /// Prints the path of every entry
+    #[command(after_help = LIST_EXAMPLES)]
+    List(ListArgs),
+    /// Shows what this kernel, file system and privilege allow, and which reader is used
+    Doctor(DoctorArgs),
+    /// Prints a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Prints the man page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScanArgs {
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+    /// Rank the largest by length instead of by disk usage, and show lengths first
+    #[arg(long)]
+    pub(crate) apparent: bool,
+    /// How many of the largest directories and files to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// List all errors, not only the first few; with --json as `error_list`
+    #[arg(long)]
+    pub(crate) errors: bool,
+    /// Print one JSON object, with exact numbers
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+    /// End every path with NUL instead of a newline, for xargs -0
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
+    /// Leave out entries fewer than N steps below their root; 1 leaves the roots out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) min_depth: u32,
+    /// List all errors, not only the first few
+    #[arg(long)]
+    pub(crate) errors: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The place to look at
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) path: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// What every command that walks understands.
+#[derive(Debug, Args)]
+pub(crate) struct WalkArgs {
+    /// Where to begin; by default the current directory. Paths that lie in each other are counted
+    /// once
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Stay on the file system of each PATH
+    #[arg(short = 'x', long)]
+    pub(crate) one_file_system: bool,
+    /// Read pseudo file systems (/proc, /sys) below PATH, too
+    #[arg(long)]
+    pub(crate) pseudo: bool,
+    /// Follow symbolic links; every directory is read once, whatever leads to it
+    #[arg(short = 'L', long)]
+    pub(crate) follow: bool,
+    /// Read no directories N steps below PATH, or deeper
+    #[arg(short = 'd', long, value_name = "N")]
+    pub(crate) max_depth: Option<u32>,
+    /// Only entries whose name (or path, if it holds a /) matches; !GLOB leaves them out; the last
+    /// match decides
+    #[arg(short = 'g', long, value_name = "GLOB")]
+    pub(crate) glob: Vec<String>,
+    /// Leave out entries whose name (or path, if it holds a /) matches
+    #[arg(short = 'E', long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+    /// Leave out what .gitignore files leave out, and .git
+    #[arg(long)]
+    pub(crate) gitignore: bool,
+    /// How directories are read; `transect doctor` says which can be used here
+    #[arg(long, value_name = "READER", value_parser = reader_parser())]
+    pub(crate) reader: Option<ReaderName>,
+    /// In which order, and on which threads, directories are read
+    #[arg(long, value_name = "ORDER", default_value = Order::default().as_str(),
+          value_parser = order_parser())]
+    pub(crate) order: Order,
+    /// The most threads; by default as many as can work at once, more while waiting for a device
+    #[arg(short = 'j', long, value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+fn reader_parser() -> impl TypedValueParser<Value = ReaderName> {
+    PossibleValuesParser::new(ReaderName::ALL.iter().map(|reader| reader.as_str())).map(|name| {
+        let named = ReaderName::ALL
+            .iter()
+            .copied()
+            .find(|reader| reader.as_str() == name);
+        named.expect("BUG: the parser lets only names of readers pass")
+    })
+}
+
+fn order_parser() -> impl TypedValueParser<Value = Order> {
+    PossibleValuesParser::new(Order::ALL.iter().map(|order| order.as_str())).map(|name| {
+        let named = Order::ALL
+            .iter()
+            .copied()
+            .find(|order| order.as_str() == name);
+        named.expect("BUG: the parser lets only names of orders pass")
+    })
+}
+
+impl WalkArgs {
+    /// Returns the roots: the current directory if none was given.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() {
+            vec![PathBuf::from(".")]
+        } else {
+            self.paths.clone()
+        }
+    }
+
+    /// Returns the options that the arguments mean.
+    pub(crate) fn options(&self) -> ScanOptions {
+        #[cfg(target_os = "linux")]
+        transect_sys::linux::raise_open_file_limit();
+        let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
+        ScanOptions {
+            reader: self.reader,
+            order: self.order,
+            threads: self.threads.map(usize::from),
+            one_file_system: self.one_file_system,
+            pseudo_file_systems: self.pseudo,
+            follow: self.follow,
+            max_depth: self.max_depth,
+            filters: Filters {
+                globs: self.glob.iter().cloned().chain(excluded).collect(),
+                gitignore: self.gitignore,
+                min_depth: 0,
+            },
+            ..ScanOptions::new(self.roots())
+        }
+    }
+
+    /// A link given as the only path counts as a link, as for du and find: says so.
+    pub(crate) fn hint_at_links(&self, outcome: &Outcome<Totals>) {
+        let totals = &outcome.sink;
+        if let [path] = self.paths.as_slice()
+            && totals.symlinks == 1
+            && totals.entries() == 1
+            && path.is_dir()
+        {
+            let path = output::quote::for_terminal(path.as_os_str());
+            output::hint(&format!(
+                "'{path}' is a symbolic link; '{path}/' is what it leads to"
+            ));
+        }
+    }
+}

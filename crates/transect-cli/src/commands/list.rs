@@ -1,0 +1,47 @@
+//! `transect list`: every path, as soon as it is found.
+
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use transect::{PathOutput, Paths, Progress};
+
+use crate::args::ListArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::progress::ProgressLine;
+
+/// How many errors keep their text unless all are asked for.
+const ERRORS_KEPT: usize = 1000;
+
+pub(crate) fn run(args: ListArgs) -> Result<End, Fatal> {
+    let progress = Arc::new(Progress::new());
+    let mut options = args.walk.options();
+    options.filters.min_depth = args.min_depth;
+    let plan = options
+        .cancel(cancel_on_signal()?)
+        .progress(Arc::clone(&progress))
+        .plan()?;
+
+    // The standard output's own buffer would cut the walk's buffers into lines: go around it.
+    let stdout = std::io::stdout();
+    let to_terminal = stdout.is_terminal();
+    let file = File::from(stdout.as_fd().try_clone_to_owned()?);
+    let terminator = if args.null { b'\0' } else { b'\n' };
+    let output =
+        Arc::new(PathOutput::new(file, terminator).mask_controls(to_terminal && !args.null));
+
+    // Paths on the terminal are progress enough.
+    let line = (!to_terminal).then(|| ProgressLine::start(&progress));
+    let errors = if args.errors { usize::MAX } else { ERRORS_KEPT };
+    let outcome = plan.run(|| Paths::new(Arc::clone(&output), errors))?;
+    drop(line);
+
+    let interrupted = outcome.interrupted;
+    let mut tally = outcome.sink.into_tally();
+    output.finish()?;
+    output::show_errors(&mut tally, args.errors);
+    Ok(End::of(&tally, interrupted))
+}

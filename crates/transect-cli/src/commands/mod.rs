@@ -1,0 +1,6 @@
+//! One file per command.
+
+pub(crate) mod doctor;
+pub(crate) mod generate;
+pub(crate) mod list;
+pub(crate) mod scan;

@@ -1,0 +1,66 @@
+//! `transect scan`: how much is there, and where the bytes are.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use transect::{Outcome, Progress, RankBy, Totals};
+
+use crate::args::ScanArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::{self, json, summary};
+use crate::progress::ProgressLine;
+
+pub(crate) fn run(args: ScanArgs) -> Result<End, Fatal> {
+    let progress = Arc::new(Progress::new());
+    let plan = args
+        .walk
+        .options()
+        .cancel(cancel_on_signal()?)
+        .progress(Arc::clone(&progress))
+        .plan()?;
+
+    let line = ProgressLine::start(&progress);
+    let outcome = plan.run(|| {
+        let rank_by = if args.apparent {
+            RankBy::Apparent
+        } else {
+            RankBy::DiskUsage
+        };
+        let totals = Totals::ranked(args.top, rank_by);
+        if args.errors {
+            totals.keep_all_errors()
+        } else {
+            totals
+        }
+    });
+    drop(line);
+    show(&args, outcome?)
+}
+
+fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
+    let roots: Vec<PathBuf> = args.walk.roots();
+    let tally = &mut outcome.sink.tally;
+    let end = End::of(tally, outcome.interrupted);
+    // In JSON the errors are part of the object.
+    if !(args.json && args.errors) {
+        output::show_errors(tally, args.errors);
+    }
+    if tally.failed_roots == roots.len() as u64 {
+        return Ok(end);
+    }
+    if args.json {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let object = json::Scan::new(&roots, &outcome, args.errors);
+        serde_json::to_writer(&mut out, &object).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        out.flush()?;
+    } else {
+        let mut out = BufWriter::new(anstream::stdout().lock());
+        summary::write(&mut out, &roots, &outcome)?;
+        out.flush()?;
+    }
+    args.walk.hint_at_links(&outcome);
+    Ok(end)
+}

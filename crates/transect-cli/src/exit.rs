@@ -1,0 +1,89 @@
+//! How the program ends.
+//!
+//! | code | means |
+//! |---|---|
+//! | 0 | complete |
+//! | 1 | finished, but partial: something inside a tree could not be read |
+//! | 2 | wrong usage, or nothing could be done |
+//! | 130 | interrupted |
+//!
+//! A reader that closes the pipe has seen enough: that is a quiet success.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use transect::Tally;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All was read.
+    Complete,
+    /// Something could not be read.
+    Partial,
+    /// A root could not be read.
+    RootFailed,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+impl End {
+    /// Returns how a walk ended.
+    pub(crate) fn of(tally: &Tally, interrupted: bool) -> Self {
+        if interrupted {
+            Self::Interrupted
+        } else if tally.failed_roots > 0 {
+            Self::RootFailed
+        } else if !tally.is_complete() {
+            Self::Partial
+        } else {
+            Self::Complete
+        }
+    }
+}
+
+/// Why nothing, or nothing more, could be done.
+#[derive(Debug)]
+pub(crate) enum Fatal {
+    /// The walk could not begin.
+    Walk(transect::Error),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl From<transect::Error> for Fatal {
+    fn from(error: transect::Error) -> Self {
+        Self::Walk(error)
+    }
+}
+
+impl From<io::Error> for Fatal {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl fmt::Display for Fatal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Walk(error) => error.fmt(f),
+            Self::Output(error) => write!(f, "cannot write output: {error}"),
+        }
+    }
+}
+
+/// Returns the exit code, and says on stderr why nothing could be done.
+pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
+    match end {
+        Ok(End::Complete) => ExitCode::SUCCESS,
+        Ok(End::Partial) => ExitCode::from(1),
+        Ok(End::RootFailed) => ExitCode::from(2),
+        Ok(End::Interrupted) => ExitCode::from(130),
+        Err(Fatal::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(fatal) => {
+            crate::output::complain(&fatal);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The objects that `--json` prints. Keys are the words of the glossary, sizes are bytes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use transect::{Largest, Outcome, ScanError, Tally, Totals};
+
+/// What `scan --json` prints.
+#[derive(Serialize)]
+pub(crate) struct Scan<'a> {
+    schema: &'static str,
+    roots: Vec<PathKey<'a>>,
+    complete: bool,
+    interrupted: bool,
+    files: u64,
+    directories: u64,
+    symlinks: u64,
+    others: u64,
+    apparent_size: u64,
+    allocated_size: u64,
+    directories_allocated_size: u64,
+    hard_links: u64,
+    errors: u64,
+    errors_by: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    vanished: u64,
+    skipped: BTreeMap<&'static str, u64>,
+    elapsed_ns: u64,
+    reader: &'static str,
+    order: &'static str,
+    threads: usize,
+    profile: Option<&'static str>,
+    largest_directories: Vec<LargestEntry<'a>>,
+    largest_files: Vec<LargestEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+/// One of the largest.
+#[derive(Serialize)]
+struct LargestEntry<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    apparent_size: u64,
+    allocated_size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directories_allocated_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+}
+
+/// One error.
+#[derive(Serialize)]
+pub(crate) struct ErrorEntry<'a> {
+    operation: &'static str,
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    kind: &'static str,
+    os_error: Option<i32>,
+}
+
+/// A path that is a value of its own.
+struct PathKey<'a>(&'a Path);
+
+impl Serialize for PathKey<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string_lossy())
+    }
+}
+
+/// A path, and its bytes in hexadecimal where it is not UTF-8.
+#[derive(Serialize)]
+pub(crate) struct PathEntry<'a> {
+    path: PathKey<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_raw: Option<String>,
+}
+
+impl<'a> From<&'a Path> for PathEntry<'a> {
+    fn from(path: &'a Path) -> Self {
+        let path_raw = path
+            .to_str()
+            .is_none()
+            .then(|| hex(path.as_os_str().as_encoded_bytes()));
+        Self {
+            path: PathKey(path),
+            path_raw,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+impl<'a> From<&'a ScanError> for ErrorEntry<'a> {
+    fn from(error: &'a ScanError) -> Self {
+        Self {
+            operation: error.operation().as_str(),
+            path: error.path().into(),
+            kind: error.kind().as_str(),
+            os_error: error.io_error().raw_os_error(),
+        }
+    }
+}
+
+impl<'a> LargestEntry<'a> {
+    fn file(largest: &'a Largest) -> Self {
+        Self {
+            path: largest.path.as_path().into(),
+            apparent_size: largest.sum.apparent,
+            allocated_size: largest.sum.allocated,
+            directories_allocated_size: None,
+            complete: None,
+        }
+    }
+
+    fn directory(largest: &'a Largest) -> Self {
+        Self {
+            directories_allocated_size: Some(largest.sum.directories_allocated),
+            complete: Some(largest.errors == 0),
+            ..Self::file(largest)
+        }
+    }
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(
+        roots: &'a [std::path::PathBuf],
+        outcome: &'a Outcome<Totals>,
+        list_errors: bool,
+    ) -> Self {
+        let totals = &outcome.sink;
+        let tally = &totals.tally;
+        Self {
+            schema: "transect.scan/1",
+            roots: roots.iter().map(|root| PathKey(root)).collect(),
+            complete: tally.is_complete() && !outcome.interrupted,
+            interrupted: outcome.interrupted,
+            files: totals.files,
+            directories: totals.directories,
+            symlinks: totals.symlinks,
+            others: totals.others,
+            apparent_size: totals.sum.apparent,
+            allocated_size: totals.sum.allocated,
+            directories_allocated_size: totals.sum.directories_allocated,
+            hard_links: totals.hard_links,
+            errors: tally.errors,
+            errors_by: errors_by(tally),
+            vanished: tally.vanished,
+            skipped: tally
+                .skipped
+                .iter()
+                .map(|(reason, n)| (reason.as_str(), *n))
+                .collect(),
+            elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
+            reader: outcome.reader.as_str(),
+            order: outcome.order.as_str(),
+            threads: outcome.threads,
+            profile: None,
+            largest_directories: totals
+                .largest_directories()
+                .iter()
+                .map(LargestEntry::directory)
+                .collect(),
+            largest_files: totals
+                .largest_files()
+                .iter()
+                .map(LargestEntry::file)
+                .collect(),
+            error_list: list_errors.then(|| tally.list.iter().map(Into::into).collect()),
+        }
+    }
+}
+
+fn errors_by(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let mut by: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for ((operation, kind), count) in &tally.errors_by {
+        *by.entry(operation.as_str())
+            .or_default()
+            .entry(kind.as_str())
+            .or_default() += count;
+    }
+    by
+}

@@ -1,0 +1,51 @@
+//! Turns answers into text and JSON.
+
+pub(crate) mod json;
+pub(crate) mod quote;
+pub(crate) mod summary;
+pub(crate) mod units;
+
+use std::fmt::Display;
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use transect::Tally;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// How many errors are shown unless all are asked for.
+const ERRORS_SHOWN: usize = 10;
+
+/// Says what went wrong. A stderr that is closed cannot be told anything.
+pub(crate) fn complain(what: &impl Display) {
+    let _ = writeln!(
+        anstream::stderr(),
+        "transect: {ERROR}error:{ERROR:#} {what}"
+    );
+}
+
+/// Gives advice.
+pub(crate) fn hint(what: &str) {
+    let _ = writeln!(anstream::stderr(), "transect: hint: {what}");
+}
+
+/// Shows the errors inside the trees: all of them, or the first few and how many more.
+pub(crate) fn show_errors(tally: &mut Tally, all: bool) {
+    tally.sort();
+    let shown = if all { tally.list.len() } else { ERRORS_SHOWN };
+    for error in tally.list.iter().take(shown) {
+        let text = quote::for_terminal(error.to_string().as_ref());
+        let _ = writeln!(anstream::stderr(), "transect: {text}");
+    }
+    let more = tally.errors - shown.min(tally.list.len()) as u64;
+    if more > 0 && !all {
+        hint(&format!(
+            "{} more errors; --errors lists all of them",
+            units::count(more)
+        ));
+    }
+}

@@ -1,0 +1,102 @@
+//! Numbers for people.
+
+use std::time::Duration;
+
+const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    // 1023.5 would be shown as 1024.
+    while value >= 1023.5 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = match value {
+        _ if unit == 0 => 0,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// Returns a count with its thousands apart: `1,234,567`.
+pub(crate) fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a count with its noun: `1 file`, `2 files`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// Returns a duration with three significant digits: `1.23 s`, `45.6 ms`.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s >= 60.0 => format!("{} min {:.0} s", time.as_secs() / 60, s % 60.0),
+        s if s >= 9.995 => format!("{s:.1} s"),
+        s if s >= 0.9995 => format!("{s:.2} s"),
+        s if s >= 0.000_999_5 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.0} µs", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_three_digits_and_never_1024() {
+        for (size, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KiB"),
+            (1536, "1.50 KiB"),
+            (10 * 1024, "10.0 KiB"),
+            (1_048_575, "1.00 MiB"),
+            (123 << 30, "123 GiB"),
+            (u64::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1234567, "1,234,567"),
+        ] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(counted(1, "file", "files"), "1 file");
+        assert_eq!(counted(0, "file", "files"), "0 files");
+    }
+
+    #[test]
+    fn durations_fit_their_size() {
+        for (micros, text) in [
+            (12, "12 µs"),
+            (1_500, "1.5 ms"),
+            (1_234_000, "1.23 s"),
+            (59_000_000, "59.0 s"),
+            (61_000_000, "1 min 1 s"),
+        ] {
+            assert_eq!(duration(Duration::from_micros(micros)), text);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What can be known of an entry, and which part of it is known.
+
+use bitflags::bitflags;
+
+bitflags! {
+    /// A set of attributes: those wanted, or those a reader could tell.
+    ///
+    /// The bits are those of `statx(2)` (`STATX_*`, `include/uapi/linux/stat.h`), so that asking
+    /// the kernel for a mask needs no table; the device, which `statx` always tells, comes above.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct FieldMask: u16 {
+        /// Permission bits and file type as the system encodes them.
+        const MODE = 0x0002;
+        /// Number of names (hard links) of the file.
+        const NLINK = 0x0004;
+        /// Owner.
+        const UID = 0x0008;
+        /// Group.
+        const GID = 0x0010;
+        /// Last access.
+        const ATIME = 0x0020;
+        /// Last change of the content.
+        const MTIME = 0x0040;
+        /// Last change of the attributes.
+        const CTIME = 0x0080;
+        /// Number of the file within its device.
+        const INODE = 0x0100;
+        /// Length in bytes.
+        const SIZE = 0x0200;
+        /// Bytes occupied on the device.
+        const ALLOCATED = 0x0400;
+        /// Birth.
+        const BTIME = 0x0800;
+        /// Device that holds the file.
+        const DEVICE = 0x1000;
+    }
+}
+
+impl FieldMask {
+    /// The fields that identify a file: device and inode.
+    pub const FILE_ID: Self = Self::INODE.union(Self::DEVICE);
+}
+
+/// The type of an entry, as `readdir(3)` and `stat(2)` tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum FileType {
+    /// The system did not say.
+    #[default]
+    Unknown,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+}
+
+impl FileType {
+    /// Returns the type that the upper bits of a Unix mode encode (`S_IFMT`, `inode(7)`).
+    pub fn from_mode(mode: u32) -> Self {
+        match mode & 0o170_000 {
+            0o100_000 => Self::File,
+            0o040_000 => Self::Directory,
+            0o120_000 => Self::Symlink,
+            0o060_000 => Self::Block,
+            0o020_000 => Self::Char,
+            0o010_000 => Self::Fifo,
+            0o140_000 => Self::Socket,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Returns the type that a `d_type` byte encodes (`DT_*`, `readdir(3)`).
+    ///
+    /// The values are those of the mode's type bits, shifted right by twelve.
+    pub fn from_d_type(d_type: u8) -> Self {
+        Self::from_mode(u32::from(d_type) << 12)
+    }
+
+    /// Returns the word for the type, as it stands in JSON and in the documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Symlink => "symlink",
+            Self::Block => "block",
+            Self::Char => "char",
+            Self::Fifo => "fifo",
+            Self::Socket => "socket",
+        }
+    }
+}
+
+/// What identifies a file whatever its name: device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// Device number as the system gives it.
+    pub device: u64,
+    /// Inode number within the device.
+    pub inode: u64,
+}
+
+/// The attributes of one entry: each field is known or absent, never a made-up zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Attributes {
+    have: FieldMask,
+    file_type: FileType,
+    mode: u16,
+    nlink: u32,
+    uid: u32,
+    gid: u32,
+    size: u64,
+    allocated: u64,
+    inode: u64,
+    device: u64,
+    mtime: i64,
+    ctime: i64,
+    atime: i64,
+    btime: i64,
+}
+
+/// Writes the pair of accessors that every field has, so that the mask cannot be forgotten.
+macro_rules! fields {
+    ($($(#[$doc:meta])* $flag:ident $get:ident $set:ident: $type:ty;)*) => {
+        impl Attributes {
+            $(
+                $(#[$doc])*
+                #[inline]
+                pub fn $get(&self) -> Option<$type> {
+                    self.have.contains(FieldMask::$flag).then_some(self.$get)
+                }
+
+                #[doc = concat!("Sets what [`Attributes::", stringify!($get), "`] returns.")]
+                #[inline]
+                pub fn $set(&mut self, value: $type) {
+                    self.$get = value;
+                    self.have |= FieldMask::$flag;
+                }
+            )*
+        }
+    };
+}
+
+fields! {
+    /// Returns the apparent size: length in bytes.
+    SIZE size set_size: u64;
+    /// Returns the allocated size: bytes occupied (blocks × 512).
+    ALLOCATED allocated set_allocated: u64;
+    /// Returns the time of the last change of the content, in nanoseconds since 1970 UTC.
+    MTIME mtime set_mtime: i64;
+    /// Returns the time of the last change of the attributes, in nanoseconds since 1970 UTC.
+    CTIME ctime set_ctime: i64;
+    /// Returns the time of the last access, in nanoseconds since 1970 UTC.
+    ATIME atime set_atime: i64;
+    /// Returns the time of birth, in nanoseconds since 1970 UTC.
+    BTIME btime set_btime: i64;
+    /// Returns permission and type bits.
+    MODE mode set_mode: u16;
+    /// Returns the owner's number.
+    UID uid set_uid: u32;
+    /// Returns the group's number.
+    GID gid set_gid: u32;
+    /// Returns the link count: how many names the file has.
+    NLINK nlink set_nlink: u32;
+    /// Returns the inode number.
+    INODE inode set_inode: u64;
+    /// Returns the device number.
+    DEVICE device set_device: u64;
+}
+
+impl Attributes {
+    /// Returns attributes of which only the file type is known.
+    pub fn of_type(file_type: FileType) -> Self {
+        Self {
+            file_type,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the file type.
+    #[inline]
+    pub fn file_type(&self) -> FileType {
+        self.file_type
+    }
+
+    /// Sets the file type.
+    #[inline]
+    pub fn set_file_type(&mut self, file_type: FileType) {
+        self.file_type = file_type;
+    }
+
+    /// Returns which fields are known.
+    #[inline]
+    pub fn have(&self) -> FieldMask {
+        self.have
+    }
+
+    /// Returns device and inode if both are known.
+    #[inline]
+    pub fn file_id(&self) -> Option<FileId> {
+        Some(FileId {
+            device: self.device()?,
+            inode: self.inode()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unset_field_is_absent_and_not_zero() {
+        let mut attributes = Attributes::of_type(FileType::File);
+        assert_eq!(attributes.size(), None);
+        assert_eq!(attributes.file_id(), None);
+        attributes.set_size(0);
+        assert_eq!(attributes.size(), Some(0));
+        assert_eq!(attributes.have(), FieldMask::SIZE);
+    }
+
+    #[test]
+    fn d_type_and_mode_agree() {
+        for (d_type, mode, expected) in [
+            (1, 0o010_644, FileType::Fifo),
+            (2, 0o020_644, FileType::Char),
+            (4, 0o040_755, FileType::Directory),
+            (6, 0o060_644, FileType::Block),
+            (8, 0o100_644, FileType::File),
+            (10, 0o120_777, FileType::Symlink),
+            (12, 0o140_755, FileType::Socket),
+            (0, 0, FileType::Unknown),
+        ] {
+            assert_eq!(FileType::from_d_type(d_type), expected);
+            assert_eq!(FileType::from_mode(mode), expected);
+        }
+        // DT_WHT and whatever may come are not guessed at.
+        assert_eq!(FileType::from_d_type(14), FileType::Unknown);
+    }
+}

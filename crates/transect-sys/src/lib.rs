@@ -1,0 +1,51 @@
+//! Reads one directory, with the attributes of what it holds, as fast as the system allows.
+//!
+//! This crate is the first stop of the data's way (`docs/ARCHITECTURE.md`): it turns what a kernel
+//! hands out into a [`Batch`]. It does not walk: which directory comes next, what is left out and
+//! what is counted is decided by the `transect` crate. It is also the only crate of the project
+//! that says `unsafe`.
+//!
+//! # What every reader must offer
+//!
+//! A reader implements [`Reader`]. Its promises, on which the walker relies without checking:
+//!
+//! * [`Reader::list`] yields every name of a directory exactly once, the last one of each batch
+//!   included, and never `.` or `..`. Names come as the system stores them; nothing is decoded.
+//! * A file type is what the directory record says. Where the record does not say
+//!   (`DT_UNKNOWN`), [`Reader::fill`] finds out; the walker never sees an unknown type that a
+//!   question could have settled.
+//! * What went away between listing and asking is [`Fault::Vanished`], never an error.
+//! * Interrupted calls are repeated; calls that a kernel or a sandbox refuses
+//!   (`ENOSYS`, `EPERM`) are replaced by older ones, once and for all.
+//! * A field that the system did not tell is absent from [`Attributes`], never zero.
+//!
+//! # The readers
+//!
+//! | name | system | listing | attributes |
+//! |---|---|---|---|
+//! | `getdents-statx` | Linux | `getdents64` | `statx` relative to the directory handle |
+//! | `getdents-fstatat` | Linux | `getdents64` | `fstatat` relative to the directory handle |
+//! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
+//! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
+
+mod attributes;
+mod batch;
+mod fault;
+mod name;
+mod portable;
+mod reader;
+mod volume;
+
+pub mod record;
+
+#[cfg(feature = "fake")]
+pub mod fake;
+#[cfg(target_os = "linux")]
+pub mod linux;
+
+pub use attributes::{Attributes, FieldMask, FileId, FileType};
+pub use batch::{Batch, Entry, EntryRef, Verdict};
+pub use fault::{Fault, FaultKind};
+pub use portable::PortableReader;
+pub use reader::{Listing, Reader, ReaderName, Want};
+pub use volume::Volume;

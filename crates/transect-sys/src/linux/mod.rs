@@ -1,0 +1,36 @@
+//! Linux: `getdents64` and `statx`, relative to directory handles.
+
+mod getdents;
+mod limits;
+mod mounts;
+mod open;
+mod reader;
+mod stat;
+mod volume;
+
+pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
+pub use mounts::{Mount, mounts, parse_mountinfo};
+pub use open::has_openat2;
+pub use reader::{DirHandle, GetdentsReader};
+pub use stat::{StatCall, has_statx};
+pub use volume::file_system_of;
+
+use crate::fault::Fault;
+use rustix::io::Errno;
+
+/// Tells "gone since it was listed" from a refusal.
+///
+/// `ENOTDIR` and `ELOOP` come from opening, without following links, what was listed as a
+/// directory: something else now bears the name. `ESTALE` is how a network file system says that
+/// another client removed it.
+fn fault_below(errno: Errno) -> Fault {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE => Fault::Vanished,
+        _ => Fault::Failed(errno.into()),
+    }
+}
+
+/// A root is what the user named: whatever is wrong with it is an error.
+fn fault_of_root(errno: Errno) -> Fault {
+    Fault::Failed(errno.into())
+}

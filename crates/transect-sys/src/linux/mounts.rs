@@ -1,0 +1,102 @@
+//! The mount table, from `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`).
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// One mounted file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// Its type, as `mount(8)` names it.
+    pub file_system: String,
+    /// What is mounted: a device or a word.
+    pub source: String,
+    /// Its options, separated by commas.
+    pub options: String,
+}
+
+/// Returns what is mounted, in the order of the kernel.
+///
+/// # Errors
+/// `/proc` may not be mounted, or not be readable.
+pub fn mounts() -> io::Result<Vec<Mount>> {
+    Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
+}
+
+/// Parses the content of a `mountinfo` file. Lines that do not follow the format are left out.
+pub fn parse_mountinfo(content: &[u8]) -> Vec<Mount> {
+    content
+        .split(|&byte| byte == b'\n')
+        .filter_map(parse_line)
+        .collect()
+}
+
+/// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
+fn parse_line(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|&byte| byte == b' ');
+    let point = fields.nth(4)?;
+    let options = fields.next()?;
+    // Optional fields, then a hyphen.
+    fields.find(|field| field == b"-")?;
+    let file_system = fields.next()?;
+    let source = fields.next()?;
+    let text = |field: &[u8]| String::from_utf8_lossy(&unescape(field)).into_owned();
+    Some(Mount {
+        point: PathBuf::from(OsString::from_vec(unescape(point))),
+        file_system: text(file_system),
+        source: text(source),
+        options: text(options),
+    })
+}
+
+/// Undoes the octal escapes for space, tab, newline and backslash.
+fn unescape(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let [first, tail @ ..] = rest {
+        match rest {
+            [
+                b'\\',
+                a @ b'0'..=b'3',
+                b @ b'0'..=b'7',
+                c @ b'0'..=b'7',
+                tail @ ..,
+            ] => {
+                plain.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                rest = tail;
+            }
+            _ => {
+                plain.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn optional_fields_and_escapes_are_understood() {
+        let content = b"36 35 98:0 / /mnt/a\\040b rw,noatime master:1 shared:2 - ext4 /dev/x rw\n\
+            22 27 0:20 / /proc rw - proc proc rw\n\
+            broken line\n";
+        let mounts = parse_mountinfo(content);
+        assert_eq!(mounts.len(), 2);
+        assert_eq!(mounts[0].point, PathBuf::from("/mnt/a b"));
+        assert_eq!(mounts[0].file_system, "ext4");
+        assert_eq!(mounts[0].source, "/dev/x");
+        assert_eq!(mounts[0].options, "rw,noatime");
+        assert_eq!(mounts[1].file_system, "proc");
+    }
+
+    #[test]
+    fn an_escape_that_is_none_stays() {
+        assert_eq!(unescape(b"a\\9\\04"), b"a\\9\\04");
+    }
+}

@@ -1,0 +1,157 @@
+//! Opening directories below a handle.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::stat::retry;
+
+/// How every directory is opened for listing.
+const LIST: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// A step on the way: good for going on from, not for listing.
+const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// The longest piece of a path that is resolved by one call; the kernel's limit is 4,096 with
+/// the terminating NUL (`PATH_MAX`).
+const PIECE: usize = 4000;
+
+/// Opens directories for listing, and remembers what the system refuses.
+#[derive(Debug)]
+pub(super) struct Opener {
+    /// Reading a directory is not to touch its time of last access. Only the owner may ask for
+    /// that (`O_NOATIME`, `open(2)`); after the first refusal nobody asks again.
+    no_atime: bool,
+}
+
+impl Opener {
+    pub(super) fn new() -> Self {
+        Self { no_atime: true }
+    }
+
+    /// Opens `name` relative to `fd` for listing.
+    pub(super) fn open<P: rustix::path::Arg + Copy>(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        name: P,
+        follow: bool,
+    ) -> Result<OwnedFd, Errno> {
+        let flags = if follow {
+            LIST
+        } else {
+            LIST | OFlags::NOFOLLOW
+        };
+        if self.no_atime {
+            match retry(|| rustix::fs::openat(fd, name, flags | OFlags::NOATIME, Mode::empty())) {
+                Err(Errno::PERM) => self.no_atime = false,
+                answer => return answer,
+            }
+        }
+        retry(|| rustix::fs::openat(fd, name, flags, Mode::empty()))
+    }
+}
+
+/// Returns whether this kernel (Linux 5.6) and this sandbox allow `openat2`.
+pub fn has_openat2() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| resolve_piece(rustix::fs::CWD, b".").is_ok())
+}
+
+/// Resolves all but the last of `steps` and hands the directory reached, with the last step, to
+/// `last`. With one step nothing is resolved. Links on the way are refused with `ELOOP`.
+pub(super) fn at_parent<T>(
+    anchor: BorrowedFd<'_>,
+    steps: &[&OsStr],
+    last: impl FnOnce(BorrowedFd<'_>, &OsStr) -> Result<T, Errno>,
+) -> Result<T, Errno> {
+    match steps {
+        [] => Err(Errno::NOENT),
+        [name] => last(anchor, name),
+        [way @ .., name] => last(resolve(anchor, way)?.as_fd(), name),
+    }
+}
+
+/// Returns a handle of the directory that `steps` lead to, however long the path is.
+fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
+    let mut reached: Option<OwnedFd> = None;
+    let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
+    for step in steps {
+        if !piece.is_empty() && piece.len() + 1 + step.len() > PIECE {
+            let from = reached.as_ref().map_or(anchor, |fd| fd.as_fd());
+            reached = Some(resolve_one(from, &piece)?);
+            piece.clear();
+        }
+        if !piece.is_empty() {
+            piece.push(b'/');
+        }
+        piece.extend_from_slice(step.as_bytes());
+    }
+    let from = reached.as_ref().map_or(anchor, |fd| fd.as_fd());
+    resolve_one(from, &piece)
+}
+
+/// Resolves one piece of a path without following links: in one call where `openat2` is allowed,
+/// step by step elsewhere.
+fn resolve_one(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
+    if has_openat2() {
+        return resolve_piece(from, piece);
+    }
+    let mut reached: Option<OwnedFd> = None;
+    for step in piece.split(|&byte| byte == b'/') {
+        let from = reached.as_ref().map_or(from, |fd| fd.as_fd());
+        let next = retry(|| {
+            rustix::fs::openat(
+                from,
+                OsStr::from_bytes(step),
+                STEP | OFlags::NOFOLLOW,
+                Mode::empty(),
+            )
+        })?;
+        reached = Some(next);
+    }
+    reached.ok_or(Errno::NOENT)
+}
+
+fn resolve_piece(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
+    retry(|| {
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        rustix::fs::openat2(from, OsStr::from_bytes(piece), STEP, Mode::empty(), resolve)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_of_many_steps_leads_where_one_call_does() {
+        let here = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
+        let proc = rustix::fs::stat("/proc/self/task").unwrap();
+        let steps = ["proc", "thread-self", "x"].map(OsStr::new);
+        // thread-self is a link: refused.
+        let refused = at_parent(here.as_fd(), &steps, |_, _| Ok(()));
+        assert_eq!(refused.unwrap_err(), Errno::LOOP);
+        let pid = std::process::id().to_string();
+        let steps = ["proc", pid.as_str(), "task"].map(OsStr::new);
+        let reached = at_parent(here.as_fd(), &steps, |fd, name| {
+            rustix::fs::statat(fd, name, rustix::fs::AtFlags::empty())
+        });
+        assert_eq!(reached.unwrap().st_ino, proc.st_ino);
+    }
+
+    #[test]
+    fn step_by_step_equals_one_call() {
+        let root = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
+        let one = resolve_one(root.as_fd(), b"proc/sys/kernel").unwrap();
+        let steps = ["proc", "sys", "kernel"].map(OsStr::new);
+        let many = resolve(root.as_fd(), &steps).unwrap();
+        let inode = |fd: &OwnedFd| rustix::fs::fstat(fd).unwrap().st_ino;
+        assert_eq!(inode(&one), inode(&many));
+    }
+}

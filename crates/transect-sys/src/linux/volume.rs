@@ -1,0 +1,103 @@
+//! What kind of file system a directory lies on.
+
+use std::os::fd::BorrowedFd;
+
+use crate::volume::Volume;
+
+/// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
+struct Kind {
+    magic: u64,
+    name: &'static str,
+    pseudo: bool,
+    short_read_is_end: bool,
+}
+
+const fn storage(magic: u64, name: &'static str, short_read_is_end: bool) -> Kind {
+    Kind {
+        magic,
+        name,
+        pseudo: false,
+        short_read_is_end,
+    }
+}
+
+const fn pseudo(magic: u64, name: &'static str) -> Kind {
+    Kind {
+        magic,
+        name,
+        pseudo: true,
+        short_read_is_end: false,
+    }
+}
+
+/// The kinds we know something of; all others are storage and are listed to the last call.
+///
+/// `short_read_is_end` is set where the kernel's `iterate_shared` goes on until the buffer is full
+/// or the directory ends; network and user-space file systems may answer short at any time.
+const KINDS: &[Kind] = &[
+    storage(0xef53, "ext4", true),
+    storage(0x5846_5342, "xfs", true),
+    storage(0x9123_683e, "btrfs", true),
+    storage(0x0102_1994, "tmpfs", true),
+    storage(0x794c_7630, "overlay", false),
+    storage(0x6969, "nfs", false),
+    storage(0x6573_5546, "fuse", false),
+    storage(0xff53_4d42, "cifs", false),
+    storage(0xfe53_4d42, "smb2", false),
+    storage(0x0102_1997, "9p", false),
+    storage(0x7366_746e, "ntfs3", false),
+    storage(0x4d44, "vfat", false),
+    storage(0x2011_bab0, "exfat", false),
+    storage(0xf2f5_2010, "f2fs", false),
+    storage(0x2fc1_2fc1, "zfs", false),
+    storage(0x7371_7368, "squashfs", false),
+    storage(0xe0f5_e1e2, "erofs", false),
+    storage(0xca45_1a4e, "bcachefs", false),
+    storage(0x9660, "iso9660", false),
+    pseudo(0x9fa0, "proc"),
+    pseudo(0x6265_6572, "sysfs"),
+    pseudo(0x1cd1, "devpts"),
+    pseudo(0x0027_e0eb, "cgroup"),
+    pseudo(0x6367_7270, "cgroup2"),
+    pseudo(0x6462_6720, "debugfs"),
+    pseudo(0x7472_6163, "tracefs"),
+    pseudo(0x7363_6673, "securityfs"),
+    pseudo(0xcafe_4a11, "bpf"),
+    pseudo(0x6265_6570, "configfs"),
+    pseudo(0x6165_676c, "pstore"),
+    pseudo(0xde5e_81e4, "efivarfs"),
+    pseudo(0x1980_0202, "mqueue"),
+    pseudo(0x9584_58f6, "hugetlbfs"),
+    pseudo(0x6573_5543, "fusectl"),
+    pseudo(0x4249_4e4d, "binfmt_misc"),
+    pseudo(0xf97c_ff8c, "selinuxfs"),
+    pseudo(0x4341_5d53, "smackfs"),
+    pseudo(0x5a3c_69f0, "apparmorfs"),
+    pseudo(0x6e73_6673, "nsfs"),
+    pseudo(0x6759_6969, "rpc_pipefs"),
+    pseudo(0x0765_5821, "resctrl"),
+    pseudo(0x6e66_7364, "nfsd"),
+];
+
+fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
+    let magic = rustix::fs::fstatfs(fd).ok()?.f_type;
+    // The field is signed on some architectures and 32 bits wide: compare the lower half.
+    KINDS
+        .iter()
+        .find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
+}
+
+/// Returns the volume that a directory lies on.
+pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
+    let kind = kind_of(fd);
+    Volume {
+        device,
+        pseudo: kind.is_some_and(|kind| kind.pseudo),
+        short_read_is_end: kind.is_some_and(|kind| kind.short_read_is_end),
+    }
+}
+
+/// Returns the name of the kind of file system an open directory lies on, and its volume.
+pub fn file_system_of(fd: BorrowedFd<'_>) -> (Option<&'static str>, Volume) {
+    (kind_of(fd).map(|kind| kind.name), volume_of(fd, None))
+}

@@ -1,0 +1,276 @@
+//! The reader for every system: `std::fs`, by path.
+//!
+//! It is the yardstick that the faster readers are compared with, and the house for systems that
+//! have no reader of their own. What it cannot do: paths longer than the system takes are errors
+//! (`name_too_long`), and a renamed parent makes its children vanish.
+
+use std::ffi::OsStr;
+use std::fs::{Metadata, ReadDir};
+use std::path::{Path, PathBuf};
+
+use crate::attributes::{Attributes, FieldMask, FileType};
+use crate::batch::{Batch, Verdict};
+use crate::fault::Fault;
+use crate::reader::{Listing, Reader, Want};
+use crate::volume::Volume;
+
+/// A directory by its path; `std` keeps it open only while it is listed.
+#[derive(Debug)]
+pub struct PathHandle {
+    path: PathBuf,
+    volume: Volume,
+}
+
+/// Reads with the standard library alone.
+#[derive(Debug, Default)]
+pub struct PortableReader {
+    /// The directory being listed, from its opening to its end.
+    listing: Option<ReadDir>,
+}
+
+impl PortableReader {
+    /// Returns a reader.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn start(&mut self, path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
+        self.listing = Some(std::fs::read_dir(&path)?);
+        Ok(PathHandle { path, volume })
+    }
+}
+
+fn fault_below(error: std::io::Error) -> Fault {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Fault::Vanished,
+        _ => Fault::Failed(error),
+    }
+}
+
+fn join(anchor: &PathHandle, steps: &[&OsStr]) -> PathBuf {
+    let mut path = anchor.path.clone();
+    path.extend(steps);
+    path
+}
+
+/// Asks about a path, following a link only where it leads somewhere.
+fn ask(path: &Path, follow: bool) -> std::io::Result<Metadata> {
+    if follow && let Ok(metadata) = std::fs::metadata(path) {
+        return Ok(metadata);
+    }
+    std::fs::symlink_metadata(path)
+}
+
+impl Reader for PortableReader {
+    type Handle = PathHandle;
+
+    fn stat_root(&mut self, path: &Path, _: FieldMask, follow: bool) -> Result<Attributes, Fault> {
+        ask(path, follow)
+            .map(|metadata| attributes_of(&metadata))
+            .map_err(Fault::Failed)
+    }
+
+    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
+        self.start(path.to_owned(), Volume::default())
+            .map_err(Fault::Failed)
+    }
+
+    fn open(
+        &mut self,
+        anchor: &PathHandle,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<PathHandle, Fault> {
+        let path = join(anchor, steps);
+        // `read_dir` follows links; a directory that has become one must not be entered.
+        if !follow
+            && !std::fs::symlink_metadata(&path)
+                .map_err(fault_below)?
+                .is_dir()
+        {
+            return Err(Fault::Vanished);
+        }
+        self.start(path, anchor.volume).map_err(fault_below)
+    }
+
+    fn stat_open(&mut self, handle: &mut PathHandle, _: FieldMask) -> Result<Attributes, Fault> {
+        // The link of a followed or named root was already resolved by opening it.
+        let metadata = std::fs::metadata(&handle.path).map_err(fault_below)?;
+        let attributes = attributes_of(&metadata);
+        if attributes.device() != handle.volume.device {
+            handle.volume = volume_of(&handle.path, attributes.device());
+        }
+        Ok(attributes)
+    }
+
+    fn stat(
+        &mut self,
+        anchor: &PathHandle,
+        steps: &[&OsStr],
+        _: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        ask(&join(anchor, steps), follow)
+            .map(|metadata| attributes_of(&metadata))
+            .map_err(fault_below)
+    }
+
+    fn list(&mut self, _: &PathHandle, batch: &mut Batch) -> Result<Listing, Fault> {
+        batch.clear();
+        let Some(listing) = &mut self.listing else {
+            return Ok(Listing::End);
+        };
+        while batch.has_room() {
+            match listing.next() {
+                None => {
+                    self.listing = None;
+                    return Ok(Listing::End);
+                }
+                Some(Ok(entry)) => {
+                    let file_type = entry.file_type().map_or(FileType::Unknown, file_type_of);
+                    batch.push(&entry.file_name(), Attributes::of_type(file_type));
+                }
+                Some(Err(error)) => {
+                    self.listing = None;
+                    return Err(Fault::Failed(error));
+                }
+            }
+        }
+        Ok(Listing::More)
+    }
+
+    fn fill(&mut self, handle: &PathHandle, batch: &mut Batch, want: &Want) {
+        for index in 0..batch.entries.len() {
+            let entry = &batch.entries[index];
+            let file_type = entry.attributes.file_type();
+            let unknown = file_type == FileType::Unknown;
+            let follow = want.follow && (unknown || file_type == FileType::Symlink);
+            let wanted = if file_type == FileType::Directory {
+                want.directories
+            } else {
+                want.entries
+            };
+            if !unknown && !follow && entry.attributes.have().contains(wanted) {
+                continue;
+            }
+            match ask(&handle.path.join(batch.name(entry)), follow) {
+                Err(error) => batch.set_fault(index, fault_below(error)),
+                Ok(metadata) => {
+                    let entry = &mut batch.entries[index];
+                    entry.attributes = attributes_of(&metadata);
+                    entry.followed = file_type == FileType::Symlink && !metadata.is_symlink();
+                    if entry.verdict == Verdict::DescendOnly && !metadata.is_dir() {
+                        entry.verdict = Verdict::Drop;
+                    }
+                }
+            }
+        }
+    }
+
+    fn volume(handle: &PathHandle) -> Volume {
+        handle.volume
+    }
+}
+
+/// Returns what kind of volume a path lies on: on Linux as the native reader finds out, so that
+/// both leave the same file systems out.
+#[cfg(target_os = "linux")]
+fn volume_of(path: &Path, device: Option<u64>) -> Volume {
+    use std::os::fd::AsFd;
+    let kind = std::fs::File::open(path).map(|file| crate::linux::file_system_of(file.as_fd()).1);
+    Volume {
+        device,
+        short_read_is_end: false,
+        ..kind.unwrap_or_default()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn volume_of(_: &Path, device: Option<u64>) -> Volume {
+    Volume {
+        device,
+        ..Volume::default()
+    }
+}
+
+fn file_type_of(file_type: std::fs::FileType) -> FileType {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if file_type.is_block_device() {
+            return FileType::Block;
+        }
+        if file_type.is_char_device() {
+            return FileType::Char;
+        }
+        if file_type.is_fifo() {
+            return FileType::Fifo;
+        }
+        if file_type.is_socket() {
+            return FileType::Socket;
+        }
+    }
+    if file_type.is_symlink() {
+        FileType::Symlink
+    } else if file_type.is_dir() {
+        FileType::Directory
+    } else if file_type.is_file() {
+        FileType::File
+    } else {
+        FileType::Unknown
+    }
+}
+
+#[cfg(unix)]
+fn attributes_of(metadata: &Metadata) -> Attributes {
+    use std::os::unix::fs::MetadataExt;
+    let time = |seconds: i64, nanoseconds: i64| {
+        seconds
+            .saturating_mul(1_000_000_000)
+            .saturating_add(nanoseconds)
+    };
+    let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));
+    attributes.set_size(metadata.size());
+    attributes.set_allocated(metadata.blocks().saturating_mul(512));
+    attributes.set_inode(metadata.ino());
+    attributes.set_device(metadata.dev());
+    attributes.set_nlink(u32::try_from(metadata.nlink()).unwrap_or(u32::MAX));
+    attributes.set_mode(metadata.mode() as u16);
+    attributes.set_uid(metadata.uid());
+    attributes.set_gid(metadata.gid());
+    attributes.set_mtime(time(metadata.mtime(), metadata.mtime_nsec()));
+    attributes.set_ctime(time(metadata.ctime(), metadata.ctime_nsec()));
+    attributes.set_atime(time(metadata.atime(), metadata.atime_nsec()));
+    set_birth(metadata, &mut attributes);
+    attributes
+}
+
+/// `std` tells neither file id nor allocated size here: they stay absent.
+#[cfg(not(unix))]
+fn attributes_of(metadata: &Metadata) -> Attributes {
+    let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));
+    attributes.set_size(metadata.len());
+    if let Some(mtime) = metadata.modified().ok().and_then(nanoseconds) {
+        attributes.set_mtime(mtime);
+    }
+    if let Some(atime) = metadata.accessed().ok().and_then(nanoseconds) {
+        attributes.set_atime(atime);
+    }
+    set_birth(metadata, &mut attributes);
+    attributes
+}
+
+fn set_birth(metadata: &Metadata, attributes: &mut Attributes) {
+    if let Some(btime) = metadata.created().ok().and_then(nanoseconds) {
+        attributes.set_btime(btime);
+    }
+}
+
+fn nanoseconds(time: std::time::SystemTime) -> Option<i64> {
+    match time.duration_since(std::time::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).ok(),
+        Err(before) => i64::try_from(before.duration().as_nanos())
+            .ok()
+            .map(|nanos| -nanos),
+    }
+}

@@ -1,0 +1,167 @@
+//! The contract between the walker and a system.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::attributes::{Attributes, FieldMask};
+use crate::batch::Batch;
+use crate::fault::Fault;
+use crate::volume::Volume;
+
+/// The attributes that somebody needs. What nobody needs is not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Want {
+    /// Of entries that are not directories, when they are listed.
+    pub entries: FieldMask,
+    /// Of directories, when they are listed in their parent.
+    pub directories: FieldMask,
+    /// Of directories, when they are opened: cheaper than when they are listed, as no name has to
+    /// be looked up (`statx` on the open handle; 0.3 µs against 1 µs).
+    pub opened: FieldMask,
+    /// Symbolic links are replaced by what they lead to.
+    pub follow: bool,
+}
+
+/// Whether a directory has more to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// Ask again.
+    More,
+    /// That was all; the batch may hold entries or be empty.
+    End,
+}
+
+/// Reads one directory at a time.
+///
+/// A reader belongs to one thread. Between [`Reader::open`] (or [`Reader::open_root`]) and the
+/// [`Listing::End`] of that directory no other directory is listed by the same reader; handles
+/// of earlier directories stay good for opening what is below them, from any thread.
+pub trait Reader: Send + 'static {
+    /// An open directory. Dropping it closes it.
+    type Handle: Send + Sync + 'static;
+
+    /// Returns the attributes of a root, by the path the user gave.
+    ///
+    /// # Errors
+    /// Whatever the system says; a missing root is an error, not [`Fault::Vanished`].
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault>;
+
+    /// Opens a root that is a directory.
+    ///
+    /// # Errors
+    /// Whatever the system says; a missing root is an error, not [`Fault::Vanished`].
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<Self::Handle, Fault>;
+
+    /// Opens a directory `steps` below `anchor`. With one step this is one system call, whatever
+    /// the depth; the path as a whole may be longer than any path the system takes.
+    ///
+    /// Links on the way are never followed; `follow` is about the last step.
+    ///
+    /// # Errors
+    /// [`Fault::Vanished`] if it is gone, or no directory any more.
+    fn open(
+        &mut self,
+        anchor: &Self::Handle,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<Self::Handle, Fault>;
+
+    /// Returns the attributes of an open directory, and takes note of the volume it lies on.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn stat_open(
+        &mut self,
+        handle: &mut Self::Handle,
+        want: FieldMask,
+    ) -> Result<Attributes, Fault>;
+
+    /// Returns the attributes of an entry `steps` below `anchor` without opening it.
+    ///
+    /// # Errors
+    /// [`Fault::Vanished`] if it is gone.
+    fn stat(
+        &mut self,
+        anchor: &Self::Handle,
+        steps: &[&OsStr],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault>;
+
+    /// Replaces the content of `batch` by the next entries of the directory, with what comes free.
+    ///
+    /// # Errors
+    /// What was listed so far stays listed; the rest of the directory is lost.
+    fn list(&mut self, handle: &Self::Handle, batch: &mut Batch) -> Result<Listing, Fault>;
+
+    /// Asks for what is wanted and did not come free. Failures stay in the batch:
+    /// see [`Batch::settle`].
+    fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
+
+    /// Returns the volume that an open directory lies on. The device is known only after
+    /// [`Reader::stat_open`]; otherwise it is the parent's.
+    fn volume(handle: &Self::Handle) -> Volume;
+}
+
+/// The readers by name, as users choose them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReaderName {
+    /// Linux: `getdents64` and `statx`, relative to the directory handle.
+    GetdentsStatx,
+    /// Linux: `getdents64` and `fstatat`, for kernels and sandboxes without `statx`.
+    GetdentsFstatat,
+    /// Every system: `std::fs`.
+    Portable,
+}
+
+impl ReaderName {
+    /// All readers, the preferred ones first.
+    pub const ALL: &'static [Self] = &[Self::GetdentsStatx, Self::GetdentsFstatat, Self::Portable];
+
+    /// Returns the name, as users type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GetdentsStatx => "getdents-statx",
+            Self::GetdentsFstatat => "getdents-fstatat",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// Returns what the reader does, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::GetdentsStatx => "getdents64, then statx relative to the directory handle",
+            Self::GetdentsFstatat => "getdents64, then fstatat relative to the directory handle",
+            Self::Portable => "std::fs::read_dir, then symlink_metadata by path",
+        }
+    }
+
+    /// Returns why the reader cannot be used here, if it cannot.
+    pub fn why_not(self) -> Option<&'static str> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::GetdentsStatx => {
+                (!crate::linux::has_statx()).then_some("this kernel or sandbox refuses statx")
+            }
+            #[cfg(target_os = "linux")]
+            Self::GetdentsFstatat => None,
+            #[cfg(not(target_os = "linux"))]
+            Self::GetdentsStatx | Self::GetdentsFstatat => Some("only on Linux"),
+            Self::Portable => None,
+        }
+    }
+
+    /// Returns the best reader that can be used here.
+    pub fn best() -> Self {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|reader| reader.why_not().is_none())
+            .unwrap_or(Self::Portable)
+    }
+}

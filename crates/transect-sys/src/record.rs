@@ -1,0 +1,194 @@
+//! The records that `getdents64(2)` writes, parsed without trusting them.
+//!
+//! ```text
+//!  0        8        16   18  19                     reclen
+//!  +--------+--------+----+---+----------------------+
+//!  | d_ino  | d_off  |len |typ| name … NUL, padding   |   next record follows
+//!  +--------+--------+----+---+----------------------+
+//! ```
+//! (`struct linux_dirent64`, `include/linux/dirent.h`; native byte order, `len` a multiple of
+//! eight.) The parser is separate from the call, so that it is safe code, can be fuzzed and runs
+//! on any machine with a recorded buffer.
+
+use std::ops::Range;
+
+/// Bytes before the name.
+pub const HEADER: usize = 19;
+
+/// The longest record there can be: header, a name of 255 bytes, its NUL, padding.
+pub const LONGEST: usize = (HEADER + 256).next_multiple_of(8);
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Inode number as the directory holds it. For a mount point this is the covered one.
+    pub inode: u64,
+    /// `DT_*`.
+    pub d_type: u8,
+    /// Where in the buffer the name lies; the byte after it is NUL.
+    pub name: Range<usize>,
+}
+
+/// Iterates over the records of a buffer, `.` and `..` left out.
+///
+/// A record that does not fit its buffer or has no terminated name ends the iteration with one
+/// `Err` saying what is wrong.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    buffer: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Records<'a> {
+    /// Returns the records of a buffer that `getdents64` filled.
+    pub fn new(buffer: &'a [u8]) -> Self {
+        Self { buffer, at: 0 }
+    }
+
+    fn parse(&mut self) -> Result<Record, &'static str> {
+        let rest = &self.buffer[self.at..];
+        let Some((header, _)) = rest.split_first_chunk::<HEADER>() else {
+            return Err("a directory record is cut off");
+        };
+        let inode = u64::from_ne_bytes(
+            *header
+                .first_chunk::<8>()
+                .expect("BUG: eight bytes lie within the header"),
+        );
+        let length = usize::from(u16::from_ne_bytes([header[16], header[17]]));
+        if length < HEADER || length > rest.len() {
+            return Err("a directory record has an impossible length");
+        }
+        let name = &rest[HEADER..length];
+        let Some(end) = name.iter().position(|&byte| byte == 0) else {
+            return Err("a directory record has no end of name");
+        };
+        let start = self.at + HEADER;
+        self.at += length;
+        Ok(Record {
+            inode,
+            d_type: header[18],
+            name: start..start + end,
+        })
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, &'static str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.at == self.buffer.len() {
+                return None;
+            }
+            match self.parse() {
+                Ok(record) => {
+                    if !matches!(&self.buffer[record.name.clone()], b"." | b"..") {
+                        return Some(Ok(record));
+                    }
+                }
+                Err(what) => {
+                    self.at = self.buffer.len();
+                    return Some(Err(what));
+                }
+            }
+        }
+    }
+}
+
+/// Writes one record, for tests and fuzzing.
+pub fn encode(inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
+    let length = (HEADER + name.len() + 1).next_multiple_of(8);
+    let start = out.len();
+    out.extend_from_slice(&inode.to_ne_bytes());
+    out.extend_from_slice(&0u64.to_ne_bytes());
+    out.extend_from_slice(&(length as u16).to_ne_bytes());
+    out.push(d_type);
+    out.extend_from_slice(name);
+    out.resize(start + length, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn names(buffer: &[u8]) -> Vec<&[u8]> {
+        Records::new(buffer)
+            .map(|record| &buffer[record.unwrap().name])
+            .collect()
+    }
+
+    #[test]
+    fn dot_entries_are_left_out_and_names_like_them_are_not() {
+        let mut buffer = Vec::new();
+        for name in [&b"."[..], b"..", b"...", b".a", b"..b", b"c"] {
+            encode(1, 4, name, &mut buffer);
+        }
+        assert_eq!(names(&buffer), [&b"..."[..], b".a", b"..b", b"c"]);
+    }
+
+    #[test]
+    fn the_longest_name_fits_the_longest_record() {
+        let mut buffer = Vec::new();
+        encode(u64::MAX, 8, &[b'x'; 255], &mut buffer);
+        assert_eq!(buffer.len(), LONGEST);
+        let record = Records::new(&buffer).next().unwrap().unwrap();
+        assert_eq!((record.inode, record.name.len()), (u64::MAX, 255));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_and_ends_the_iteration() {
+        let mut buffer = Vec::new();
+        encode(1, 8, b"good", &mut buffer);
+        let good = buffer.len();
+        encode(2, 8, b"bad", &mut buffer);
+        for (what, damage) in [
+            ("zero length", (16, 0)),
+            ("longer than the buffer", (16, 200)),
+            ("shorter than a header", (16, 8)),
+        ] {
+            let mut broken = buffer.clone();
+            broken[good + damage.0] = damage.1;
+            let mut records = Records::new(&broken);
+            assert!(records.next().unwrap().is_ok(), "{what}");
+            assert!(records.next().unwrap().is_err(), "{what}");
+            assert!(records.next().is_none(), "{what}");
+        }
+        assert!(
+            Records::new(&buffer[..good + 10]).nth(1).unwrap().is_err(),
+            "cut off"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_encoded_is_parsed(
+            entries in prop::collection::vec((any::<u64>(), any::<u8>(), "[^\0/]{1,60}"), 0..50)
+        ) {
+            let mut buffer = Vec::new();
+            for (inode, d_type, name) in &entries {
+                encode(*inode, *d_type, name.as_bytes(), &mut buffer);
+            }
+            let parsed: Vec<_> = Records::new(&buffer)
+                .map(|record| record.unwrap())
+                .map(|r| (r.inode, r.d_type, buffer[r.name].to_vec()))
+                .collect();
+            let expected: Vec<_> = entries
+                .iter()
+                .filter(|(_, _, name)| name != "." && name != "..")
+                .map(|(inode, d_type, name)| (*inode, *d_type, name.as_bytes().to_vec()))
+                .collect();
+            prop_assert_eq!(parsed, expected);
+        }
+
+        #[test]
+        fn any_bytes_end_without_panic(buffer in prop::collection::vec(any::<u8>(), 0..600)) {
+            for record in Records::new(&buffer).flatten() {
+                prop_assert!(record.name.end < buffer.len());
+                prop_assert_eq!(buffer[record.name.end], 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Named trees, an oracle and helpers for tests.

@@ -1,0 +1,160 @@
+//! Hard links: a file with several names counts once, in every directory that holds any of them.
+//!
+//! Every directory keeps the multi-link files met in and below it, until it is finished; then its
+//! set is merged into its parent's. A file that is in both was counted by both, so the parent
+//! takes it back once. The sum of a directory is therefore what `du` would say of that directory
+//! alone, whichever thread met which name first: no rule about "the first name" is needed, and
+//! nothing depends on the schedule.
+//!
+//! ```text
+//!        top   {X}: 100 + 100 − 100           X has three names:
+//!       /   \                                 /a/x, /a/y and /b/z
+//!   a {X}   b {X}
+//!   100     100
+//! ```
+//!
+//! A file all of whose names were met cannot be met again, so its id is dropped: on most trees
+//! the sets stay small. Merging moves the smaller set into the larger one, so that an id is moved
+//! at most log₂(n) times.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use foldhash::fast::FixedState;
+use transect_sys::FileId;
+
+use super::Sum;
+
+/// One file with several names, as one directory knows it.
+#[derive(Clone, Copy, Debug)]
+struct Linked {
+    /// Names met in and below the directory.
+    names: u32,
+    /// Names the file has; 0 if it may be met more often than that (links are followed).
+    all: u32,
+    size: Sum,
+}
+
+/// The multi-link files in and below a directory.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    files: HashMap<FileId, Linked, FixedState>,
+    /// Names met beyond the first of each file.
+    further: u64,
+}
+
+impl Links {
+    /// Counts one name of a file and returns whether it is the first one met here. `names` is the
+    /// file's link count, or `None` if it can be met more often (links are followed).
+    pub(crate) fn add(&mut self, id: FileId, names: Option<u32>, size: Sum) -> bool {
+        self.absorb(
+            id,
+            Linked {
+                names: 1,
+                all: names.unwrap_or(0),
+                size,
+            },
+        )
+        .is_none()
+    }
+
+    /// Returns how many names were met beyond the first of each file.
+    pub(crate) fn further(&self) -> u64 {
+        self.further
+    }
+
+    /// Returns whether nothing is known, so that merging can be left out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.further == 0
+    }
+
+    /// Takes over the files of a directory below, and returns what was counted twice.
+    pub(crate) fn merge(&mut self, mut below: Self) -> Sum {
+        if below.files.len() > self.files.len() {
+            std::mem::swap(self, &mut below);
+        }
+        self.further += below.further;
+        let mut twice = Sum::default();
+        for (id, linked) in below.files {
+            if let Some(size) = self.absorb(id, linked) {
+                twice += size;
+            }
+        }
+        twice
+    }
+
+    /// Adds names of one file; returns its size if it was there already.
+    fn absorb(&mut self, id: FileId, met: Linked) -> Option<Sum> {
+        match self.files.entry(id) {
+            Entry::Vacant(vacant) => {
+                if met.names != met.all {
+                    vacant.insert(met);
+                }
+                None
+            }
+            Entry::Occupied(mut occupied) => {
+                let known = occupied.get_mut();
+                known.names += met.names;
+                self.further += 1;
+                let size = known.size;
+                if known.names == known.all {
+                    occupied.remove();
+                }
+                Some(size)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(inode: u64) -> FileId {
+        FileId { device: 1, inode }
+    }
+
+    fn bytes(apparent: u64) -> Sum {
+        Sum {
+            apparent,
+            allocated: 512,
+            ..Sum::default()
+        }
+    }
+
+    #[test]
+    fn names_in_two_directories_count_once_above_both() {
+        let (mut a, mut b) = (Links::default(), Links::default());
+        assert!(a.add(id(7), Some(3), bytes(100)));
+        assert!(!a.add(id(7), Some(3), bytes(100)));
+        assert!(b.add(id(7), Some(3), bytes(100)));
+        assert_eq!(a.merge(b), bytes(100));
+        assert_eq!(a.further(), 2);
+        assert!(a.files.is_empty(), "all three names were met");
+    }
+
+    #[test]
+    fn merging_is_the_same_both_ways() {
+        let make = |ids: &[u64]| {
+            let mut links = Links::default();
+            for &inode in ids {
+                links.add(id(inode), Some(9), bytes(inode));
+            }
+            links
+        };
+        let mut small = make(&[1, 2]);
+        let mut large = make(&[2, 3, 4]);
+        assert_eq!(small.merge(make(&[2, 3, 4])), large.merge(make(&[1, 2])));
+        assert_eq!(small.further(), large.further());
+        assert_eq!(small.files.len(), large.files.len());
+    }
+
+    #[test]
+    fn a_followed_file_is_remembered_for_ever() {
+        let mut links = Links::default();
+        for (round, first) in [(1, true), (2, false), (3, false)] {
+            assert_eq!(links.add(id(1), None, bytes(5)), first, "round {round}");
+        }
+        assert_eq!(links.further(), 2);
+    }
+}

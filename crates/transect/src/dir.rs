@@ -1,0 +1,204 @@
+//! A directory on the way from its root: a counted link to its parent.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use transect_sys::{FileId, Volume};
+
+use crate::filter::Scope;
+
+/// A directory that is being walked, and what the sink attached to it (`T`).
+///
+/// Nobody keeps paths: a directory knows its name and its parent, and a path is built when
+/// somebody asks for it. A directory lives until everything below it has been visited.
+///
+/// The roots are the entries of a nameless directory above them, the *top*.
+#[derive(Debug)]
+pub struct Dir<T> {
+    parent: Option<Arc<Dir<T>>>,
+    name: Box<OsStr>,
+    /// Depth of the entries in it: 0 in the top, 1 in a root.
+    entry_depth: u32,
+    /// Where it lies.
+    pub(crate) volume: Volume,
+    /// What it is, if that was asked for.
+    pub(crate) id: Option<FileId>,
+    /// The rules about names that hold in it.
+    pub(crate) scope: Scope,
+    /// Its own reading, and each directory below it that is not finished yet.
+    unfinished: AtomicUsize,
+    /// What the sink attached to it.
+    pub tag: T,
+}
+
+/// Where a directory lies, as far as the walk knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) volume: Volume,
+    pub(crate) id: Option<FileId>,
+    pub(crate) scope: Scope,
+}
+
+impl<T> Dir<T> {
+    pub(crate) fn top(tag: T) -> Arc<Self> {
+        Arc::new(Self {
+            parent: None,
+            name: OsString::new().into(),
+            entry_depth: 0,
+            volume: Volume::default(),
+            id: None,
+            scope: Scope::default(),
+            unfinished: AtomicUsize::new(1),
+            tag,
+        })
+    }
+
+    pub(crate) fn below(parent: Arc<Self>, name: Box<OsStr>, place: Place, tag: T) -> Arc<Self> {
+        let Place { volume, id, scope } = place;
+        let entry_depth = parent.entry_depth + 1;
+        let unfinished = AtomicUsize::new(1);
+        let parent = Some(parent);
+        Arc::new(Self {
+            parent,
+            name,
+            entry_depth,
+            volume,
+            id,
+            scope,
+            unfinished,
+            tag,
+        })
+    }
+
+    /// Returns whether this is the nameless directory that holds the roots.
+    pub fn is_top(&self) -> bool {
+        self.parent.is_none()
+    }
+
+    /// Returns the directory above; the top has none.
+    pub fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
+    /// Returns the name; for a root this is the path the user gave.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Returns the steps below the root; `None` for the top.
+    pub fn depth(&self) -> Option<u32> {
+        self.entry_depth.checked_sub(1)
+    }
+
+    /// Returns the depth of the entries in this directory: 0 in the top, 1 in a root.
+    pub fn entry_depth(&self) -> u32 {
+        self.entry_depth
+    }
+
+    /// Iterates over this directory and those above it, the top left out.
+    pub fn ancestors(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |dir| dir.parent.as_deref()).filter(|dir| !dir.is_top())
+    }
+
+    /// Returns the path: the root as it was given, then the names below it.
+    pub fn path(&self) -> PathBuf {
+        let mut path = OsString::new();
+        self.write_path(&mut path);
+        PathBuf::from(path)
+    }
+
+    /// Returns the path of an entry of this directory.
+    pub fn path_of(&self, name: &OsStr) -> PathBuf {
+        let mut path = OsString::new();
+        self.write_path(&mut path);
+        append(&mut path, name);
+        PathBuf::from(path)
+    }
+
+    fn write_path(&self, path: &mut OsString) {
+        let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
+        path.reserve(names.iter().map(|name| name.len() + 1).sum());
+        names.into_iter().rev().for_each(|name| append(path, name));
+    }
+
+    /// Counts further directories below that are not finished.
+    pub(crate) fn expect(&self, directories: usize) {
+        self.unfinished.fetch_add(directories, Ordering::Relaxed);
+    }
+
+    /// Ends one share of the work; returns whether it was the last one.
+    ///
+    /// Release and acquire: whoever ends the last share sees all that the others attached.
+    pub(crate) fn finish_share(&self) -> bool {
+        self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}
+
+/// Appends one name to a path. A root may already end with a separator: `/`.
+fn append(path: &mut OsString, name: &OsStr) {
+    let ends_with_separator = path
+        .as_encoded_bytes()
+        .last()
+        .is_none_or(|&byte| std::path::is_separator(byte.into()));
+    if !ends_with_separator {
+        path.push(std::path::MAIN_SEPARATOR_STR);
+    }
+    path.push(name);
+}
+
+/// Lets go of the ancestors one by one: a chain ten thousand deep would overflow the stack if
+/// every parent were dropped inside its child.
+impl<T> Drop for Dir<T> {
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(parent) = next.and_then(Arc::into_inner) {
+            let mut parent = parent;
+            next = parent.parent.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn child(parent: &Arc<Dir<()>>, name: &str) -> Arc<Dir<()>> {
+        Dir::below(
+            Arc::clone(parent),
+            OsString::from(name).into(),
+            Place::default(),
+            (),
+        )
+    }
+
+    #[test]
+    fn paths_begin_with_the_root_as_given() {
+        let top = Dir::top(());
+        for (root, expected) in [
+            ("/", "/a/b"),
+            (".", "./a/b"),
+            ("x/", "x/a/b"),
+            ("x", "x/a/b"),
+        ] {
+            let root = child(&top, root);
+            assert_eq!(
+                child(&root, "a").path_of(OsStr::new("b")),
+                PathBuf::from(expected)
+            );
+        }
+        assert_eq!(top.path_of(OsStr::new("x")), PathBuf::from("x"));
+        assert_eq!(top.depth(), None);
+        assert_eq!(child(&top, "x").depth(), Some(0));
+    }
+
+    #[test]
+    fn a_million_levels_are_let_go_without_overflow() {
+        let mut dir = Dir::top(());
+        for _ in 0..1_000_000 {
+            dir = child(&dir, "d");
+        }
+        drop(dir);
+    }
+}

@@ -1,0 +1,232 @@
+//! What is left out by name: globs and gitignore rules.
+//!
+//! Filters stand between listing and asking: an entry that is left out costs no system call.
+//! Matching is the `ignore` crate's; its walker is not used.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::{Override, OverrideBuilder};
+use transect_sys::{EntryRef, FileType, Verdict};
+
+use crate::dir::Dir;
+use crate::error::Error;
+use crate::sink::SkipReason;
+
+/// What is left out by name.
+#[derive(Clone, Debug, Default)]
+pub struct Filters {
+    /// Globs as `rg --glob` takes them: one without `!` includes, one with `!` excludes, the last
+    /// that matches decides; without a slash it is about names, with one about paths below a root.
+    pub globs: Vec<String>,
+    /// Honour `.gitignore` files, and leave `.git` out.
+    pub gitignore: bool,
+    /// Deliver only entries at least this many steps below their root.
+    pub min_depth: u32,
+}
+
+/// Filters, ready for use.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    globs: Override,
+    gitignore: bool,
+    min_depth: u32,
+}
+
+/// The gitignore rules in force in a directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope(Option<Arc<Rules>>);
+
+#[derive(Debug)]
+struct Rules {
+    /// The directory, by its canonical root: rules above the root apply, too.
+    path: PathBuf,
+    /// The rules of this directory, then those of the directories above.
+    here: Option<Gitignore>,
+    above: Scope,
+}
+
+impl Filters {
+    /// Compiles the filters; `None` if they leave nothing out.
+    pub(crate) fn compile(&self) -> Result<Option<Filter>, Error> {
+        if self.globs.is_empty() && !self.gitignore && self.min_depth == 0 {
+            return Ok(None);
+        }
+        let mut builder = OverrideBuilder::new(".");
+        for glob in &self.globs {
+            if let Err(error) = builder.add(glob) {
+                return Err(Error::Pattern(glob.clone(), plain(&error)));
+            }
+        }
+        let globs = builder
+            .build()
+            .map_err(|error| Error::Pattern(self.globs.join(" "), plain(&error)))?;
+        Ok(Some(Filter {
+            globs,
+            gitignore: self.gitignore,
+            min_depth: self.min_depth,
+        }))
+    }
+}
+
+/// The reason without the pattern, which the message names already.
+fn plain(error: &ignore::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once("': ")
+        .map_or(text.clone(), |(_, reason)| reason.to_owned())
+}
+
+impl Filter {
+    /// Returns the rules for a directory, and what went wrong in reading them.
+    pub(crate) fn enter(
+        &self,
+        above: &Scope,
+        name: &OsStr,
+        is_root: bool,
+    ) -> (Scope, Option<std::io::Error>) {
+        if !self.gitignore {
+            return (Scope::default(), None);
+        }
+        let (above, path) = match &above.0 {
+            Some(rules) if !is_root => (above.clone(), rules.path.join(name)),
+            _ => rules_above(Path::new(name)),
+        };
+        let (here, error) = read_rules(&path, &[".gitignore"]);
+        (Scope(Some(Arc::new(Rules { path, here, above }))), error)
+    }
+
+    /// Decides about one entry of a directory. `relative` is the path of the directory below its
+    /// root; the entry's name is appended while it is looked at.
+    pub(crate) fn judge<T>(
+        &self,
+        dir: &Dir<T>,
+        relative: &mut PathBuf,
+        entry: EntryRef<'_>,
+    ) -> (Verdict, Option<SkipReason>) {
+        if self.is_ignored(&dir.scope, entry) {
+            return (Verdict::Drop, Some(SkipReason::Gitignore));
+        }
+        relative.push(entry.name);
+        let verdict = self.judge_glob(relative, entry.file_type());
+        relative.pop();
+        match verdict {
+            Verdict::Drop => (verdict, Some(SkipReason::Excluded)),
+            Verdict::Keep if dir.entry_depth() < self.min_depth => (Verdict::DescendOnly, None),
+            _ => (verdict, None),
+        }
+    }
+
+    /// A root was named by the user: only the depth can leave it out.
+    pub(crate) fn judge_root(&self) -> Verdict {
+        if self.min_depth > 0 {
+            Verdict::DescendOnly
+        } else {
+            Verdict::Keep
+        }
+    }
+
+    fn judge_glob(&self, path: &Path, file_type: FileType) -> Verdict {
+        if self.globs.is_empty() {
+            return Verdict::Keep;
+        }
+        let matched = |is_dir| match self.globs.matched(path, is_dir) {
+            Match::Whitelist(_) => Verdict::Keep,
+            Match::Ignore(_) => Verdict::Drop,
+            // What no including glob names is only passed through.
+            Match::None if self.globs.num_whitelists() > 0 => Verdict::DescendOnly,
+            Match::None => Verdict::Keep,
+        };
+        match file_type {
+            FileType::Directory => matched(true),
+            // Not known yet whether it is a directory: it must pass if either would.
+            FileType::Unknown if matched(false) == Verdict::Drop => matched(true),
+            _ => matched(false),
+        }
+    }
+
+    fn is_ignored(&self, scope: &Scope, entry: EntryRef<'_>) -> bool {
+        let Some(rules) = &scope.0 else { return false };
+        if entry.name == ".git" {
+            return true;
+        }
+        let path = rules.path.join(entry.name);
+        let is_dir = entry.file_type() == FileType::Directory;
+        let mut scope = scope;
+        while let Some(rules) = &scope.0 {
+            match rules
+                .here
+                .as_ref()
+                .map_or(Match::None, |here| here.matched(&path, is_dir))
+            {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => scope = &rules.above,
+            }
+        }
+        false
+    }
+}
+
+/// Reads the rules that lie in one directory; `None` if there are none.
+fn read_rules(path: &Path, files: &[&str]) -> (Option<Gitignore>, Option<std::io::Error>) {
+    let mut builder = GitignoreBuilder::new(path);
+    let mut failed = None;
+    for file in files {
+        if let Some(error) = builder.add(path.join(file)) {
+            match error.into_io_error() {
+                Some(error) if is_absence(&error) => {}
+                Some(error) => failed = Some(error),
+                // A line that does not parse is left out, as git does.
+                None => {}
+            }
+        }
+    }
+    let rules = builder.build().ok().filter(|rules| !rules.is_empty());
+    (rules, failed)
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+    )
+}
+
+/// Returns the rules of the repository above a root, and the root's canonical path. Outside a
+/// repository nothing above the root counts.
+fn rules_above(root: &Path) -> (Scope, PathBuf) {
+    let Ok(root) = root.canonicalize() else {
+        return (Scope::default(), root.to_owned());
+    };
+    let Some(repository) = root.ancestors().find(|dir| dir.join(".git").exists()) else {
+        return (Scope::default(), root);
+    };
+    let mut between: Vec<&Path> = root
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| dir.starts_with(repository))
+        .collect();
+    between.reverse();
+    let mut scope = Scope::default();
+    let exclude = read_rules(repository, &[".git/info/exclude"]).0;
+    if exclude.is_some() {
+        let path = repository.to_owned();
+        scope = Scope(Some(Arc::new(Rules {
+            path,
+            here: exclude,
+            above: scope,
+        })));
+    }
+    for dir in between {
+        let here = read_rules(dir, &[".gitignore"]).0;
+        scope = Scope(Some(Arc::new(Rules {
+            path: dir.to_owned(),
+            here,
+            above: scope,
+        })));
+    }
+    (scope, root)
+}

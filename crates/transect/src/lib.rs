@@ -1,0 +1,50 @@
+//! Walks directory trees as fast as the kernel allows, and counts what is there.
+//!
+//! ```text
+//! kernel → READER → Batch → WALKER → Visit → SINK → Totals, paths, … → your program
+//! ```
+//!
+//! A [reader](transect_sys::Reader) lists one directory into a batch. The [walk](Order) decides
+//! which directory comes next and on which thread. A [`Sink`] receives the entries, one sink per
+//! thread without locks, and the sinks are merged at the end. [`ScanOptions`] say what is asked;
+//! [`ScanOptions::plan`] checks them once and gives a [`ScanPlan`] that cannot be wrong.
+//!
+//! ```
+//! use transect::{ScanOptions, Totals};
+//!
+//! let outcome = ScanOptions::new(["src"]).plan()?.run(|| Totals::new(10))?;
+//! println!("{} files, {} bytes", outcome.sink.files, outcome.sink.sum.apparent);
+//! # Ok::<(), transect::Error>(())
+//! ```
+//!
+//! The library prints nothing, reads no environment and no configuration, and never ends the
+//! process. Errors inside a tree do not end a walk: they are items like entries, and make the
+//! result partial.
+
+mod account;
+mod cancel;
+mod dir;
+mod error;
+mod filter;
+mod options;
+mod plan;
+mod progress;
+mod sink;
+mod walk;
+
+pub use account::Sum;
+pub use cancel::Cancel;
+pub use dir::Dir;
+pub use error::{Error, Operation, ScanError};
+pub use filter::Filters;
+pub use options::ScanOptions;
+pub use plan::{Outcome, ScanPlan};
+pub use progress::{Progress, ProgressCounts};
+pub use sink::{
+    Entering, Flow, Largest, PathOutput, Paths, RankBy, Sink, SkipReason, Tally, Totals, Visit,
+};
+pub use transect_sys::{
+    Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,
+    Verdict, Want,
+};
+pub use walk::Order;

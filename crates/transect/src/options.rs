@@ -1,0 +1,129 @@
+//! What is asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use transect_sys::ReaderName;
+
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::filter::Filters;
+use crate::plan::ScanPlan;
+use crate::progress::Progress;
+use crate::walk::Order;
+
+/// What is asked for: plain fields, each with the documented default. [`ScanOptions::plan`] checks
+/// them.
+#[derive(Clone, Debug, Default)]
+pub struct ScanOptions {
+    /// Where walks begin. Roots that lie in each other are counted once.
+    pub roots: Vec<PathBuf>,
+    /// How directories are read; by default the best reader that can be used here.
+    pub reader: Option<ReaderName>,
+    /// In which order, and on which threads, directories are read.
+    pub order: Order,
+    /// The most threads. By default as many as there are cores while the answers come at once,
+    /// and up to 32 while directories wait for a device.
+    pub threads: Option<usize>,
+    /// Stay on the file system of each root.
+    pub one_file_system: bool,
+    /// Read pseudo file systems (`/proc`, `/sys`) below a root that is not one itself.
+    pub pseudo_file_systems: bool,
+    /// Follow symbolic links. Every directory is read once, whatever leads to it.
+    pub follow: bool,
+    /// Read no directories that are this many steps below their root, or deeper.
+    pub max_depth: Option<u32>,
+    /// What is left out by name.
+    pub filters: Filters,
+    /// The most file descriptors to use; by default what the process's limit leaves.
+    pub max_open: Option<usize>,
+    /// A request to stop.
+    pub cancel: Cancel,
+    /// Where to count while the walk goes on.
+    pub progress: Option<Arc<Progress>>,
+}
+
+impl ScanOptions {
+    /// Returns the default options for some roots.
+    pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            roots: roots.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Chooses the reader.
+    pub fn reader(mut self, reader: ReaderName) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+
+    /// Chooses the order.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Limits the threads. Orders that walk on one thread use one.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Stays on the file system of each root.
+    pub fn one_file_system(mut self, stay: bool) -> Self {
+        self.one_file_system = stay;
+        self
+    }
+
+    /// Reads pseudo file systems below other ones, too.
+    pub fn pseudo_file_systems(mut self, read: bool) -> Self {
+        self.pseudo_file_systems = read;
+        self
+    }
+
+    /// Follows symbolic links.
+    pub fn follow(mut self, follow: bool) -> Self {
+        self.follow = follow;
+        self
+    }
+
+    /// Reads no directories this deep or deeper.
+    pub fn max_depth(mut self, depth: u32) -> Self {
+        self.max_depth = Some(depth);
+        self
+    }
+
+    /// Leaves out by name.
+    pub fn filters(mut self, filters: Filters) -> Self {
+        self.filters = filters;
+        self
+    }
+
+    /// Limits the file descriptors.
+    pub fn max_open(mut self, descriptors: usize) -> Self {
+        self.max_open = Some(descriptors);
+        self
+    }
+
+    /// Stops when `cancel` says so.
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Counts into `progress`.
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// No root, a reader that cannot be used here, a pattern that does not parse, depths that
+    /// leave nothing.
+    pub fn plan(self) -> Result<ScanPlan, Error> {
+        ScanPlan::new(self)
+    }
+}

@@ -1,0 +1,177 @@
+//! What will be done: options that have been checked.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use transect_sys::{PortableReader, Reader, ReaderName};
+
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::filter::Filter;
+use crate::options::ScanOptions;
+use crate::progress::Progress;
+use crate::sink::Sink;
+use crate::walk::{self, Order};
+
+/// The most threads by default.
+///
+/// A thread that waits for a device costs nothing, and a device answers many questions at once:
+/// cold, 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`), and more gained
+/// nothing.
+const DEFAULT_THREADS: usize = 32;
+
+/// Descriptors left for others: the standard streams, the output, what the caller holds.
+const RESERVED_DESCRIPTORS: usize = 16;
+
+/// Descriptors that one thread uses while it reads one directory: the directory, and two for the
+/// way there when its parent's handle was not kept.
+pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
+
+/// Options that have been checked: a plan cannot be wrong.
+#[derive(Debug)]
+pub struct ScanPlan {
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) reader: ReaderName,
+    pub(crate) order: Order,
+    pub(crate) threads: Threads,
+    pub(crate) one_file_system: bool,
+    pub(crate) pseudo_file_systems: bool,
+    pub(crate) follow: bool,
+    pub(crate) max_depth: u32,
+    pub(crate) filter: Option<Filter>,
+    /// Directory handles that may be kept open for what is below them.
+    pub(crate) keep_open: usize,
+    pub(crate) cancel: Cancel,
+    pub(crate) progress: std::sync::Arc<Progress>,
+}
+
+/// How many threads a walk may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threads {
+    /// While directories are read at once.
+    pub(crate) busy: usize,
+    /// While directories wait for a device.
+    pub(crate) waiting: usize,
+}
+
+/// What a walk came to.
+#[derive(Debug)]
+pub struct Outcome<S> {
+    /// What the sinks received, merged.
+    pub sink: S,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The reader used.
+    pub reader: ReaderName,
+    /// The order used.
+    pub order: Order,
+    /// The threads that took part.
+    pub threads: usize,
+    /// The walk was stopped by [`Cancel`] before its end.
+    pub interrupted: bool,
+}
+
+impl ScanPlan {
+    pub(crate) fn new(options: ScanOptions) -> Result<Self, Error> {
+        if options.roots.is_empty() {
+            return Err(Error::NoRoots);
+        }
+        let reader = options.reader.unwrap_or_else(ReaderName::best);
+        if let Some(why) = reader.why_not() {
+            return Err(Error::ReaderUnavailable(reader.as_str(), why));
+        }
+        let min_depth = options.filters.min_depth;
+        if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
+            return Err(Error::Depths {
+                min: min_depth,
+                max,
+            });
+        }
+        let filter = options.filters.compile()?;
+        let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
+        let threads = Threads::choose(options.threads, options.order, descriptors);
+        Ok(Self {
+            roots: options.roots,
+            reader,
+            order: options.order,
+            threads,
+            one_file_system: options.one_file_system,
+            pseudo_file_systems: options.pseudo_file_systems,
+            follow: options.follow,
+            max_depth: options.max_depth.unwrap_or(u32::MAX),
+            filter,
+            keep_open: descriptors.saturating_sub(threads.waiting * DESCRIPTORS_PER_THREAD),
+            cancel: options.cancel,
+            progress: options.progress.unwrap_or_default(),
+        })
+    }
+
+    /// Walks. `make` is called once for every thread that takes part.
+    ///
+    /// # Errors
+    /// Only what keeps a walk from beginning. What goes wrong inside a tree is in the sink.
+    pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
+        match self.reader {
+            #[cfg(target_os = "linux")]
+            ReaderName::GetdentsStatx => self.run_with(make, || {
+                transect_sys::linux::GetdentsReader::new(transect_sys::linux::StatCall::Statx)
+            }),
+            #[cfg(target_os = "linux")]
+            ReaderName::GetdentsFstatat => self.run_with(make, || {
+                transect_sys::linux::GetdentsReader::new(transect_sys::linux::StatCall::Fstatat)
+            }),
+            _ => self.run_with(make, PortableReader::new),
+        }
+    }
+
+    /// Walks with readers of the caller's own, such as the fake one of tests.
+    ///
+    /// # Errors
+    /// As [`ScanPlan::run`].
+    pub fn run_with<S: Sink, R: Reader>(
+        &self,
+        make: impl Fn() -> S + Sync,
+        reader: impl Fn() -> R + Sync,
+    ) -> Result<Outcome<S>, Error> {
+        let start = Instant::now();
+        let (sink, threads) = walk::walk(self, &make, &reader)?;
+        Ok(Outcome {
+            sink,
+            elapsed: start.elapsed(),
+            reader: self.reader,
+            order: self.order,
+            threads,
+            interrupted: self.cancel.is_cancelled(),
+        })
+    }
+}
+
+impl Threads {
+    fn choose(asked: Option<usize>, order: Order, descriptors: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1);
+        let (busy, waiting) = match asked {
+            _ if !order.is_parallel() => (1, 1),
+            Some(threads) => (threads, threads),
+            None => (cores, cores.max(DEFAULT_THREADS)),
+        };
+        Self {
+            busy: busy.clamp(1, most),
+            waiting: waiting.clamp(1, most),
+        }
+    }
+}
+
+/// Returns how many descriptors a walk may use in this process.
+fn descriptors_left() -> usize {
+    #[cfg(target_os = "linux")]
+    let limit = transect_sys::linux::open_file_limit();
+    #[cfg(not(target_os = "linux"))]
+    let limit = None;
+    limit
+        .map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        })
+        .min(1 << 20)
+        .saturating_sub(RESERVED_DESCRIPTORS)
+}

@@ -1,0 +1,193 @@
+//! The largest of many, with little memory and in an order that depends on nothing else.
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+
+use transect_sys::FileId;
+
+use crate::account::Sum;
+
+/// What makes one entry larger than another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RankBy {
+    /// Bytes occupied, for directories with their own, as `du` counts.
+    #[default]
+    DiskUsage,
+    /// Lengths in bytes.
+    Apparent,
+}
+
+impl RankBy {
+    pub(crate) fn of(self, sum: &Sum) -> u64 {
+        match self {
+            Self::DiskUsage => sum.disk_usage(),
+            Self::Apparent => sum.apparent,
+        }
+    }
+}
+
+/// One of the largest entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Largest {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its bytes; for a directory, of everything in and below it.
+    pub sum: Sum,
+    /// Errors in and below it: if there are any, it may be larger.
+    pub errors: u64,
+    rank: u64,
+    id: Option<FileId>,
+}
+
+impl Largest {
+    /// Larger first; equals by file id, which is cheap to compare, and then by path.
+    fn compare(&self, other: &Self) -> Ordering {
+        other
+            .rank
+            .cmp(&self.rank)
+            .then_with(|| self.id.cmp(&other.id))
+            .then_with(|| self.path.cmp(&other.path))
+    }
+}
+
+/// Keeps the `limit` largest entries it was offered, sorted.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    by: RankBy,
+    limit: usize,
+    largest: Vec<Largest>,
+}
+
+impl Ranking {
+    pub(crate) fn new(by: RankBy, limit: usize) -> Self {
+        Self {
+            by,
+            limit,
+            largest: Vec::new(),
+        }
+    }
+
+    /// Considers an entry. Its path is built only if it may be among the largest: nearly never.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        sum: &Sum,
+        errors: u64,
+        id: Option<FileId>,
+        path: impl FnOnce() -> PathBuf,
+    ) {
+        let rank = self.by.of(sum);
+        if rank == 0 || self.is_below_all(rank, id) {
+            return;
+        }
+        self.insert(Largest {
+            path: path(),
+            sum: *sum,
+            errors,
+            rank,
+            id,
+        });
+    }
+
+    #[inline]
+    fn is_below_all(&self, rank: u64, id: Option<FileId>) -> bool {
+        if self.largest.len() < self.limit {
+            return false;
+        }
+        match self.largest.last() {
+            Some(last) => rank < last.rank || (rank == last.rank && id > last.id),
+            None => true,
+        }
+    }
+
+    fn insert(&mut self, new: Largest) {
+        // A file with several names is listed once, by the first of them.
+        if let Some(same) = self
+            .largest
+            .iter_mut()
+            .find(|old| new.id.is_some() && old.id == new.id)
+        {
+            if new.path < same.path {
+                same.path = new.path;
+            }
+            return;
+        }
+        let at = self
+            .largest
+            .partition_point(|old| old.compare(&new) == Ordering::Less);
+        self.largest.insert(at, new);
+        self.largest.truncate(self.limit);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        other
+            .largest
+            .into_iter()
+            .for_each(|largest| self.insert(largest));
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Largest] {
+        &self.largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn offer(ranking: &mut Ranking, size: u64, inode: u64) {
+        let sum = Sum {
+            allocated: size,
+            ..Sum::default()
+        };
+        let id = Some(FileId { device: 1, inode });
+        ranking.offer(&sum, 0, id, || PathBuf::from(format!("f{inode}")));
+    }
+
+    proptest! {
+        /// Whichever thread met what, in whatever order: the largest are the same.
+        #[test]
+        fn merged_rankings_equal_one(
+            sizes in prop::collection::vec(0u64..6, 0..60),
+            cut in 0usize..60,
+        ) {
+            let (mut all, mut a, mut b) =
+                (Ranking::new(RankBy::DiskUsage, 5), Ranking::new(RankBy::DiskUsage, 5),
+                 Ranking::new(RankBy::DiskUsage, 5));
+            for (inode, &size) in sizes.iter().enumerate() {
+                offer(&mut all, size, inode as u64);
+                offer(if inode < cut { &mut a } else { &mut b }, size, inode as u64);
+            }
+            b.merge(a);
+            prop_assert_eq!(all.as_slice(), b.as_slice());
+
+            let mut expected: Vec<(u64, usize)> =
+                sizes.iter().copied().enumerate().map(|(i, size)| (size, i)).collect();
+            expected.sort_by_key(|&(size, inode)| (std::cmp::Reverse(size), inode));
+            expected.retain(|&(size, _)| size > 0);
+            expected.truncate(5);
+            let got: Vec<(u64, usize)> = all.as_slice().iter()
+                .map(|largest| (largest.rank, largest.id.unwrap().inode as usize)).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_listed_once_by_the_first() {
+        let mut ranking = Ranking::new(RankBy::Apparent, 3);
+        let sum = Sum {
+            apparent: 9,
+            ..Sum::default()
+        };
+        let id = Some(FileId {
+            device: 1,
+            inode: 1,
+        });
+        for name in ["b", "a", "c"] {
+            ranking.offer(&sum, 0, id, || PathBuf::from(name));
+        }
+        assert_eq!(ranking.as_slice().len(), 1);
+        assert_eq!(ranking.as_slice()[0].path, PathBuf::from("a"));
+    }
+}

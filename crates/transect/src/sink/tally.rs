@@ -1,0 +1,84 @@
+//! What was not counted: errors, what vanished, what was left out.
+
+use std::collections::BTreeMap;
+
+use transect_sys::FaultKind;
+
+use crate::error::{Operation, ScanError};
+use crate::sink::SkipReason;
+
+/// Errors with their places, and counts of everything that is not in the result.
+#[derive(Debug)]
+pub struct Tally {
+    /// Errors met.
+    pub errors: u64,
+    /// The same, by operation and kind.
+    pub errors_by: BTreeMap<(Operation, FaultKind), u64>,
+    /// Roots that could not be read at all.
+    pub failed_roots: u64,
+    /// Entries gone between listing and reading.
+    pub vanished: u64,
+    /// Entries left out or not read on purpose, by reason.
+    pub skipped: BTreeMap<SkipReason, u64>,
+    /// The errors themselves, the first `keep` of each thread; sorted by [`Tally::sort`].
+    pub list: Vec<ScanError>,
+    keep: usize,
+}
+
+impl Tally {
+    /// Returns an empty tally that keeps the texts of `keep` errors per thread.
+    pub fn new(keep: usize) -> Self {
+        Self {
+            errors: 0,
+            errors_by: BTreeMap::new(),
+            failed_roots: 0,
+            vanished: 0,
+            skipped: BTreeMap::new(),
+            list: Vec::new(),
+            keep,
+        }
+    }
+
+    /// Returns whether everything that was to be read was read.
+    pub fn is_complete(&self) -> bool {
+        self.errors == 0
+    }
+
+    /// Counts an error.
+    pub fn error(&mut self, error: ScanError) {
+        self.errors += 1;
+        *self
+            .errors_by
+            .entry((error.operation(), error.kind()))
+            .or_default() += 1;
+        self.failed_roots += u64::from(error.depth() == 0);
+        if self.list.len() < self.keep {
+            self.list.push(error);
+        }
+    }
+
+    /// Counts something that was left out.
+    pub fn skip(&mut self, reason: SkipReason) {
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Adds the counts of another thread.
+    pub fn merge(&mut self, other: Self) {
+        self.errors += other.errors;
+        self.failed_roots += other.failed_roots;
+        self.vanished += other.vanished;
+        for (key, count) in other.errors_by {
+            *self.errors_by.entry(key).or_default() += count;
+        }
+        for (reason, count) in other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+        self.list.extend(other.list);
+    }
+
+    /// Puts the errors in the order of their paths, so that it does not depend on the schedule.
+    pub fn sort(&mut self) {
+        self.list
+            .sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
+    }
+}

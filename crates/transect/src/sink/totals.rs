@@ -1,0 +1,217 @@
+//! Counts and sums: what `scan` shows. Memory does not grow with the tree.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use transect_sys::{Attributes, FieldMask, FileType, Want};
+
+use crate::account::{Links, Sum};
+use crate::dir::Dir;
+use crate::error::ScanError;
+use crate::sink::rank::{Largest, RankBy, Ranking};
+use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
+
+/// How many errors each thread keeps the text of, unless all are asked for.
+const ERRORS_KEPT: usize = 1000;
+
+/// How many entries there are, how large they are, and where the bytes are.
+#[derive(Debug)]
+pub struct Totals {
+    /// Regular files: names, not file ids.
+    pub files: u64,
+    /// Directories, roots included.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symlinks: u64,
+    /// Devices, pipes, sockets, and what could not be told.
+    pub others: u64,
+    /// Further names of files met before; their bytes are counted once.
+    pub hard_links: u64,
+    /// The bytes.
+    pub sum: Sum,
+    /// What is not in the counts.
+    pub tally: Tally,
+    rank_by: RankBy,
+    largest_files: Ranking,
+    largest_directories: Ranking,
+    /// Allocated bytes met, for progress: hard links are not told apart while the walk goes on.
+    bytes: u64,
+}
+
+/// What a directory knows of itself and of what is finished below it.
+#[derive(Debug, Default)]
+pub struct Account {
+    sum: Sum,
+    links: Links,
+    errors: u64,
+}
+
+impl Totals {
+    /// Returns empty totals that keep the `largest` files and directories.
+    pub fn new(largest: usize) -> Self {
+        Self::ranked(largest, RankBy::default())
+    }
+
+    /// Returns empty totals that rank the largest by `rank_by`.
+    pub fn ranked(largest: usize, rank_by: RankBy) -> Self {
+        Self {
+            files: 0,
+            directories: 0,
+            symlinks: 0,
+            others: 0,
+            hard_links: 0,
+            sum: Sum::default(),
+            tally: Tally::new(ERRORS_KEPT),
+            rank_by,
+            largest_files: Ranking::new(rank_by, largest),
+            largest_directories: Ranking::new(rank_by, largest),
+            bytes: 0,
+        }
+    }
+
+    /// Keeps the text of every error, however many there are.
+    pub fn keep_all_errors(mut self) -> Self {
+        self.tally = Tally::new(usize::MAX);
+        self
+    }
+
+    /// Returns what the largest are ranked by.
+    pub fn rank_by(&self) -> RankBy {
+        self.rank_by
+    }
+
+    /// Returns the largest files, the largest first. A file with several names appears once.
+    pub fn largest_files(&self) -> &[Largest] {
+        self.largest_files.as_slice()
+    }
+
+    /// Returns the largest directories below the roots, each with all that is below it.
+    pub fn largest_directories(&self) -> &[Largest] {
+        self.largest_directories.as_slice()
+    }
+
+    /// Returns how many entries were counted.
+    pub fn entries(&self) -> u64 {
+        self.files + self.directories + self.symlinks + self.others
+    }
+}
+
+fn size_of(attributes: &Attributes) -> Sum {
+    Sum {
+        apparent: attributes.size().unwrap_or(0),
+        allocated: attributes.allocated().unwrap_or(0),
+        ..Sum::default()
+    }
+}
+
+/// The lock is held by the one thread that reads the directory, or by one that ends a directory
+/// below it: nobody waits long. A sink that panicked ends the walk, and nothing reads the sums.
+fn lock(tag: &Mutex<Account>) -> MutexGuard<'_, Account> {
+    tag.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sink for Totals {
+    type Tag = Mutex<Account>;
+
+    fn want(&self) -> Want {
+        let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
+        Want {
+            entries: sizes | FieldMask::NLINK | FieldMask::FILE_ID,
+            directories: FieldMask::empty(),
+            opened: sizes | FieldMask::DEVICE,
+            follow: false,
+        }
+    }
+
+    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
+        let mut account = Account::default();
+        if entering.parent.is_some() && entering.listed {
+            self.directories += 1;
+            account.sum.directories_apparent = entering.own.size().unwrap_or(0);
+            account.sum.directories_allocated = entering.own.allocated().unwrap_or(0);
+        }
+        Mutex::new(account)
+    }
+
+    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
+        let account = &mut *lock(&visit.dir.tag);
+        for entry in visit.batch.iter() {
+            match entry.file_type() {
+                // Counted when it is entered, together with its own size.
+                FileType::Directory => continue,
+                FileType::File => self.files += 1,
+                FileType::Symlink => self.symlinks += 1,
+                _ => self.others += 1,
+            }
+            let size = size_of(entry.attributes);
+            let names = entry.attributes.nlink().unwrap_or(1);
+            let first = match entry.attributes.file_id() {
+                Some(id) if names > 1 || visit.follow => {
+                    account
+                        .links
+                        .add(id, (!visit.follow).then_some(names), size)
+                }
+                _ => true,
+            };
+            if first {
+                account.sum += size;
+                self.bytes += size.allocated;
+            }
+            self.largest_files
+                .offer(&size, 0, entry.attributes.file_id(), || {
+                    visit.dir.path_of(entry.name)
+                });
+        }
+        Flow::Continue
+    }
+
+    fn leave(&mut self, dir: &Dir<Self::Tag>) {
+        let account = std::mem::take(&mut *lock(&dir.tag));
+        let Some(parent) = dir.parent() else {
+            self.sum += account.sum;
+            self.hard_links += account.links.further();
+            return;
+        };
+        if dir.depth() > Some(0) {
+            self.largest_directories
+                .offer(&account.sum, account.errors, dir.id, || dir.path());
+        }
+        let mut above = lock(&parent.tag);
+        above.sum += account.sum;
+        above.errors += account.errors;
+        if !account.links.is_empty() {
+            let twice = above.links.merge(account.links);
+            above.sum -= twice;
+        }
+    }
+
+    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
+        lock(&dir.tag).errors += 1;
+        self.tally.error(error);
+        Flow::Continue
+    }
+
+    fn vanished(&mut self, _: &Dir<Self::Tag>, _: FileType) {
+        self.tally.vanished += 1;
+    }
+
+    fn skipped(&mut self, _: &Dir<Self::Tag>, reason: SkipReason) {
+        self.tally.skip(reason);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.files += other.files;
+        self.directories += other.directories;
+        self.symlinks += other.symlinks;
+        self.others += other.others;
+        self.hard_links += other.hard_links;
+        self.sum += other.sum;
+        self.bytes += other.bytes;
+        self.tally.merge(other.tally);
+        self.largest_files.merge(other.largest_files);
+        self.largest_directories.merge(other.largest_directories);
+    }
+}

@@ -1,0 +1,139 @@
+//! A future for every directory, as `std::async` in C++ makes them: on a thread of its own while
+//! there are threads left, otherwise deferred until its value is asked for. A directory asks for
+//! the values of all its futures before it is done itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use transect_sys::Reader;
+
+use crate::error::Error;
+use crate::sink::Sink;
+use crate::walk::recursive::{DEEPEST, STACK};
+use crate::walk::run::Run;
+use crate::walk::task::{Task, Tasks};
+use crate::walk::worker::Worker;
+
+/// What all futures of a walk share.
+struct Futures<'f, F> {
+    spawn: &'f F,
+    /// Threads running now, the first one included.
+    running: AtomicUsize,
+    /// The most that ran at once.
+    peak: AtomicUsize,
+    limit: usize,
+}
+
+/// Visits `tasks` and all that they lead to.
+pub(super) fn drain<'r, R: Reader, S: Sink>(
+    run: &'r Run<'r, R, S>,
+    mut worker: Worker<'r, R, S>,
+    mut tasks: Tasks<R, S>,
+    spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
+) -> Result<(Vec<S>, usize), Error> {
+    let limit = run.plan.threads.busy;
+    let futures = Futures {
+        spawn,
+        running: AtomicUsize::new(1),
+        peak: AtomicUsize::new(1),
+        limit,
+    };
+    let sink = std::thread::scope(|scope| {
+        let (futures, tasks) = (&futures, &mut tasks);
+        let first = Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, move || {
+                while let Some(task) = tasks.pop() {
+                    futures.directory(scope, &mut worker, task, 0, tasks);
+                }
+                worker.into_sink()
+            });
+        Ok(value(first.map_err(Error::Thread)?))
+    })?;
+    Ok((vec![sink], futures.peak.into_inner()))
+}
+
+/// Waits for a thread; a panic in it goes on here.
+fn value<S>(thread: ScopedJoinHandle<'_, S>) -> S {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+impl<F> Futures<'_, F> {
+    /// Reads a directory and evaluates a future for each directory in it.
+    fn directory<'scope, 'r, R: Reader, S: Sink + 'r>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        worker: &mut Worker<'r, R, S>,
+        task: Task<R::Handle, S::Tag>,
+        level: u32,
+        deeper: &mut Tasks<R, S>,
+    ) where
+        F: Fn(usize) -> Worker<'r, R, S> + Sync,
+        'r: 'scope,
+    {
+        if level == DEEPEST {
+            return deeper.push(task);
+        }
+        let mut children = Vec::new();
+        worker.visit(task, &mut children);
+        let mut running = Vec::new();
+        let mut deferred = Vec::new();
+        for child in children {
+            match self.begin(scope, child) {
+                Ok(thread) => running.push(thread),
+                Err(child) => deferred.push(child),
+            }
+        }
+        for child in deferred {
+            self.directory(scope, worker, child, level + 1, deeper);
+        }
+        for thread in running {
+            worker.absorb(value(thread));
+        }
+    }
+
+    /// Begins a future on a thread of its own, or hands the task back if there are none left.
+    fn begin<'scope, 'r, R: Reader, S: Sink + 'r>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        task: Task<R::Handle, S::Tag>,
+    ) -> Result<ScopedJoinHandle<'scope, S>, Task<R::Handle, S::Tag>>
+    where
+        F: Fn(usize) -> Worker<'r, R, S> + Sync,
+        'r: 'scope,
+    {
+        let id = self.running.fetch_add(1, Ordering::Relaxed);
+        if id >= self.limit {
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            return Err(task);
+        }
+        self.peak.fetch_max(id + 1, Ordering::Relaxed);
+        // A thread that cannot be started must not take the task with it.
+        let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
+        let given = std::sync::Arc::clone(&task);
+        let started = Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, move || {
+                let mut worker = (self.spawn)(id);
+                let mut tasks: Vec<_> = take(&given).into_iter().collect();
+                while let Some(task) = tasks.pop() {
+                    self.directory(scope, &mut worker, task, 0, &mut tasks);
+                }
+                self.running.fetch_sub(1, Ordering::Relaxed);
+                worker.into_sink()
+            });
+        started.map_err(|_| {
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            take(&task).expect("BUG: a thread that did not start took its task")
+        })
+    }
+}
+
+fn take<T>(shared: &std::sync::Mutex<Option<T>>) -> Option<T> {
+    shared
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .take()
+}

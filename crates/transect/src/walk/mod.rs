@@ -1,0 +1,89 @@
+//! Which directory comes next, and on which thread.
+//!
+//! ```text
+//!             ┌──────────── task: a directory to read ─────────────┐
+//!             ▼                                                    │
+//!   order ─► Worker::visit ─► open ─► list ─► judge ─► fill ─► sink │
+//!             │               (relative to the parent's handle)    │
+//!             └──► the directories found: more tasks ──────────────┘
+//! ```
+//!
+//! [`worker`] does one directory and knows nothing of the others; every order uses it as it is.
+//! An order only decides what becomes of the tasks that a directory yields. All orders end with
+//! the same result.
+
+mod budget;
+mod futures;
+mod mounts;
+mod order;
+mod recursive;
+mod roots;
+mod run;
+mod sequential;
+mod shared_queue;
+mod stealing;
+mod task;
+mod worker;
+
+use transect_sys::Reader;
+
+use crate::error::Error;
+use crate::plan::ScanPlan;
+use crate::sink::Sink;
+
+pub use order::Order;
+use run::Run;
+use task::Tasks;
+
+/// Walks a plan and returns the merged sink and the number of threads that took part.
+pub(crate) fn walk<R: Reader, S: Sink>(
+    plan: &ScanPlan,
+    make_sink: &(impl Fn() -> S + Sync),
+    make_reader: &(impl Fn() -> R + Sync),
+) -> Result<(S, usize), Error> {
+    let run = Run::new(plan, make_sink().want());
+    let mut worker = run.worker(0, make_reader(), make_sink());
+    let mut threads = 1;
+
+    let (top, mut tasks) = worker.visit_roots();
+    // Links that lead to directories wait until all real directories are known: only then is it
+    // certain, and the same in every run, which of them lead to something new.
+    while !tasks.is_empty() {
+        let (sinks, used) = drain(&run, worker, tasks, make_sink, make_reader)?;
+        threads = threads.max(used);
+        worker = run.worker(0, make_reader(), merged(sinks));
+        tasks = run.take_links(&mut worker);
+    }
+    worker.finish(top);
+    Ok((worker.into_sink(), threads))
+}
+
+/// Visits `tasks` and all that they lead to, in the order of the plan.
+fn drain<'r, R: Reader, S: Sink>(
+    run: &'r Run<'r, R, S>,
+    worker: worker::Worker<'r, R, S>,
+    tasks: Tasks<R, S>,
+    make_sink: &(impl Fn() -> S + Sync),
+    make_reader: &(impl Fn() -> R + Sync),
+) -> Result<(Vec<S>, usize), Error> {
+    let spawn = |id| run.worker(id, make_reader(), make_sink());
+    Ok(match run.plan.order {
+        Order::Recursive => recursive::drain(worker, tasks)?,
+        Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),
+        Order::Stack => sequential::drain(worker, tasks, sequential::Stack::default()),
+        Order::StackPresized => sequential::drain(worker, tasks, sequential::Stack::presized()),
+        Order::Array => sequential::drain(worker, tasks, sequential::Array::default()),
+        Order::Futures => futures::drain(run, worker, tasks, &spawn)?,
+        Order::SharedQueue => shared_queue::drain(run, worker, tasks, &spawn),
+        Order::WorkStealing => stealing::drain(run, worker, tasks, &spawn),
+    })
+}
+
+fn merged<S: Sink>(sinks: Vec<S>) -> S {
+    let mut sinks = sinks.into_iter();
+    let mut all = sinks
+        .next()
+        .expect("BUG: the first worker always hands its sink back");
+    sinks.for_each(|sink| all.merge(sink));
+    all
+}

@@ -1,0 +1,32 @@
+//! Which directories may be mount points.
+//!
+//! Whether a directory begins another file system is known only by asking for its device. A walk
+//! that needs no attributes of directories would have to ask for every one of them; the mount
+//! table says which names are worth asking about.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+
+/// The last names of all mount points.
+#[derive(Debug)]
+pub(super) struct MountNames(Option<HashSet<OsString>>);
+
+impl MountNames {
+    /// Reads the mount table.
+    pub(super) fn read() -> Self {
+        #[cfg(target_os = "linux")]
+        let names = transect_sys::linux::mounts().ok().map(|mounts| {
+            let points = mounts.iter().filter_map(|mount| mount.point.file_name());
+            points.map(OsStr::to_owned).collect()
+        });
+        #[cfg(not(target_os = "linux"))]
+        let names = None;
+        Self(names)
+    }
+
+    /// Returns whether a directory of this name may be a mount point. Without a mount table every
+    /// directory may be one.
+    pub(super) fn may_be(&self, name: &OsStr) -> bool {
+        self.0.as_ref().is_none_or(|names| names.contains(name))
+    }
+}

@@ -1,0 +1,51 @@
+//! A function that calls itself for every directory.
+
+use transect_sys::Reader;
+
+use crate::error::Error;
+use crate::sink::Sink;
+use crate::walk::task::{Task, Tasks};
+use crate::walk::worker::Worker;
+
+/// How deep the function calls itself. What lies deeper starts anew from the outside, so that no
+/// tree overflows the stack.
+pub(super) const DEEPEST: u32 = 4096;
+
+/// Stack for [`DEEPEST`] levels. A level takes about 300 bytes; only what is touched is memory.
+pub(super) const STACK: usize = 16 << 20;
+
+/// Visits `tasks` and all that they lead to, on a thread whose stack is large enough.
+pub(super) fn drain<'r, R: Reader, S: Sink>(
+    mut worker: Worker<'r, R, S>,
+    mut tasks: Tasks<R, S>,
+) -> Result<(Vec<S>, usize), Error> {
+    let sink = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, move || {
+                while let Some(task) = tasks.pop() {
+                    descend(&mut worker, task, 0, &mut tasks);
+                }
+                worker.into_sink()
+            });
+        let joined = thread.map_err(Error::Thread)?.join();
+        Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    Ok((vec![sink], 1))
+}
+
+fn descend<R: Reader, S: Sink>(
+    worker: &mut Worker<'_, R, S>,
+    task: Task<R::Handle, S::Tag>,
+    level: u32,
+    deeper: &mut Tasks<R, S>,
+) {
+    if level == DEEPEST {
+        return deeper.push(task);
+    }
+    let mut children = Vec::new();
+    worker.visit(task, &mut children);
+    for child in children {
+        descend(worker, child, level + 1, deeper);
+    }
+}

@@ -1,0 +1,95 @@
+//! The roots, and how they lie in each other.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use transect_sys::FileId;
+
+/// The roots as directory entries: the directory that holds each, and its name there. With them a
+/// walk notices when it comes upon a root from above, so that nothing is counted twice.
+#[derive(Debug, Default)]
+pub(super) struct RootEntries {
+    names: HashSet<OsString>,
+    entries: HashSet<(FileId, OsString)>,
+    /// For each root, whether an earlier one is the same entry.
+    repeated: Vec<bool>,
+}
+
+impl RootEntries {
+    /// Looks the roots up; with one root there is nothing to know.
+    pub(super) fn new(roots: &[PathBuf]) -> Self {
+        let mut this = Self {
+            repeated: vec![false; roots.len()],
+            ..Self::default()
+        };
+        if roots.len() < 2 {
+            return this;
+        }
+        for (index, root) in roots.iter().enumerate() {
+            if let Some((parent, name)) = entry_of(root) {
+                this.names.insert(name.clone());
+                this.repeated[index] = !this.entries.insert((parent, name));
+            }
+        }
+        this
+    }
+
+    pub(super) fn is_repeated(&self, index: usize) -> bool {
+        self.repeated[index]
+    }
+
+    #[inline]
+    pub(super) fn may_hold(&self, name: &OsStr) -> bool {
+        !self.names.is_empty() && self.names.contains(name)
+    }
+
+    pub(super) fn holds(&self, parent: Option<FileId>, name: &OsStr) -> bool {
+        parent.is_some_and(|parent| self.entries.contains(&(parent, name.to_owned())))
+    }
+}
+
+/// Returns the directory that holds a root, and the root's name in it. A link that is named as a
+/// root is itself the root, not what it leads to. `/` lies in itself.
+fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
+    let whole = || root.canonicalize().ok();
+    let path = match (root.parent(), root.file_name()) {
+        (Some(parent), Some(name)) if !ends_with_separator(root) => {
+            let parent = if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            };
+            parent.canonicalize().ok()?.join(name)
+        }
+        _ => whole()?,
+    };
+    let name = path.file_name().unwrap_or(OsStr::new("/")).to_owned();
+    Some((identity(path.parent().unwrap_or(&path))?, name))
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|&byte| byte == b'/')
+}
+
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one question per root, before the walk begins"
+)]
+fn identity(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(FileId {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    })
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<FileId> {
+    None
+}

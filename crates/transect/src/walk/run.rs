@@ -1,0 +1,121 @@
+//! What all workers of one walk share.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use transect_sys::{FieldMask, FileId, Reader, Want};
+
+use crate::dir::Dir;
+use crate::plan::ScanPlan;
+use crate::sink::{Sink, SkipReason};
+use crate::walk::budget::Budget;
+use crate::walk::mounts::MountNames;
+use crate::walk::roots::RootEntries;
+use crate::walk::task::{Task, Tasks};
+use crate::walk::worker::Worker;
+
+/// What all workers of one walk share.
+pub(super) struct Run<'p, R: Reader, S: Sink> {
+    pub(super) plan: &'p ScanPlan,
+    pub(super) want: Want,
+    pub(super) mounts: MountNames,
+    pub(super) roots: RootEntries,
+    pub(super) budget: Budget,
+    /// A sink wants no more.
+    quit: AtomicBool,
+    /// Directories read so far; only kept when links are followed.
+    seen: Mutex<HashSet<FileId>>,
+    /// Links that lead to directories, for the next round.
+    links: Mutex<Vec<Link<R::Handle, S::Tag>>>,
+}
+
+/// A link that leads to a directory.
+pub(super) struct Link<H, T> {
+    pub(super) task: Task<H, T>,
+    pub(super) target: Option<FileId>,
+}
+
+impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
+    pub(super) fn new(plan: &'p ScanPlan, mut want: Want) -> Self {
+        want.follow = plan.follow;
+        if plan.follow {
+            want.opened |= FieldMask::FILE_ID;
+        }
+        Self {
+            plan,
+            want,
+            mounts: MountNames::read(),
+            roots: RootEntries::new(&plan.roots),
+            budget: Budget::new(plan.keep_open),
+            quit: AtomicBool::new(false),
+            seen: Mutex::default(),
+            links: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn worker(&'p self, id: usize, reader: R, sink: S) -> Worker<'p, R, S> {
+        Worker::new(self, id, reader, sink)
+    }
+
+    /// Returns whether nothing further is to be read.
+    #[inline]
+    pub(super) fn is_stopped(&self) -> bool {
+        self.quit.load(Ordering::Relaxed) || self.plan.cancel.is_cancelled()
+    }
+
+    /// Ends the walk on all threads.
+    pub(super) fn quit(&self) {
+        self.quit.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a directory is read; returns false if it was read before.
+    pub(super) fn note_seen(&self, id: Option<FileId>) -> bool {
+        id.is_none_or(|id| lock(&self.seen).insert(id))
+    }
+
+    /// Keeps a link that leads to a directory for the next round.
+    pub(super) fn defer(&self, link: Link<R::Handle, S::Tag>) {
+        lock(&self.links).push(link);
+    }
+
+    /// Returns the directories that the links of the last round newly lead to.
+    ///
+    /// Links are looked at in the order of their paths, so that of two links to one directory
+    /// the same one leads there in every run.
+    pub(super) fn take_links(&self, worker: &mut Worker<'_, R, S>) -> Tasks<R, S> {
+        let mut links = std::mem::take(&mut *lock(&self.links));
+        links.sort_by_cached_key(|link| link.task.parent.path_of(&link.task.name));
+        let mut tasks = Vec::new();
+        for Link { task, target } in links {
+            if self.is_stopped() || self.note_seen(target) {
+                tasks.push(task);
+            } else {
+                let reason = match leads_up(&task.parent, target) {
+                    true => SkipReason::Loop,
+                    false => SkipReason::VisitedElsewhere,
+                };
+                worker.skip(&task.parent, reason);
+                worker.finish(task.parent);
+            }
+        }
+        tasks
+    }
+
+    /// Returns whether an entry of this name may also be a root.
+    #[inline]
+    pub(super) fn may_be_root(&self, name: &OsStr) -> bool {
+        self.roots.may_hold(name)
+    }
+}
+
+/// Returns whether a directory lies above or at `dir`.
+fn leads_up<T>(dir: &Arc<Dir<T>>, target: Option<FileId>) -> bool {
+    dir.ancestors()
+        .any(|ancestor| ancestor.id.is_some() && ancestor.id == target)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,106 @@
+//! One thread and a list of directories: the orders differ in which end they take from.
+
+use std::collections::VecDeque;
+
+use transect_sys::Reader;
+
+use crate::sink::Sink;
+use crate::walk::task::Tasks;
+use crate::walk::worker::Worker;
+
+/// A list of tasks that wait.
+pub(super) trait Frontier<T> {
+    /// Takes over new tasks.
+    fn add(&mut self, tasks: &mut Vec<T>);
+    /// Returns the next one.
+    fn next(&mut self) -> Option<T>;
+}
+
+/// Visits `tasks` and all that they lead to.
+pub(super) fn drain<'r, R: Reader, S: Sink>(
+    mut worker: Worker<'r, R, S>,
+    mut tasks: Tasks<R, S>,
+    mut frontier: impl Frontier<super::task::Task<R::Handle, S::Tag>>,
+) -> (Vec<S>, usize) {
+    frontier.add(&mut tasks);
+    while let Some(task) = frontier.next() {
+        worker.visit(task, &mut tasks);
+        frontier.add(&mut tasks);
+    }
+    (vec![worker.into_sink()], 1)
+}
+
+/// First in, first out.
+pub(super) struct Queue<T>(VecDeque<T>);
+
+/// Last in, first out.
+pub(super) struct Stack<T>(Vec<T>);
+
+/// A list that only grows, and a place in it.
+pub(super) struct Array<T> {
+    tasks: Vec<Option<T>>,
+    next: usize,
+}
+
+/// Tasks that a pre-sized stack has room for: more than wait at any time in a tree of a few
+/// million entries.
+const PRESIZED: usize = 64 * 1024;
+
+impl<T> Stack<T> {
+    pub(super) fn presized() -> Self {
+        Self(Vec::with_capacity(PRESIZED))
+    }
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T> Default for Stack<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Default for Array<T> {
+    fn default() -> Self {
+        Self {
+            tasks: Vec::new(),
+            next: 0,
+        }
+    }
+}
+
+impl<T> Frontier<T> for Queue<T> {
+    fn add(&mut self, tasks: &mut Vec<T>) {
+        self.0.extend(tasks.drain(..));
+    }
+
+    fn next(&mut self) -> Option<T> {
+        self.0.pop_front()
+    }
+}
+
+impl<T> Frontier<T> for Stack<T> {
+    fn add(&mut self, tasks: &mut Vec<T>) {
+        self.0.append(tasks);
+    }
+
+    fn next(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+}
+
+impl<T> Frontier<T> for Array<T> {
+    fn add(&mut self, tasks: &mut Vec<T>) {
+        self.tasks.extend(tasks.drain(..).map(Some));
+    }
+
+    fn next(&mut self) -> Option<T> {
+        let task = self.tasks.get_mut(self.next)?.take();
+        self.next += 1;
+        task
+    }
+}

@@ -1,0 +1,119 @@
+//! One queue that all threads share, under one lock.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+
+use transect_sys::Reader;
+
+use crate::sink::Sink;
+use crate::walk::run::Run;
+use crate::walk::task::{Task, Tasks};
+use crate::walk::worker::Worker;
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    tasks: VecDeque<T>,
+    /// Tasks that wait or are being worked on. At zero nothing can come any more.
+    pending: usize,
+}
+
+/// Visits `tasks` and all that they lead to.
+pub(super) fn drain<'r, R: Reader, S: Sink>(
+    run: &'r Run<'r, R, S>,
+    first: Worker<'r, R, S>,
+    tasks: Tasks<R, S>,
+    spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
+) -> (Vec<S>, usize) {
+    let state = State {
+        pending: tasks.len(),
+        tasks: tasks.into(),
+    };
+    let shared = &Shared {
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        // A thread that cannot be started is one fewer; the first always works.
+        let others: Vec<_> = (1..run.plan.threads.busy)
+            .map_while(|id| {
+                Builder::new()
+                    .spawn_scoped(scope, move || shared.work(spawn(id)))
+                    .ok()
+            })
+            .collect();
+        let threads = 1 + others.len();
+        let mut sinks = vec![shared.work(first)];
+        for thread in others {
+            sinks.push(
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            );
+        }
+        (sinks, threads)
+    })
+}
+
+impl<H, T> Shared<Task<H, T>> {
+    fn work<R: Reader<Handle = H>, S: Sink<Tag = T>>(&self, mut worker: Worker<'_, R, S>) -> S {
+        let _end = EndOnPanic(self);
+        let mut children = Vec::new();
+        while let Some(task) = self.next() {
+            worker.visit(task, &mut children);
+            self.done(&mut children);
+        }
+        worker.into_sink()
+    }
+
+    /// Returns the next task; waits while others may still find some.
+    fn next(&self) -> Option<Task<H, T>> {
+        let mut state = self.lock();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                return Some(task);
+            }
+            if state.pending == 0 {
+                return None;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// One task is done, and led to others.
+    fn done(&self, children: &mut Vec<Task<H, T>>) {
+        let mut state = self.lock();
+        state.pending = state.pending + children.len() - 1;
+        state.tasks.extend(children.drain(..));
+        if state.pending == 0 || state.tasks.len() > 1 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A sink that panics ends the walk on all threads: nobody waits for what will not come.
+struct EndOnPanic<'a, T>(&'a Shared<T>);
+
+impl<T> Drop for EndOnPanic<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = self.0.lock();
+            state.pending = 0;
+            state.tasks.clear();
+            self.0.changed.notify_all();
+        }
+    }
+}
