@@ -103,8 +103,8 @@ pub trait Reader: Send + 'static {
     /// see [`Batch::settle`].
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
 
-    /// Returns the volume that an open directory lies on. The device is known only after
-    /// [`Reader::stat_open`]; otherwise it is the parent's.
+    /// Returns the volume that an open directory lies on, as [`Reader::stat_open`] found it. For
+    /// a directory that it was not asked about this is the parent's volume, and nothing for a root.
     fn volume(handle: &Self::Handle) -> Volume;
 }
 

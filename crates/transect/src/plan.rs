@@ -13,12 +13,15 @@ use crate::progress::Progress;
 use crate::sink::Sink;
 use crate::walk::{self, Order};
 
-/// The most threads by default.
+/// The threads that a walk uses by default while directories wait for a device.
 ///
 /// A thread that waits for a device costs nothing, and a device answers many questions at once:
 /// cold, 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`), and more gained
 /// nothing.
 const DEFAULT_THREADS: usize = 32;
+
+/// The most threads by default, however many cores there are: nothing larger was measured.
+const MOST_DEFAULT_THREADS: usize = 64;
 
 /// Descriptors left for others: the standard streams, the output, what the caller holds.
 const RESERVED_DESCRIPTORS: usize = 16;
@@ -48,10 +51,9 @@ pub struct ScanPlan {
 /// How many threads a walk may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// While directories are read at once.
-    pub(crate) busy: usize,
-    /// While directories wait for a device.
-    pub(crate) waiting: usize,
+    asked: Option<usize>,
+    /// The most that the descriptors allow.
+    most: usize,
 }
 
 /// What a walk came to.
@@ -89,7 +91,7 @@ impl ScanPlan {
         }
         let filter = options.filters.compile()?;
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
-        let threads = Threads::choose(options.threads, options.order, descriptors);
+        let threads = Threads::new(options.threads, options.order, descriptors);
         Ok(Self {
             roots: options.roots,
             reader,
@@ -100,7 +102,7 @@ impl ScanPlan {
             follow: options.follow,
             max_depth: options.max_depth.unwrap_or(u32::MAX),
             filter,
-            keep_open: descriptors.saturating_sub(threads.waiting * DESCRIPTORS_PER_THREAD),
+            keep_open: descriptors.saturating_sub(threads.descriptors()),
             cancel: options.cancel,
             progress: options.progress.unwrap_or_default(),
         })
@@ -147,19 +149,38 @@ impl ScanPlan {
 }
 
 impl Threads {
-    fn choose(asked: Option<usize>, order: Order, descriptors: usize) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1);
-        let (busy, waiting) = match asked {
-            _ if !order.is_parallel() => (1, 1),
-            Some(threads) => (threads, threads),
-            None => (cores, cores.max(DEFAULT_THREADS)),
-        };
+    fn new(asked: Option<usize>, order: Order, descriptors: usize) -> Self {
+        let asked = if order.is_parallel() { asked } else { Some(1) };
         Self {
-            busy: busy.clamp(1, most),
-            waiting: waiting.clamp(1, most),
+            asked,
+            most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
         }
     }
+
+    /// Returns how many threads to use while directories are read at once.
+    ///
+    /// Not asked for before a walk turns out to need more than one: counting the cores that a
+    /// container may use takes twenty system calls, more than a small directory.
+    pub(crate) fn busy(self) -> usize {
+        self.asked
+            .unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS))
+            .clamp(1, self.most)
+    }
+
+    /// Returns how many threads to use while directories wait for a device.
+    pub(crate) fn waiting(self) -> usize {
+        let default = || cores().clamp(DEFAULT_THREADS, MOST_DEFAULT_THREADS);
+        self.asked.unwrap_or_else(default).clamp(1, self.most)
+    }
+
+    /// Returns the most descriptors that the threads use at once.
+    fn descriptors(self) -> usize {
+        self.asked.unwrap_or(MOST_DEFAULT_THREADS).min(self.most) * DESCRIPTORS_PER_THREAD
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Returns how many descriptors a walk may use in this process.

@@ -8,7 +8,7 @@ use transect::{Order, ReaderName};
 
 use crate::args::DoctorArgs;
 use crate::exit::{End, Fatal};
-use crate::output::{BOLD, DIM, GOOD, WARN, quote};
+use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
 
 /// What was found out.
 #[derive(Serialize)]
@@ -62,13 +62,13 @@ struct OrderRow {
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
     let report = examine(&args.path)?;
-    let mut out = anstream::stdout().lock();
+    let mut text = output::buffer();
     if args.json {
-        serde_json::to_writer(&mut out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        output::write_json(&mut text, &report)?;
     } else {
-        write(&mut out, &report)?;
+        write(&mut text, &report)?;
     }
+    output::print(text)?;
     Ok(End::Complete)
 }
 

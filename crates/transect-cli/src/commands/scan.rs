@@ -1,6 +1,5 @@
 //! `transect scan`: how much is there, and where the bytes are.
 
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -50,17 +49,14 @@ fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
     if tally.failed_roots == roots.len() as u64 {
         return Ok(end);
     }
+    let mut text = output::buffer();
     if args.json {
-        let mut out = BufWriter::new(std::io::stdout().lock());
         let object = json::Scan::new(&roots, &outcome, args.errors);
-        serde_json::to_writer(&mut out, &object).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        out.flush()?;
+        output::write_json(&mut text, &object)?;
     } else {
-        let mut out = BufWriter::new(anstream::stdout().lock());
-        summary::write(&mut out, &roots, &outcome)?;
-        out.flush()?;
+        summary::write(&mut text, &roots, &outcome)?;
     }
+    output::print(text)?;
     args.walk.hint_at_links(&outcome);
     Ok(end)
 }

@@ -6,9 +6,11 @@ pub(crate) mod summary;
 pub(crate) mod units;
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
 
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use transect::Tally;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -19,6 +21,24 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// How many errors are shown unless all are asked for.
 const ERRORS_SHOWN: usize = 10;
+
+/// Returns a buffer for stdout that takes colours only if stdout does: a terminal, no `NO_COLOR`.
+pub(crate) fn buffer() -> AutoStream<Vec<u8>> {
+    AutoStream::new(Vec::new(), AutoStream::choice(&io::stdout()))
+}
+
+/// Writes a buffer to stdout in one piece.
+pub(crate) fn print(text: AutoStream<Vec<u8>>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(&text.into_inner())?;
+    out.flush()
+}
+
+/// Writes one JSON object and a newline.
+pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, object)?;
+    writeln!(out)
+}
 
 /// Says what went wrong. A stderr that is closed cannot be told anything.
 pub(crate) fn complain(what: &impl Display) {

@@ -11,24 +11,33 @@ use crate::fault::Fault;
 use crate::reader::Listing;
 use crate::record::{LONGEST, Records};
 
-/// Calls `getdents64(2)` and returns how many bytes of records it wrote; 0 is the end.
-fn getdents64(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+/// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. No
+/// bytes are the end.
+///
+/// The buffer is not cleared beforehand: of 64 KiB a small directory touches one page.
+fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
+    buffer.clear();
     loop {
+        let room = buffer.spare_capacity_mut();
         // SAFETY:
-        // - the kernel writes at most `buffer.len()` bytes from `buffer.as_mut_ptr()`, which are
-        //   ours to write for as long as the call lasts;
-        // - it writes initialised bytes or none, and the buffer was initialised before;
+        // - the kernel writes at most `room.len()` bytes from `room.as_mut_ptr()`, which are ours
+        //   to write for as long as the call lasts;
         // - the descriptor is borrowed, hence open during the call.
         let written = unsafe {
             libc::syscall(
                 libc::SYS_getdents64,
                 fd.as_raw_fd(),
-                buffer.as_mut_ptr(),
-                buffer.len(),
+                room.as_mut_ptr(),
+                room.len(),
             )
         };
         match usize::try_from(written) {
-            Ok(written) => return Ok(written),
+            Ok(written) => {
+                // SAFETY: the kernel initialised the first `written` bytes, and no more than
+                // there was room for.
+                unsafe { buffer.set_len(written) };
+                return Ok(());
+            }
             Err(_) => {
                 let errno = last_errno();
                 if errno != Errno::INTR {
@@ -57,21 +66,22 @@ pub(super) fn list(
     batch: &mut Batch,
 ) -> Result<Listing, Fault> {
     batch.clear();
-    batch.bytes.resize(CAPACITY, 0);
-    let written = match getdents64(fd, &mut batch.bytes) {
-        Ok(0) => return Ok(Listing::End),
+    batch.bytes.clear();
+    batch.bytes.reserve_exact(CAPACITY);
+    match getdents64(fd, &mut batch.bytes) {
+        Ok(()) if batch.bytes.is_empty() => return Ok(Listing::End),
+        Ok(()) => {}
         // A directory that is removed while it is open lists nothing (`getdents(2)`).
         Err(Errno::NOENT) => return Ok(Listing::End),
-        Ok(written) => written,
         Err(errno) => return Err(Fault::Failed(errno.into())),
-    };
-    for record in Records::new(&batch.bytes[..written]) {
+    }
+    for record in Records::new(&batch.bytes) {
         let record = record.map_err(Batch::malformed)?;
         let mut attributes = Attributes::of_type(FileType::from_d_type(record.d_type));
         attributes.set_inode(record.inode);
         let name: Range<u32> = record.name.start as u32..record.name.end as u32;
         batch.entries.push(Entry::new(name, attributes));
     }
-    let all = short_read_is_end && written + LONGEST <= CAPACITY;
+    let all = short_read_is_end && batch.bytes.len() + LONGEST <= CAPACITY;
     Ok(if all { Listing::End } else { Listing::More })
 }

@@ -119,8 +119,10 @@ impl Reader for GetdentsReader {
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
-        let volume = volume_of(fd.as_fd(), None);
-        Ok(DirHandle { fd, volume })
+        Ok(DirHandle {
+            fd,
+            volume: Volume::default(),
+        })
     }
 
     fn open(

@@ -31,7 +31,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
-    let limit = run.plan.threads.busy;
+    let limit = run.plan.threads.busy();
     let futures = Futures {
         spawn,
         running: AtomicUsize::new(1),

@@ -12,6 +12,11 @@ use std::ffi::{OsStr, OsString};
 pub(super) struct MountNames(Option<HashSet<OsString>>);
 
 impl MountNames {
+    /// Nothing is known: every directory may be a mount point.
+    pub(super) fn unknown() -> Self {
+        Self(None)
+    }
+
     /// Reads the mount table.
     pub(super) fn read() -> Self {
         #[cfg(target_os = "linux")]

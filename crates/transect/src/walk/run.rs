@@ -46,7 +46,11 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
         Self {
             plan,
             want,
-            mounts: MountNames::read(),
+            // Where every directory is asked for its device, no mount table is needed.
+            mounts: match want.opened.contains(FieldMask::DEVICE) {
+                true => MountNames::unknown(),
+                false => MountNames::read(),
+            },
             roots: RootEntries::new(&plan.roots),
             budget: Budget::new(plan.keep_open),
             quit: AtomicBool::new(false),

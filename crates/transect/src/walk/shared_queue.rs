@@ -39,7 +39,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     };
     std::thread::scope(|scope| {
         // A thread that cannot be started is one fewer; the first always works.
-        let others: Vec<_> = (1..run.plan.threads.busy)
+        let others: Vec<_> = (1..run.plan.threads.busy())
             .map_while(|id| {
                 Builder::new()
                     .spawn_scoped(scope, move || shared.work(spawn(id)))

@@ -30,7 +30,6 @@ use std::time::{Duration, Instant};
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
-use crate::plan::Threads;
 use crate::sink::Sink;
 use crate::walk::run::Run;
 use crate::walk::task::{Task, Tasks};
@@ -48,7 +47,9 @@ struct Pool<'p, R: Reader, S: Sink, F> {
     /// The stacks of threads that have not been started.
     unstarted: Mutex<Vec<(usize, Deque<TaskOf<R, S>>)>>,
     started: AtomicUsize,
-    threads: Threads,
+    /// The most threads while directories are read at once, and while they wait.
+    busy: usize,
+    waiting: usize,
     pending: AtomicUsize,
     sleepers: AtomicUsize,
     gate: Mutex<()>,
@@ -63,14 +64,19 @@ type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 /// Visits `tasks` and all that they lead to.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     run: &'r Run<'r, R, S>,
-    first: Worker<'r, R, S>,
-    tasks: Tasks<R, S>,
+    mut first: Worker<'r, R, S>,
+    mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    let threads = run.plan.threads;
-    let mut deques: Vec<_> = (0..threads.waiting)
-        .map(|id| (id, Deque::new_lifo()))
-        .collect();
+    // While there is one directory at a time there is nothing to share, and no pool is made.
+    while tasks.len() < 2 {
+        match tasks.pop() {
+            Some(task) => first.visit(task, &mut tasks),
+            None => return (vec![first.into_sink()], 1),
+        };
+    }
+    let (busy, waiting) = (run.plan.threads.busy(), run.plan.threads.waiting());
+    let mut deques: Vec<_> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
     let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
     deques.reverse();
     let (id, local) = deques.pop().expect("BUG: a walk has at least one thread");
@@ -79,7 +85,8 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
         stealers,
         unstarted: Mutex::new(deques),
         started: AtomicUsize::new(1),
-        threads,
+        busy,
+        waiting,
         pending: AtomicUsize::new(tasks.len()),
         sleepers: AtomicUsize::new(0),
         gate: Mutex::new(()),
@@ -188,11 +195,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
             self.wake.notify_one();
             return;
         }
-        let most = if slow {
-            self.threads.waiting
-        } else {
-            self.threads.busy
-        };
+        let most = if slow { self.waiting } else { self.busy };
         if self.started.load(Ordering::Relaxed) < most {
             self.start_one(scope);
         }
