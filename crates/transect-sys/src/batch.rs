@@ -35,7 +35,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns an entry whose name lies at `name` in its batch, followed by a NUL.
+    /// Returns an entry whose name lies at `name` in its batch. The name holds no NUL and is
+    /// followed by one: [`Batch::c_name`] relies on it.
     #[inline]
     pub(crate) fn new(name: Range<u32>, attributes: Attributes) -> Self {
         Self {
@@ -123,6 +124,10 @@ impl Batch {
         if self.entries.is_empty() {
             self.bytes.clear();
         }
+        assert!(
+            memchr::memchr(0, name.as_encoded_bytes()).is_none(),
+            "BUG: a name holds a NUL"
+        );
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(name.as_encoded_bytes());
         let end = self.bytes.len() as u32;
@@ -149,6 +154,18 @@ impl Batch {
     #[inline]
     pub fn name(&self, entry: &Entry) -> &OsStr {
         name::from_bytes(&self.bytes[entry.name.start as usize..entry.name.end as usize])
+    }
+
+    /// Returns the name at a range of `bytes` as system calls take it.
+    #[cfg(target_os = "linux")]
+    #[inline]
+    pub(crate) fn c_name<'b>(bytes: &'b [u8], name: &Range<u32>) -> &'b std::ffi::CStr {
+        let name = &bytes[name.start as usize..=name.end as usize];
+        debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
+        // SAFETY: the range is that of an entry of this batch (the one caller passes both from
+        // the same batch). Entries are made by `push`, which refuses a NUL within a name and puts
+        // one behind it, and by the listing, whose parser ends a name at the first NUL.
+        unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
     }
 
     /// Iterates over the entries that are to be delivered.

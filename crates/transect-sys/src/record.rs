@@ -60,7 +60,7 @@ impl<'a> Records<'a> {
             return Err("a directory record has an impossible length");
         }
         let name = &rest[HEADER..length];
-        let Some(end) = name.iter().position(|&byte| byte == 0) else {
+        let Some(end) = memchr::memchr(0, name) else {
             return Err("a directory record has no end of name");
         };
         let start = self.at + HEADER;

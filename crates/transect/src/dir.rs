@@ -117,6 +117,25 @@ impl<T> Dir<T> {
         PathBuf::from(path)
     }
 
+    /// Appends the path's bytes and a separator: what the paths of all entries begin with. For
+    /// the top this is nothing.
+    ///
+    /// Written from the end, as the names come: no list of ancestors is made.
+    pub(crate) fn write_prefix(&self, out: &mut Vec<u8>) {
+        let length = |dir: &Self| {
+            let name = dir.name.as_encoded_bytes();
+            name.len() + usize::from(!ends_with_separator(name))
+        };
+        let mut end = out.len() + self.ancestors().map(length).sum::<usize>();
+        out.resize(end, std::path::MAIN_SEPARATOR as u8);
+        for dir in self.ancestors() {
+            let start = end - length(dir);
+            let name = dir.name.as_encoded_bytes();
+            out[start..start + name.len()].copy_from_slice(name);
+            end = start;
+        }
+    }
+
     fn write_path(&self, path: &mut OsString) {
         let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
         path.reserve(names.iter().map(|name| name.len() + 1).sum());
@@ -136,13 +155,15 @@ impl<T> Dir<T> {
     }
 }
 
-/// Appends one name to a path. A root may already end with a separator: `/`.
+/// Returns whether the next name can be appended as it is. A root may end with a separator: `/`.
+fn ends_with_separator(path: &[u8]) -> bool {
+    path.last()
+        .is_none_or(|&byte| std::path::is_separator(byte.into()))
+}
+
+/// Appends one name to a path.
 fn append(path: &mut OsString, name: &OsStr) {
-    let ends_with_separator = path
-        .as_encoded_bytes()
-        .last()
-        .is_none_or(|&byte| std::path::is_separator(byte.into()));
-    if !ends_with_separator {
+    if !ends_with_separator(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);
     }
     path.push(name);
@@ -183,9 +204,13 @@ mod tests {
             ("x", "x/a/b"),
         ] {
             let root = child(&top, root);
+            let dir = child(&root, "a");
+            assert_eq!(dir.path_of(OsStr::new("b")), PathBuf::from(expected));
+            let mut prefix = b"kept:".to_vec();
+            dir.write_prefix(&mut prefix);
             assert_eq!(
-                child(&root, "a").path_of(OsStr::new("b")),
-                PathBuf::from(expected)
+                prefix,
+                format!("kept:{}", &expected[..expected.len() - 1]).as_bytes()
             );
         }
         assert_eq!(top.path_of(OsStr::new("x")), PathBuf::from("x"));

@@ -93,8 +93,7 @@ impl GetdentsReader {
         if !unknown && !follow && entry.attributes.have().contains(wanted) {
             return Ok(());
         }
-        let name = &bytes[entry.name.start as usize..=entry.name.end as usize];
-        let name = CStr::from_bytes_with_nul(name).map_err(|_| Errno::INVAL)?;
+        let name = Batch::c_name(bytes, &entry.name);
         entry.followed = self.ask(fd, name, wanted, follow, &mut entry.attributes)?;
         Ok(())
     }

@@ -148,11 +148,7 @@ impl<W: Write + Send> Sink for Paths<W> {
 
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         self.prefix.clear();
-        if !visit.dir.is_top() {
-            let path = visit.dir.path_of("".as_ref());
-            self.prefix
-                .extend_from_slice(path.as_os_str().as_encoded_bytes());
-        }
+        visit.dir.write_prefix(&mut self.prefix);
         for entry in visit.batch.iter() {
             let start = self.buffer.len();
             self.buffer.extend_from_slice(&self.prefix);

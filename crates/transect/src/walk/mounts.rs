@@ -7,9 +7,11 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
+use foldhash::fast::FixedState;
+
 /// The last names of all mount points.
 #[derive(Debug)]
-pub(super) struct MountNames(Option<HashSet<OsString>>);
+pub(super) struct MountNames(Option<HashSet<OsString, FixedState>>);
 
 impl MountNames {
     /// Nothing is known: every directory may be a mount point.
