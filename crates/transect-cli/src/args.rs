@@ -139,20 +139,14 @@ pub(crate) struct WalkArgs {
 
 fn reader_parser() -> impl TypedValueParser<Value = ReaderName> {
     PossibleValuesParser::new(ReaderName::ALL.iter().map(|reader| reader.as_str())).map(|name| {
-        let named = ReaderName::ALL
-            .iter()
-            .copied()
-            .find(|reader| reader.as_str() == name);
+        let named = ReaderName::ALL.iter().copied().find(|reader| reader.as_str() == name);
         named.expect("BUG: the parser lets only names of readers pass")
     })
 }
 
 fn order_parser() -> impl TypedValueParser<Value = Order> {
     PossibleValuesParser::new(Order::ALL.iter().map(|order| order.as_str())).map(|name| {
-        let named = Order::ALL
-            .iter()
-            .copied()
-            .find(|order| order.as_str() == name);
+        let named = Order::ALL.iter().copied().find(|order| order.as_str() == name);
         named.expect("BUG: the parser lets only names of orders pass")
     })
 }
@@ -160,11 +154,7 @@ fn order_parser() -> impl TypedValueParser<Value = Order> {
 impl WalkArgs {
     /// Returns the roots: the current directory if none was given.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
-        if self.paths.is_empty() {
-            vec![PathBuf::from(".")]
-        } else {
-            self.paths.clone()
-        }
+        if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.clone() }
     }
 
     /// Returns the options that the arguments mean.
@@ -198,9 +188,7 @@ impl WalkArgs {
             && path.is_dir()
         {
             let path = output::quote::for_terminal(path.as_os_str());
-            output::hint(&format!(
-                "'{path}' is a symbolic link; '{path}/' is what it leads to"
-            ));
+            output::hint(&format!("'{path}' is a symbolic link; '{path}/' is what it leads to"));
         }
     }
 }

@@ -27,10 +27,7 @@ impl ProgressLine {
     /// Starts to show `progress`, if somebody can see it.
     pub(crate) fn start(progress: &Arc<Progress>) -> Self {
         if !std::io::stderr().is_terminal() {
-            return Self {
-                end: None,
-                thread: None,
-            };
+            return Self { end: None, thread: None };
         }
         let (end, ended) = channel::<()>();
         let progress = Arc::clone(progress);
@@ -43,9 +40,7 @@ impl ProgressLine {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style());
             loop {
-                let path = progress
-                    .path()
-                    .map(|path| quote::for_terminal(path.as_os_str()));
+                let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
                 bar.set_message(line(progress.counts(), began.elapsed(), path.as_deref()));
                 bar.tick();
                 if !wait(PERIOD) {
@@ -54,10 +49,7 @@ impl ProgressLine {
                 }
             }
         });
-        Self {
-            end: Some(end),
-            thread: Some(thread),
-        }
+        Self { end: Some(end), thread: Some(thread) }
     }
 }
 
@@ -79,11 +71,7 @@ fn style() -> ProgressStyle {
 
 fn line(counts: ProgressCounts, elapsed: Duration, path: Option<&str>) -> String {
     let rate = counts.entries as f64 / elapsed.as_secs_f64();
-    let mut line = format!(
-        "{} entries  {}/s",
-        count(counts.entries),
-        count(rate as u64)
-    );
+    let mut line = format!("{} entries  {}/s", count(counts.entries), count(rate as u64));
     if counts.bytes > 0 {
         line += &format!("  {}", bytes(counts.bytes));
     }

@@ -181,10 +181,7 @@ fields! {
 impl Attributes {
     /// Returns attributes of which only the file type is known.
     pub fn of_type(file_type: FileType) -> Self {
-        Self {
-            file_type,
-            ..Self::default()
-        }
+        Self { file_type, ..Self::default() }
     }
 
     /// Returns the file type.
@@ -208,10 +205,7 @@ impl Attributes {
     /// Returns device and inode if both are known.
     #[inline]
     pub fn file_id(&self) -> Option<FileId> {
-        Some(FileId {
-            device: self.device()?,
-            inode: self.inode()?,
-        })
+        Some(FileId { device: self.device()?, inode: self.inode()? })
     }
 }
 

@@ -39,12 +39,7 @@ impl Entry {
     /// followed by one: [`Batch::c_name`] relies on it.
     #[inline]
     pub(crate) fn new(name: Range<u32>, attributes: Attributes) -> Self {
-        Self {
-            name,
-            verdict: Verdict::Keep,
-            followed: false,
-            attributes,
-        }
+        Self { name, verdict: Verdict::Keep, followed: false, attributes }
     }
 }
 
@@ -106,11 +101,7 @@ impl Default for Batch {
 impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
-        Self {
-            bytes: Vec::new(),
-            entries: Vec::new(),
-            faults: Vec::new(),
-        }
+        Self { bytes: Vec::new(), entries: Vec::new(), faults: Vec::new() }
     }
 
     /// Forgets all entries and keeps the memory.
@@ -124,10 +115,7 @@ impl Batch {
         if self.entries.is_empty() {
             self.bytes.clear();
         }
-        assert!(
-            memchr::memchr(0, name.as_encoded_bytes()).is_none(),
-            "BUG: a name holds a NUL"
-        );
+        assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none(), "BUG: a name holds a NUL");
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(name.as_encoded_bytes());
         let end = self.bytes.len() as u32;

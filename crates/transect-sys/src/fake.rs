@@ -53,12 +53,8 @@ impl Default for FakeTree {
 impl FakeTree {
     /// Returns a tree that holds its root and nothing else.
     pub fn new() -> Self {
-        let mut tree = Self {
-            nodes: Vec::new(),
-            faults: HashMap::new(),
-            batch: 3,
-            hide_types: false,
-        };
+        let mut tree =
+            Self { nodes: Vec::new(), faults: HashMap::new(), batch: 3, hide_types: false };
         tree.insert("/".into(), FileType::Directory, 0);
         tree
     }
@@ -71,11 +67,7 @@ impl FakeTree {
         attributes.set_device(1);
         attributes.set_inode(self.nodes.len() as u64 + 1);
         attributes.set_mtime(0);
-        self.nodes.push(Node {
-            name,
-            attributes,
-            children: Vec::new(),
-        });
+        self.nodes.push(Node { name, attributes, children: Vec::new() });
         self.nodes.len() - 1
     }
 
@@ -86,11 +78,8 @@ impl FakeTree {
         for (depth, step) in steps.iter().enumerate() {
             at = self.child(at, OsStr::new(step)).unwrap_or_else(|| {
                 let last = depth + 1 == steps.len();
-                let (file_type, size) = if last {
-                    (file_type, size)
-                } else {
-                    (FileType::Directory, 4096)
-                };
+                let (file_type, size) =
+                    if last { (file_type, size) } else { (FileType::Directory, 4096) };
                 let child = self.insert(OsString::from(step), file_type, size);
                 self.nodes[at].children.push(child);
                 child
@@ -101,30 +90,19 @@ impl FakeTree {
 
     /// Gives an entry attributes of its own.
     pub fn change(&mut self, path: &str, change: impl FnOnce(&mut Attributes)) -> &mut Self {
-        let node = self
-            .find(Path::new(path))
-            .expect("BUG: the path was added before");
+        let node = self.find(Path::new(path)).expect("BUG: the path was added before");
         change(&mut self.nodes[node].attributes);
         self
     }
 
     /// Makes `path` a further name of the file `of`.
     pub fn link(&mut self, path: &str, of: &str) -> &mut Self {
-        let original = self
-            .find(Path::new(of))
-            .expect("BUG: the path was added before");
-        let id = self.nodes[original]
-            .attributes
-            .file_id()
-            .expect("BUG: every node has an id");
+        let original = self.find(Path::new(of)).expect("BUG: the path was added before");
+        let id = self.nodes[original].attributes.file_id().expect("BUG: every node has an id");
         let size = self.nodes[original].attributes.size().unwrap_or(0);
         self.add(path, FileType::File, size);
         self.change(path, |attributes| attributes.set_inode(id.inode));
-        let names = self
-            .nodes
-            .iter()
-            .filter(|n| n.attributes.file_id() == Some(id))
-            .count();
+        let names = self.nodes.iter().filter(|n| n.attributes.file_id() == Some(id)).count();
         for node in &mut self.nodes {
             if node.attributes.file_id() == Some(id) {
                 node.attributes.set_nlink(names as u32);
@@ -135,27 +113,21 @@ impl FakeTree {
 
     /// Makes an operation on `path` fail; `None` makes it find the entry gone.
     pub fn fail(&mut self, path: &str, at: At, kind: Option<io::ErrorKind>) -> &mut Self {
-        let node = self
-            .find(Path::new(path))
-            .expect("BUG: the path was added before");
+        let node = self.find(Path::new(path)).expect("BUG: the path was added before");
         self.faults.insert((node, at), kind);
         self
     }
 
     fn child(&self, parent: usize, name: &OsStr) -> Option<usize> {
         let children = &self.nodes[parent].children;
-        children
-            .iter()
-            .copied()
-            .find(|&child| self.nodes[child].name == name)
+        children.iter().copied().find(|&child| self.nodes[child].name == name)
     }
 
     fn find(&self, path: &Path) -> Option<usize> {
-        path.components()
-            .try_fold(0, |at, component| match component {
-                Component::Normal(name) => self.child(at, name),
-                _ => Some(at),
-            })
+        path.components().try_fold(0, |at, component| match component {
+            Component::Normal(name) => self.child(at, name),
+            _ => Some(at),
+        })
     }
 
     fn check(&self, node: usize, at: At) -> Result<(), Fault> {
@@ -188,34 +160,22 @@ pub struct FakeReader {
 impl FakeReader {
     /// Returns a reader of `tree`. Every handle it opens holds one more count of `open`.
     pub fn new(tree: Arc<FakeTree>, open: Arc<()>) -> Self {
-        Self {
-            tree,
-            open,
-            listed: 0,
-        }
+        Self { tree, open, listed: 0 }
     }
 
     fn handle(&mut self, node: usize) -> Result<FakeHandle, Fault> {
         self.tree.check(node, At::Open)?;
         self.listed = 0;
-        Ok(FakeHandle {
-            node,
-            volume: Volume::default(),
-            _open: Arc::clone(&self.open),
-        })
+        Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.open) })
     }
 
     fn descend(&self, anchor: &FakeHandle, steps: &[&OsStr]) -> Result<usize, Fault> {
         let mut steps = steps.iter();
-        steps
-            .try_fold(anchor.node, |at, step| self.tree.child(at, step))
-            .ok_or(Fault::Vanished)
+        steps.try_fold(anchor.node, |at, step| self.tree.child(at, step)).ok_or(Fault::Vanished)
     }
 
     fn root(&self, path: &Path) -> Result<usize, Fault> {
-        self.tree
-            .find(path)
-            .ok_or_else(|| Fault::Failed(io::ErrorKind::NotFound.into()))
+        self.tree.find(path).ok_or_else(|| Fault::Failed(io::ErrorKind::NotFound.into()))
     }
 }
 
@@ -276,11 +236,7 @@ impl Reader for FakeReader {
             batch.push(&node.name, Attributes::of_type(file_type));
         }
         self.listed += batch.len();
-        Ok(if rest.len() > batch.len() {
-            Listing::More
-        } else {
-            Listing::End
-        })
+        Ok(if rest.len() > batch.len() { Listing::More } else { Listing::End })
     }
 
     fn fill(&mut self, handle: &FakeHandle, batch: &mut Batch, want: &Want) {

@@ -65,14 +65,11 @@ impl Reader for PortableReader {
     type Handle = PathHandle;
 
     fn stat_root(&mut self, path: &Path, _: FieldMask, follow: bool) -> Result<Attributes, Fault> {
-        ask(path, follow)
-            .map(|metadata| attributes_of(&metadata))
-            .map_err(Fault::Failed)
+        ask(path, follow).map(|metadata| attributes_of(&metadata)).map_err(Fault::Failed)
     }
 
     fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
-        self.start(path.to_owned(), Volume::default())
-            .map_err(Fault::Failed)
+        self.start(path.to_owned(), Volume::default()).map_err(Fault::Failed)
     }
 
     fn open(
@@ -83,11 +80,7 @@ impl Reader for PortableReader {
     ) -> Result<PathHandle, Fault> {
         let path = join(anchor, steps);
         // `read_dir` follows links; a directory that has become one must not be entered.
-        if !follow
-            && !std::fs::symlink_metadata(&path)
-                .map_err(fault_below)?
-                .is_dir()
-        {
+        if !follow && !std::fs::symlink_metadata(&path).map_err(fault_below)?.is_dir() {
             return Err(Fault::Vanished);
         }
         self.start(path, anchor.volume).map_err(fault_below)
@@ -145,11 +138,8 @@ impl Reader for PortableReader {
             let file_type = entry.attributes.file_type();
             let unknown = file_type == FileType::Unknown;
             let follow = want.follow && (unknown || file_type == FileType::Symlink);
-            let wanted = if file_type == FileType::Directory {
-                want.directories
-            } else {
-                want.entries
-            };
+            let wanted =
+                if file_type == FileType::Directory { want.directories } else { want.entries };
             if !unknown && !follow && entry.attributes.have().contains(wanted) {
                 continue;
             }
@@ -178,19 +168,12 @@ impl Reader for PortableReader {
 fn volume_of(path: &Path, device: Option<u64>) -> Volume {
     use std::os::fd::AsFd;
     let kind = std::fs::File::open(path).map(|file| crate::linux::file_system_of(file.as_fd()).1);
-    Volume {
-        device,
-        short_read_is_end: false,
-        ..kind.unwrap_or_default()
-    }
+    Volume { device, short_read_is_end: false, ..kind.unwrap_or_default() }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn volume_of(_: &Path, device: Option<u64>) -> Volume {
-    Volume {
-        device,
-        ..Volume::default()
-    }
+    Volume { device, ..Volume::default() }
 }
 
 fn file_type_of(file_type: std::fs::FileType) -> FileType {
@@ -225,9 +208,7 @@ fn file_type_of(file_type: std::fs::FileType) -> FileType {
 fn attributes_of(metadata: &Metadata) -> Attributes {
     use std::os::unix::fs::MetadataExt;
     let time = |seconds: i64, nanoseconds: i64| {
-        seconds
-            .saturating_mul(1_000_000_000)
-            .saturating_add(nanoseconds)
+        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
     };
     let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));
     attributes.set_size(metadata.size());
@@ -269,8 +250,6 @@ fn set_birth(metadata: &Metadata, attributes: &mut Attributes) {
 fn nanoseconds(time: std::time::SystemTime) -> Option<i64> {
     match time.duration_since(std::time::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).ok(),
-        Err(before) => i64::try_from(before.duration().as_nanos())
-            .ok()
-            .map(|nanos| -nanos),
+        Err(before) => i64::try_from(before.duration().as_nanos()).ok().map(|nanos| -nanos),
     }
 }

@@ -51,9 +51,7 @@ impl<'a> Records<'a> {
             return Err("a directory record is cut off");
         };
         let inode = u64::from_ne_bytes(
-            *header
-                .first_chunk::<8>()
-                .expect("BUG: eight bytes lie within the header"),
+            *header.first_chunk::<8>().expect("BUG: eight bytes lie within the header"),
         );
         let length = usize::from(u16::from_ne_bytes([header[16], header[17]]));
         if length < HEADER || length > rest.len() {
@@ -65,11 +63,7 @@ impl<'a> Records<'a> {
         };
         let start = self.at + HEADER;
         self.at += length;
-        Ok(Record {
-            inode,
-            d_type: header[18],
-            name: start..start + end,
-        })
+        Ok(Record { inode, d_type: header[18], name: start..start + end })
     }
 }
 
@@ -115,9 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn names(buffer: &[u8]) -> Vec<&[u8]> {
-        Records::new(buffer)
-            .map(|record| &buffer[record.unwrap().name])
-            .collect()
+        Records::new(buffer).map(|record| &buffer[record.unwrap().name]).collect()
     }
 
     #[test]
@@ -156,10 +148,7 @@ mod tests {
             assert!(records.next().unwrap().is_err(), "{what}");
             assert!(records.next().is_none(), "{what}");
         }
-        assert!(
-            Records::new(&buffer[..good + 10]).nth(1).unwrap().is_err(),
-            "cut off"
-        );
+        assert!(Records::new(&buffer[..good + 10]).nth(1).unwrap().is_err(), "cut off");
     }
 
     proptest! {

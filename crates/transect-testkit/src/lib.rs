@@ -1,1 +1,28 @@
 //! Named trees, an oracle and helpers for tests.
+//!
+//! The kit knows nothing of the engine: what it says about a tree is an opinion of its own, so
+//! that engine and oracle cannot be wrong together.
+//!
+//! * [`TempDir`]: a directory that goes away, whatever was built in it.
+//! * [`trees`]: trees by name, one for everything that has ever broken a walker.
+//! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
+//! * [`Counts`]: what is compared, with a difference that can be read.
+//! * [`alone`], [`within`], [`loudly_skip`]: how a test runs.
+
+#![cfg(target_os = "linux")]
+
+mod alone;
+mod counts;
+mod descriptors;
+pub mod oracle;
+mod skip;
+mod temp;
+pub mod trees;
+mod watchdog;
+
+pub use alone::{alone, rerun};
+pub use counts::Counts;
+pub use descriptors::limit_descriptors;
+pub use skip::loudly_skip;
+pub use temp::TempDir;
+pub use watchdog::within;

@@ -60,16 +60,7 @@ impl<T> Dir<T> {
         let entry_depth = parent.entry_depth + 1;
         let unfinished = AtomicUsize::new(1);
         let parent = Some(parent);
-        Arc::new(Self {
-            parent,
-            name,
-            entry_depth,
-            volume,
-            id,
-            scope,
-            unfinished,
-            tag,
-        })
+        Arc::new(Self { parent, name, entry_depth, volume, id, scope, unfinished, tag })
     }
 
     /// Returns whether this is the nameless directory that holds the roots.
@@ -157,8 +148,7 @@ impl<T> Dir<T> {
 
 /// Returns whether the next name can be appended as it is. A root may end with a separator: `/`.
 fn ends_with_separator(path: &[u8]) -> bool {
-    path.last()
-        .is_none_or(|&byte| std::path::is_separator(byte.into()))
+    path.last().is_none_or(|&byte| std::path::is_separator(byte.into()))
 }
 
 /// Appends one name to a path.
@@ -186,32 +176,19 @@ mod tests {
     use super::*;
 
     fn child(parent: &Arc<Dir<()>>, name: &str) -> Arc<Dir<()>> {
-        Dir::below(
-            Arc::clone(parent),
-            OsString::from(name).into(),
-            Place::default(),
-            (),
-        )
+        Dir::below(Arc::clone(parent), OsString::from(name).into(), Place::default(), ())
     }
 
     #[test]
     fn paths_begin_with_the_root_as_given() {
         let top = Dir::top(());
-        for (root, expected) in [
-            ("/", "/a/b"),
-            (".", "./a/b"),
-            ("x/", "x/a/b"),
-            ("x", "x/a/b"),
-        ] {
+        for (root, expected) in [("/", "/a/b"), (".", "./a/b"), ("x/", "x/a/b"), ("x", "x/a/b")] {
             let root = child(&top, root);
             let dir = child(&root, "a");
             assert_eq!(dir.path_of(OsStr::new("b")), PathBuf::from(expected));
             let mut prefix = b"kept:".to_vec();
             dir.write_prefix(&mut prefix);
-            assert_eq!(
-                prefix,
-                format!("kept:{}", &expected[..expected.len() - 1]).as_bytes()
-            );
+            assert_eq!(prefix, format!("kept:{}", &expected[..expected.len() - 1]).as_bytes());
         }
         assert_eq!(top.path_of(OsStr::new("x")), PathBuf::from("x"));
         assert_eq!(top.depth(), None);

@@ -54,12 +54,7 @@ pub struct ScanError {
 impl ScanError {
     /// Returns an error about `path`, `depth` steps below its root.
     pub fn new(operation: Operation, path: PathBuf, depth: u32, source: io::Error) -> Self {
-        Self {
-            operation,
-            path,
-            depth,
-            source,
-        }
+        Self { operation, path, depth, source }
     }
 
     /// Returns what was being done.
@@ -90,19 +85,8 @@ impl ScanError {
 
 impl fmt::Display for ScanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            operation,
-            path,
-            source,
-            ..
-        } = self;
-        write!(
-            f,
-            "cannot {} '{}': {}",
-            operation.describe(),
-            path.display(),
-            reason(source)
-        )
+        let Self { operation, path, source, .. } = self;
+        write!(f, "cannot {} '{}': {}", operation.describe(), path.display(), reason(source))
     }
 }
 

@@ -61,22 +61,16 @@ impl Filters {
                 return Err(Error::Pattern(glob.clone(), plain(&error)));
             }
         }
-        let globs = builder
-            .build()
-            .map_err(|error| Error::Pattern(self.globs.join(" "), plain(&error)))?;
-        Ok(Some(Filter {
-            globs,
-            gitignore: self.gitignore,
-            min_depth: self.min_depth,
-        }))
+        let globs =
+            builder.build().map_err(|error| Error::Pattern(self.globs.join(" "), plain(&error)))?;
+        Ok(Some(Filter { globs, gitignore: self.gitignore, min_depth: self.min_depth }))
     }
 }
 
 /// The reason without the pattern, which the message names already.
 fn plain(error: &ignore::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once("': ")
-        .map_or(text.clone(), |(_, reason)| reason.to_owned())
+    text.rsplit_once("': ").map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
 impl Filter {
@@ -121,11 +115,7 @@ impl Filter {
 
     /// A root was named by the user: only the depth can leave it out.
     pub(crate) fn judge_root(&self) -> Verdict {
-        if self.min_depth > 0 {
-            Verdict::DescendOnly
-        } else {
-            Verdict::Keep
-        }
+        if self.min_depth > 0 { Verdict::DescendOnly } else { Verdict::Keep }
     }
 
     fn judge_glob(&self, path: &Path, file_type: FileType) -> Verdict {
@@ -156,11 +146,7 @@ impl Filter {
         let is_dir = entry.file_type() == FileType::Directory;
         let mut scope = scope;
         while let Some(rules) = &scope.0 {
-            match rules
-                .here
-                .as_ref()
-                .map_or(Match::None, |here| here.matched(&path, is_dir))
-            {
+            match rules.here.as_ref().map_or(Match::None, |here| here.matched(&path, is_dir)) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
                 Match::None => scope = &rules.above,
@@ -189,10 +175,7 @@ fn read_rules(path: &Path, files: &[&str]) -> (Option<Gitignore>, Option<std::io
 }
 
 fn is_absence(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-    )
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 /// Returns the rules of the repository above a root, and the root's canonical path. Outside a
@@ -204,29 +187,18 @@ fn rules_above(root: &Path) -> (Scope, PathBuf) {
     let Some(repository) = root.ancestors().find(|dir| dir.join(".git").exists()) else {
         return (Scope::default(), root);
     };
-    let mut between: Vec<&Path> = root
-        .ancestors()
-        .skip(1)
-        .take_while(|dir| dir.starts_with(repository))
-        .collect();
+    let mut between: Vec<&Path> =
+        root.ancestors().skip(1).take_while(|dir| dir.starts_with(repository)).collect();
     between.reverse();
     let mut scope = Scope::default();
     let exclude = read_rules(repository, &[".git/info/exclude"]).0;
     if exclude.is_some() {
         let path = repository.to_owned();
-        scope = Scope(Some(Arc::new(Rules {
-            path,
-            here: exclude,
-            above: scope,
-        })));
+        scope = Scope(Some(Arc::new(Rules { path, here: exclude, above: scope })));
     }
     for dir in between {
         let here = read_rules(dir, &[".gitignore"]).0;
-        scope = Scope(Some(Arc::new(Rules {
-            path: dir.to_owned(),
-            here,
-            above: scope,
-        })));
+        scope = Scope(Some(Arc::new(Rules { path: dir.to_owned(), here, above: scope })));
     }
     (scope, root)
 }

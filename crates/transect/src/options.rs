@@ -46,10 +46,7 @@ pub struct ScanOptions {
 impl ScanOptions {
     /// Returns the default options for some roots.
     pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        Self {
-            roots: roots.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self { roots: roots.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     /// Chooses the reader.

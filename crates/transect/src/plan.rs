@@ -84,10 +84,7 @@ impl ScanPlan {
         }
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
-            return Err(Error::Depths {
-                min: min_depth,
-                max,
-            });
+            return Err(Error::Depths { min: min_depth, max });
         }
         let filter = options.filters.compile()?;
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
@@ -151,10 +148,7 @@ impl ScanPlan {
 impl Threads {
     fn new(asked: Option<usize>, order: Order, descriptors: usize) -> Self {
         let asked = if order.is_parallel() { asked } else { Some(1) };
-        Self {
-            asked,
-            most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
-        }
+        Self { asked, most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1) }
     }
 
     /// Returns how many threads to use while directories are read at once.
@@ -162,9 +156,7 @@ impl Threads {
     /// Not asked for before a walk turns out to need more than one: counting the cores that a
     /// container may use takes twenty system calls, more than a small directory.
     pub(crate) fn busy(self) -> usize {
-        self.asked
-            .unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS))
-            .clamp(1, self.most)
+        self.asked.unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS)).clamp(1, self.most)
     }
 
     /// Returns how many threads to use while directories wait for a device.
@@ -190,9 +182,7 @@ fn descriptors_left() -> usize {
     #[cfg(not(target_os = "linux"))]
     let limit = None;
     limit
-        .map_or(usize::MAX, |limit| {
-            usize::try_from(limit).unwrap_or(usize::MAX)
-        })
+        .map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
         .min(1 << 20)
         .saturating_sub(RESERVED_DESCRIPTORS)
 }

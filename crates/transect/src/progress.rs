@@ -53,11 +53,7 @@ impl Progress {
     pub fn new() -> Self {
         let mut slots = Vec::new();
         slots.resize_with(SLOTS, CachePadded::default);
-        Self {
-            slots,
-            path_wanted: AtomicBool::new(false),
-            path: Mutex::new(None),
-        }
+        Self { slots, path_wanted: AtomicBool::new(false), path: Mutex::new(None) }
     }
 
     /// Returns what has been counted so far.

@@ -86,10 +86,7 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
         reader: ReaderName::best().as_str(),
         orders: Order::ALL
             .iter()
-            .map(|order| OrderRow {
-                name: order.as_str(),
-                about: order.about(),
-            })
+            .map(|order| OrderRow { name: order.as_str(), about: order.about() })
             .collect(),
         order: Order::default().as_str(),
     })
@@ -106,47 +103,21 @@ fn row(reader: ReaderName) -> ReaderRow {
 }
 
 fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    let limit = report
-        .open_file_limit
-        .map_or("unlimited".to_owned(), |limit| limit.to_string());
-    writeln!(
-        out,
-        "{BOLD}transect {}{BOLD:#} on {}",
-        report.version, report.system
-    )?;
+    let limit = report.open_file_limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+    writeln!(out, "{BOLD}transect {}{BOLD:#} on {}", report.version, report.system)?;
     writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "cores", report.cores)?;
-    writeln!(
-        out,
-        "  {DIM}{:<12}{DIM:#}{limit} for this process",
-        "open files"
-    )?;
+    writeln!(out, "  {DIM}{:<12}{DIM:#}{limit} for this process", "open files")?;
     for call in &report.calls {
-        let (style, word) = if call.allowed {
-            (GOOD, "yes")
-        } else {
-            (WARN, "no")
-        };
-        writeln!(
-            out,
-            "  {DIM}{:<12}{DIM:#}{style}{word:<4}{style:#}{}",
-            call.name, call.meaning
-        )?;
+        let (style, word) = if call.allowed { (GOOD, "yes") } else { (WARN, "no") };
+        writeln!(out, "  {DIM}{:<12}{DIM:#}{style}{word:<5}{style:#}{}", call.name, call.meaning)?;
     }
-    writeln!(
-        out,
-        "\n{BOLD}{}{BOLD:#}",
-        quote::for_terminal(report.path.as_ref())
-    )?;
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", quote::for_terminal(report.path.as_ref()))?;
     if let Some(file_system) = &report.file_system {
         write_file_system(out, file_system)?;
     }
     writeln!(out, "\n{BOLD}readers{BOLD:#}")?;
     for reader in &report.readers {
-        let mark = if reader.name == report.reader {
-            '*'
-        } else {
-            ' '
-        };
+        let mark = if reader.name == report.reader { '*' } else { ' ' };
         let text = reader.why_not.unwrap_or(reader.about);
         let style = if reader.available { GOOD } else { WARN };
         writeln!(out, "{mark} {style}{:<18}{style:#}{text}", reader.name)?;
@@ -156,20 +127,13 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         let mark = if order.name == report.order { '*' } else { ' ' };
         writeln!(out, "{mark} {:<18}{}", order.name, order.about)?;
     }
-    writeln!(
-        out,
-        "\n* is what is used unless --reader or --order say otherwise."
-    )
+    writeln!(out, "\n* is what is used unless --reader or --order say otherwise.")
 }
 
 fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Result<()> {
     let mut line = |label: &str, text: &Option<String>| match text {
         Some(text) => {
-            writeln!(
-                out,
-                "  {DIM}{label:<12}{DIM:#}{}",
-                quote::for_terminal(text.as_ref())
-            )
+            writeln!(out, "  {DIM}{label:<12}{DIM:#}{}", quote::for_terminal(text.as_ref()))
         }
         None => Ok(()),
     };
@@ -178,10 +142,7 @@ fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Resul
         _ if found.short_read_is_end => " (a short listing is the last: one call saved)",
         _ => "",
     };
-    line(
-        "kind",
-        &found.kind.as_ref().map(|kind| format!("{kind}{note}")),
-    )?;
+    line("kind", &found.kind.as_ref().map(|kind| format!("{kind}{note}")))?;
     line("mounted at", &found.mount_point)?;
     line("source", &found.source)?;
     line("options", &found.options)

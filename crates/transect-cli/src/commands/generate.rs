@@ -21,10 +21,7 @@ pub(crate) fn man() -> Result<End, Fatal> {
     let mut command = Cli::command();
     command.build();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for sub in command
-        .get_subcommands()
-        .filter(|sub| sub.get_name() != "help")
-    {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let name = sub.get_name();
         writeln!(page, ".SH \"COMMAND: {}\"", name.to_uppercase())?;
         let man = clap_mangen::Man::new(sub.clone());

@@ -20,10 +20,7 @@ pub(crate) fn run(args: ListArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
     let mut options = args.walk.options();
     options.filters.min_depth = args.min_depth;
-    let plan = options
-        .cancel(cancel_on_signal()?)
-        .progress(Arc::clone(&progress))
-        .plan()?;
+    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
     // The standard output's own buffer would cut the walk's buffers into lines: go around it.
     let stdout = std::io::stdout();

@@ -13,26 +13,14 @@ use crate::progress::ProgressLine;
 
 pub(crate) fn run(args: ScanArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
-    let plan = args
-        .walk
-        .options()
-        .cancel(cancel_on_signal()?)
-        .progress(Arc::clone(&progress))
-        .plan()?;
+    let plan =
+        args.walk.options().cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
     let line = ProgressLine::start(&progress);
     let outcome = plan.run(|| {
-        let rank_by = if args.apparent {
-            RankBy::Apparent
-        } else {
-            RankBy::DiskUsage
-        };
+        let rank_by = if args.apparent { RankBy::Apparent } else { RankBy::DiskUsage };
         let totals = Totals::ranked(args.top, rank_by);
-        if args.errors {
-            totals.keep_all_errors()
-        } else {
-            totals
-        }
+        if args.errors { totals.keep_all_errors() } else { totals }
     });
     drop(line);
     show(&args, outcome?)

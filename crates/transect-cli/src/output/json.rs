@@ -79,24 +79,16 @@ pub(crate) struct PathEntry<'a> {
 
 impl<'a> From<&'a Path> for PathEntry<'a> {
     fn from(path: &'a Path) -> Self {
-        let path_raw = path
-            .to_str()
-            .is_none()
-            .then(|| hex(path.as_os_str().as_encoded_bytes()));
-        Self {
-            path: PathKey(path),
-            path_raw,
-        }
+        let path_raw = path.to_str().is_none().then(|| hex(path.as_os_str().as_encoded_bytes()));
+        Self { path: PathKey(path), path_raw }
     }
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 impl<'a> From<&'a ScanError> for ErrorEntry<'a> {
@@ -154,11 +146,7 @@ impl<'a> Scan<'a> {
             errors: tally.errors,
             errors_by: errors_by(tally),
             vanished: tally.vanished,
-            skipped: tally
-                .skipped
-                .iter()
-                .map(|(reason, n)| (reason.as_str(), *n))
-                .collect(),
+            skipped: tally.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect(),
             elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
             reader: outcome.reader.as_str(),
             order: outcome.order.as_str(),
@@ -169,11 +157,7 @@ impl<'a> Scan<'a> {
                 .iter()
                 .map(LargestEntry::directory)
                 .collect(),
-            largest_files: totals
-                .largest_files()
-                .iter()
-                .map(LargestEntry::file)
-                .collect(),
+            largest_files: totals.largest_files().iter().map(LargestEntry::file).collect(),
             error_list: list_errors.then(|| tally.list.iter().map(Into::into).collect()),
         }
     }
@@ -182,10 +166,7 @@ impl<'a> Scan<'a> {
 fn errors_by(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let mut by: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for ((operation, kind), count) in &tally.errors_by {
-        *by.entry(operation.as_str())
-            .or_default()
-            .entry(kind.as_str())
-            .or_default() += count;
+        *by.entry(operation.as_str()).or_default().entry(kind.as_str()).or_default() += count;
     }
     by
 }

@@ -42,10 +42,7 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
 
 /// Says what went wrong. A stderr that is closed cannot be told anything.
 pub(crate) fn complain(what: &impl Display) {
-    let _ = writeln!(
-        anstream::stderr(),
-        "transect: {ERROR}error:{ERROR:#} {what}"
-    );
+    let _ = writeln!(anstream::stderr(), "transect: {ERROR}error:{ERROR:#} {what}");
 }
 
 /// Gives advice.
@@ -63,9 +60,6 @@ pub(crate) fn show_errors(tally: &mut Tally, all: bool) {
     }
     let more = tally.errors - shown.min(tally.list.len()) as u64;
     if more > 0 && !all {
-        hint(&format!(
-            "{} more errors; --errors lists all of them",
-            units::count(more)
-        ));
+        hint(&format!("{} more errors; --errors lists all of them", units::count(more)));
     }
 }

@@ -19,28 +19,14 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let totals = &outcome.sink;
     for root in roots {
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}",
-            quote::for_terminal(root.as_os_str())
-        )?;
+        writeln!(out, "{BOLD}{}{BOLD:#}", quote::for_terminal(root.as_os_str()))?;
     }
     write_counts(out, totals)?;
     write_sizes(out, totals)?;
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
-    write_largest(
-        out,
-        "largest directories",
-        totals.largest_directories(),
-        totals.rank_by(),
-    )?;
-    write_largest(
-        out,
-        "largest files",
-        totals.largest_files(),
-        totals.rank_by(),
-    )
+    write_largest(out, "largest directories", totals.largest_directories(), totals.rank_by())?;
+    write_largest(out, "largest files", totals.largest_files(), totals.rank_by())
 }
 
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
@@ -64,11 +50,7 @@ fn write_counts(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
 fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
     let usage = totals.sum.disk_usage();
     let own = totals.sum.directories_allocated;
-    let usage_text = format!(
-        "{BOLD}{}{BOLD:#} ({} in directories)",
-        bytes(usage),
-        bytes(own)
-    );
+    let usage_text = format!("{BOLD}{}{BOLD:#} ({} in directories)", bytes(usage), bytes(own));
     let apparent_text = format!("{BOLD}{}{BOLD:#}", bytes(totals.sum.apparent));
     let mut lines = [("disk usage", usage_text), ("apparent", apparent_text)];
     if totals.rank_by() == RankBy::Apparent {
@@ -79,11 +61,7 @@ fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
     }
     if totals.hard_links > 0 {
         let further = counted(totals.hard_links, "further name", "further names");
-        line(
-            out,
-            "hard links",
-            &format!("{further} of files counted once"),
-        )?;
+        line(out, "hard links", &format!("{further} of files counted once"))?;
     }
     Ok(())
 }
@@ -99,11 +77,7 @@ fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         line(out, "skipped", &reasons.join(", "))?;
     }
     if tally.vanished > 0 {
-        line(
-            out,
-            "vanished",
-            &format!("{} while being read", count(tally.vanished)),
-        )?;
+        line(out, "vanished", &format!("{} while being read", count(tally.vanished)))?;
     }
     if tally.errors > 0 {
         let kinds: Vec<String> = tally
@@ -111,18 +85,10 @@ fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
             .iter()
             .map(|((operation, kind), n)| {
                 let operation = operation.as_str().replace('_', " ");
-                format!(
-                    "{} {operation}: {}",
-                    count(*n),
-                    kind.as_str().replace('_', " ")
-                )
+                format!("{} {operation}: {}", count(*n), kind.as_str().replace('_', " "))
             })
             .collect();
-        line(
-            out,
-            "errors",
-            &format!("{ERROR}{}{ERROR:#}", kinds.join(", ")),
-        )?;
+        line(out, "errors", &format!("{ERROR}{}{ERROR:#}", kinds.join(", ")))?;
     }
     Ok(())
 }

@@ -75,12 +75,7 @@ mod tests {
 
     #[test]
     fn thousands_are_apart() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (1234567, "1,234,567"),
-        ] {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
             assert_eq!(count(number), text);
         }
         assert_eq!(counted(1, "file", "files"), "1 file");

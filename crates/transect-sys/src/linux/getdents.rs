@@ -24,12 +24,7 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
         //   to write for as long as the call lasts;
         // - the descriptor is borrowed, hence open during the call.
         let written = unsafe {
-            libc::syscall(
-                libc::SYS_getdents64,
-                fd.as_raw_fd(),
-                room.as_mut_ptr(),
-                room.len(),
-            )
+            libc::syscall(libc::SYS_getdents64, fd.as_raw_fd(), room.as_mut_ptr(), room.len())
         };
         match usize::try_from(written) {
             Ok(written) => {
@@ -50,9 +45,7 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
 
 /// Returns the error number that the last call through libc left.
 fn last_errno() -> Errno {
-    std::io::Error::last_os_error()
-        .raw_os_error()
-        .map_or(Errno::IO, Errno::from_raw_os_error)
+    std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
 
 /// Replaces the content of the batch by the next records of the directory.

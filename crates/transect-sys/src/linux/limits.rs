@@ -13,10 +13,7 @@ pub fn open_file_limit() -> Option<u64> {
 pub fn raise_open_file_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
-        let raised = Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        };
+        let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
         // A refusal leaves the old limit, which is then what is returned.
         let _ = setrlimit(Resource::Nofile, raised);
     }
@@ -26,17 +23,11 @@ pub fn raise_open_file_limit() -> Option<u64> {
 /// Returns the name and release of the kernel.
 pub fn kernel() -> String {
     let name = rustix::system::uname();
-    let (system, release) = (
-        name.sysname().to_string_lossy(),
-        name.release().to_string_lossy(),
-    );
+    let (system, release) = (name.sysname().to_string_lossy(), name.release().to_string_lossy());
     format!("{system} {release} {}", name.machine().to_string_lossy())
 }
 
 /// Returns whether this process may drop the kernel's caches. Nothing is dropped by asking.
 pub fn may_drop_caches() -> bool {
-    std::fs::OpenOptions::new()
-        .write(true)
-        .open("/proc/sys/vm/drop_caches")
-        .is_ok()
+    std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()
 }

@@ -28,10 +28,7 @@ pub fn mounts() -> io::Result<Vec<Mount>> {
 
 /// Parses the content of a `mountinfo` file. Lines that do not follow the format are left out.
 pub fn parse_mountinfo(content: &[u8]) -> Vec<Mount> {
-    content
-        .split(|&byte| byte == b'\n')
-        .filter_map(parse_line)
-        .collect()
+    content.split(|&byte| byte == b'\n').filter_map(parse_line).collect()
 }
 
 /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
@@ -58,13 +55,7 @@ fn unescape(field: &[u8]) -> Vec<u8> {
     let mut rest = field;
     while let [first, tail @ ..] = rest {
         match rest {
-            [
-                b'\\',
-                a @ b'0'..=b'3',
-                b @ b'0'..=b'7',
-                c @ b'0'..=b'7',
-                tail @ ..,
-            ] => {
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', tail @ ..] => {
                 plain.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
                 rest = tail;
             }

@@ -11,9 +11,7 @@ use rustix::io::Errno;
 use super::stat::retry;
 
 /// How every directory is opened for listing.
-const LIST: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
+const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A step on the way: good for going on from, not for listing.
 const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -42,11 +40,7 @@ impl Opener {
         name: P,
         follow: bool,
     ) -> Result<OwnedFd, Errno> {
-        let flags = if follow {
-            LIST
-        } else {
-            LIST | OFlags::NOFOLLOW
-        };
+        let flags = if follow { LIST } else { LIST | OFlags::NOFOLLOW };
         if self.no_atime {
             match retry(|| rustix::fs::openat(fd, name, flags | OFlags::NOATIME, Mode::empty())) {
                 Err(Errno::PERM) => self.no_atime = false,

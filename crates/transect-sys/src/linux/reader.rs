@@ -44,10 +44,7 @@ impl GetdentsReader {
     /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused.
     pub fn new(call: StatCall) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
-        Self {
-            call,
-            opener: Opener::new(),
-        }
+        Self { call, opener: Opener::new() }
     }
 
     /// Asks about a name and, if `follow` and it is a link that leads somewhere, about that.
@@ -111,17 +108,13 @@ impl Reader for GetdentsReader {
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| fault_of_root(Errno::INVAL))?;
         let mut attributes = Attributes::default();
-        self.ask(CWD, &name, want, follow, &mut attributes)
-            .map_err(fault_of_root)?;
+        self.ask(CWD, &name, want, follow, &mut attributes).map_err(fault_of_root)?;
         Ok(attributes)
     }
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
-        Ok(DirHandle {
-            fd,
-            volume: Volume::default(),
-        })
+        Ok(DirHandle { fd, volume: Volume::default() })
     }
 
     fn open(
@@ -131,27 +124,15 @@ impl Reader for GetdentsReader {
         follow: bool,
     ) -> Result<DirHandle, Fault> {
         let opener = &mut self.opener;
-        let fd = at_parent(anchor.as_fd(), steps, |fd, name| {
-            opener.open(fd, name, follow)
-        })
-        .map_err(fault_below)?;
-        Ok(DirHandle {
-            fd,
-            volume: anchor.volume,
-        })
+        let fd = at_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
+            .map_err(fault_below)?;
+        Ok(DirHandle { fd, volume: anchor.volume })
     }
 
     fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
         let mut attributes = Attributes::default();
-        stat(
-            self.call,
-            handle.fd.as_fd(),
-            c"",
-            Target::Descriptor,
-            want,
-            &mut attributes,
-        )
-        .map_err(|errno| Fault::Failed(errno.into()))?;
+        stat(self.call, handle.fd.as_fd(), c"", Target::Descriptor, want, &mut attributes)
+            .map_err(|errno| Fault::Failed(errno.into()))?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(handle.fd.as_fd(), attributes.device());
         }

@@ -94,10 +94,7 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
 fn add_statx(statx: &Statx, to: &mut Attributes) {
     let have = FieldMask::from_bits_truncate(statx.stx_mask as u16);
     to.set_file_type(FileType::from_mode(statx.stx_mode.into()));
-    to.set_device(rustix::fs::makedev(
-        statx.stx_dev_major,
-        statx.stx_dev_minor,
-    ));
+    to.set_device(rustix::fs::makedev(statx.stx_dev_major, statx.stx_dev_minor));
     if have.contains(FieldMask::INODE) {
         to.set_inode(statx.stx_ino);
     }
@@ -134,18 +131,14 @@ fn add_statx(statx: &Statx, to: &mut Attributes) {
 }
 
 fn nanoseconds(time: &StatxTimestamp) -> i64 {
-    time.tv_sec
-        .saturating_mul(1_000_000_000)
-        .saturating_add(time.tv_nsec.into())
+    time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec.into())
 }
 
 /// Adds all that `fstatat` tells: everything but the time of birth.
 #[allow(clippy::unnecessary_cast)] // the fields' widths differ between architectures
 fn add_stat(stat: &Stat, to: &mut Attributes) {
     let time = |seconds: i64, nanoseconds: u64| {
-        seconds
-            .saturating_mul(1_000_000_000)
-            .saturating_add(nanoseconds as i64)
+        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds as i64)
     };
     to.set_file_type(FileType::from_mode(stat.st_mode as u32));
     to.set_device(stat.st_dev as u64);
@@ -190,15 +183,8 @@ mod tests {
         let mut answers = [StatCall::Statx, StatCall::Fstatat].map(|call| {
             let mut attributes = Attributes::default();
             let want = FieldMask::all() - FieldMask::BTIME;
-            stat(
-                call,
-                rustix::fs::CWD,
-                c"Cargo.toml",
-                Target::Name,
-                want,
-                &mut attributes,
-            )
-            .expect("the test runs in the crate's folder");
+            stat(call, rustix::fs::CWD, c"Cargo.toml", Target::Name, want, &mut attributes)
+                .expect("the test runs in the crate's folder");
             attributes
         });
         // The one field that fstatat cannot know, and that statx may tell unasked.

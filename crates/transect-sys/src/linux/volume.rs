@@ -13,21 +13,11 @@ struct Kind {
 }
 
 const fn storage(magic: u64, name: &'static str, short_read_is_end: bool) -> Kind {
-    Kind {
-        magic,
-        name,
-        pseudo: false,
-        short_read_is_end,
-    }
+    Kind { magic, name, pseudo: false, short_read_is_end }
 }
 
 const fn pseudo(magic: u64, name: &'static str) -> Kind {
-    Kind {
-        magic,
-        name,
-        pseudo: true,
-        short_read_is_end: false,
-    }
+    Kind { magic, name, pseudo: true, short_read_is_end: false }
 }
 
 /// The kinds we know something of; all others are storage and are listed to the last call.
@@ -82,9 +72,7 @@ const KINDS: &[Kind] = &[
 fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
     let magic = rustix::fs::fstatfs(fd).ok()?.f_type;
     // The field is signed on some architectures and 32 bits wide: compare the lower half.
-    KINDS
-        .iter()
-        .find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
+    KINDS.iter().find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
 }
 
 /// Returns the volume that a directory lies on.

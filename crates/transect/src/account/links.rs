@@ -47,15 +47,7 @@ impl Links {
     /// Counts one name of a file and returns whether it is the first one met here. `names` is the
     /// file's link count, or `None` if it can be met more often (links are followed).
     pub(crate) fn add(&mut self, id: FileId, names: Option<u32>, size: Sum) -> bool {
-        self.absorb(
-            id,
-            Linked {
-                names: 1,
-                all: names.unwrap_or(0),
-                size,
-            },
-        )
-        .is_none()
+        self.absorb(id, Linked { names: 1, all: names.unwrap_or(0), size }).is_none()
     }
 
     /// Returns how many names were met beyond the first of each file.
@@ -115,11 +107,7 @@ mod tests {
     }
 
     fn bytes(apparent: u64) -> Sum {
-        Sum {
-            apparent,
-            allocated: 512,
-            ..Sum::default()
-        }
+        Sum { apparent, allocated: 512, ..Sum::default() }
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod totals;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, Batch, EntryRef, FileType, Verdict, Want};
+use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::ScanError;
@@ -51,6 +51,12 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
+    /// Tells, when links are followed, why a directory met below `parent` is not read again.
+    pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
+        let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
+        if leads_up { Self::Loop } else { Self::VisitedElsewhere }
+    }
+
     /// Returns the word for the reason, as it stands in JSON.
     pub fn as_str(self) -> &'static str {
         match self {

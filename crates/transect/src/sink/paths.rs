@@ -36,11 +36,7 @@ struct State<W> {
 impl<W: Write> PathOutput<W> {
     /// Returns an output that ends every path with `terminator`.
     pub fn new(out: W, terminator: u8) -> Self {
-        Self {
-            state: Mutex::new(State { out, error: None }),
-            terminator,
-            mask_controls: false,
-        }
+        Self { state: Mutex::new(State { out, error: None }), terminator, mask_controls: false }
     }
 
     /// Shows control characters as `?`, for terminals.
@@ -68,11 +64,7 @@ impl<W: Write> PathOutput<W> {
         {
             state.error = Some(error);
         }
-        if state.error.is_some() {
-            Flow::Quit
-        } else {
-            Flow::Continue
-        }
+        if state.error.is_some() { Flow::Quit } else { Flow::Continue }
     }
 }
 
@@ -178,7 +170,6 @@ impl<W: Write + Send> Sink for Paths<W> {
 
     fn merge(&mut self, mut other: Self) {
         self.entries += other.entries;
-        self.tally
-            .merge(std::mem::replace(&mut other.tally, Tally::new(0)));
+        self.tally.merge(std::mem::replace(&mut other.tally, Tally::new(0)));
     }
 }

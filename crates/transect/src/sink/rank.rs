@@ -60,11 +60,7 @@ pub(crate) struct Ranking {
 
 impl Ranking {
     pub(crate) fn new(by: RankBy, limit: usize) -> Self {
-        Self {
-            by,
-            limit,
-            largest: Vec::new(),
-        }
+        Self { by, limit, largest: Vec::new() }
     }
 
     /// Considers an entry. Its path is built only if it may be among the largest: nearly never.
@@ -80,13 +76,7 @@ impl Ranking {
         if rank == 0 || self.is_below_all(rank, id) {
             return;
         }
-        self.insert(Largest {
-            path: path(),
-            sum: *sum,
-            errors,
-            rank,
-            id,
-        });
+        self.insert(Largest { path: path(), sum: *sum, errors, rank, id });
     }
 
     #[inline]
@@ -102,28 +92,20 @@ impl Ranking {
 
     fn insert(&mut self, new: Largest) {
         // A file with several names is listed once, by the first of them.
-        if let Some(same) = self
-            .largest
-            .iter_mut()
-            .find(|old| new.id.is_some() && old.id == new.id)
+        if let Some(same) = self.largest.iter_mut().find(|old| new.id.is_some() && old.id == new.id)
         {
             if new.path < same.path {
                 same.path = new.path;
             }
             return;
         }
-        let at = self
-            .largest
-            .partition_point(|old| old.compare(&new) == Ordering::Less);
+        let at = self.largest.partition_point(|old| old.compare(&new) == Ordering::Less);
         self.largest.insert(at, new);
         self.largest.truncate(self.limit);
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
-        other
-            .largest
-            .into_iter()
-            .for_each(|largest| self.insert(largest));
+        other.largest.into_iter().for_each(|largest| self.insert(largest));
     }
 
     pub(crate) fn as_slice(&self) -> &[Largest] {
@@ -137,10 +119,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn offer(ranking: &mut Ranking, size: u64, inode: u64) {
-        let sum = Sum {
-            allocated: size,
-            ..Sum::default()
-        };
+        let sum = Sum { allocated: size, ..Sum::default() };
         let id = Some(FileId { device: 1, inode });
         ranking.offer(&sum, 0, id, || PathBuf::from(format!("f{inode}")));
     }
@@ -176,14 +155,8 @@ mod tests {
     #[test]
     fn a_file_with_two_names_is_listed_once_by_the_first() {
         let mut ranking = Ranking::new(RankBy::Apparent, 3);
-        let sum = Sum {
-            apparent: 9,
-            ..Sum::default()
-        };
-        let id = Some(FileId {
-            device: 1,
-            inode: 1,
-        });
+        let sum = Sum { apparent: 9, ..Sum::default() };
+        let id = Some(FileId { device: 1, inode: 1 });
         for name in ["b", "a", "c"] {
             ranking.offer(&sum, 0, id, || PathBuf::from(name));
         }

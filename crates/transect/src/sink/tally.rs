@@ -47,10 +47,7 @@ impl Tally {
     /// Counts an error.
     pub fn error(&mut self, error: ScanError) {
         self.errors += 1;
-        *self
-            .errors_by
-            .entry((error.operation(), error.kind()))
-            .or_default() += 1;
+        *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
         self.failed_roots += u64::from(error.depth() == 0);
         if self.list.len() < self.keep {
             self.list.push(error);
@@ -78,7 +75,6 @@ impl Tally {
 
     /// Puts the errors in the order of their paths, so that it does not depend on the schedule.
     pub fn sort(&mut self) {
-        self.list
-            .sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
+        self.list.sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
     }
 }

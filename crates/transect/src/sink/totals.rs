@@ -146,9 +146,7 @@ impl Sink for Totals {
             let names = entry.attributes.nlink().unwrap_or(1);
             let first = match entry.attributes.file_id() {
                 Some(id) if names > 1 || visit.follow => {
-                    account
-                        .links
-                        .add(id, (!visit.follow).then_some(names), size)
+                    account.links.add(id, (!visit.follow).then_some(names), size)
                 }
                 _ => true,
             };
@@ -157,9 +155,7 @@ impl Sink for Totals {
                 self.bytes += size.allocated;
             }
             self.largest_files
-                .offer(&size, 0, entry.attributes.file_id(), || {
-                    visit.dir.path_of(entry.name)
-                });
+                .offer(&size, 0, entry.attributes.file_id(), || visit.dir.path_of(entry.name));
         }
         Flow::Continue
     }
@@ -172,8 +168,7 @@ impl Sink for Totals {
             return;
         };
         if dir.depth() > Some(0) {
-            self.largest_directories
-                .offer(&account.sum, account.errors, dir.id, || dir.path());
+            self.largest_directories.offer(&account.sum, account.errors, dir.id, || dir.path());
         }
         let mut above = lock(&parent.tag);
         above.sum += account.sum;

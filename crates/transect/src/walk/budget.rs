@@ -19,9 +19,7 @@ pub(super) struct Permit(Budget);
 
 impl Budget {
     pub(super) fn new(handles: usize) -> Self {
-        Self(Arc::new(AtomicIsize::new(
-            isize::try_from(handles).unwrap_or(isize::MAX),
-        )))
+        Self(Arc::new(AtomicIsize::new(isize::try_from(handles).unwrap_or(isize::MAX))))
     }
 
     /// Takes the right to keep one handle, if there is one left.

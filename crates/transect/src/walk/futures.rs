@@ -32,22 +32,15 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
     let limit = run.plan.threads.busy();
-    let futures = Futures {
-        spawn,
-        running: AtomicUsize::new(1),
-        peak: AtomicUsize::new(1),
-        limit,
-    };
+    let futures = Futures { spawn, running: AtomicUsize::new(1), peak: AtomicUsize::new(1), limit };
     let sink = std::thread::scope(|scope| {
         let (futures, tasks) = (&futures, &mut tasks);
-        let first = Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, move || {
-                while let Some(task) = tasks.pop() {
-                    futures.directory(scope, &mut worker, task, 0, tasks);
-                }
-                worker.into_sink()
-            });
+        let first = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+            while let Some(task) = tasks.pop() {
+                futures.directory(scope, &mut worker, task, 0, tasks);
+            }
+            worker.into_sink()
+        });
         Ok(value(first.map_err(Error::Thread)?))
     })?;
     Ok((vec![sink], futures.peak.into_inner()))
@@ -55,9 +48,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
 
 /// Waits for a thread; a panic in it goes on here.
 fn value<S>(thread: ScopedJoinHandle<'_, S>) -> S {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl<F> Futures<'_, F> {
@@ -113,17 +104,15 @@ impl<F> Futures<'_, F> {
         // A thread that cannot be started must not take the task with it.
         let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
         let given = std::sync::Arc::clone(&task);
-        let started = Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, move || {
-                let mut worker = (self.spawn)(id);
-                let mut tasks: Vec<_> = take(&given).into_iter().collect();
-                while let Some(task) = tasks.pop() {
-                    self.directory(scope, &mut worker, task, 0, &mut tasks);
-                }
-                self.running.fetch_sub(1, Ordering::Relaxed);
-                worker.into_sink()
-            });
+        let started = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+            let mut worker = (self.spawn)(id);
+            let mut tasks: Vec<_> = take(&given).into_iter().collect();
+            while let Some(task) = tasks.pop() {
+                self.directory(scope, &mut worker, task, 0, &mut tasks);
+            }
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            worker.into_sink()
+        });
         started.map_err(|_| {
             self.running.fetch_sub(1, Ordering::Relaxed);
             take(&task).expect("BUG: a thread that did not start took its task")
@@ -132,8 +121,5 @@ impl<F> Futures<'_, F> {
 }
 
 fn take<T>(shared: &std::sync::Mutex<Option<T>>) -> Option<T> {
-    shared
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .take()
+    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }

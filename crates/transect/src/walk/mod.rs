@@ -81,9 +81,7 @@ fn drain<'r, R: Reader, S: Sink>(
 
 fn merged<S: Sink>(sinks: Vec<S>) -> S {
     let mut sinks = sinks.into_iter();
-    let mut all = sinks
-        .next()
-        .expect("BUG: the first worker always hands its sink back");
+    let mut all = sinks.next().expect("BUG: the first worker always hands its sink back");
     sinks.for_each(|sink| all.merge(sink));
     all
 }

@@ -20,14 +20,12 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut tasks: Tasks<R, S>,
 ) -> Result<(Vec<S>, usize), Error> {
     let sink = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, move || {
-                while let Some(task) = tasks.pop() {
-                    descend(&mut worker, task, 0, &mut tasks);
-                }
-                worker.into_sink()
-            });
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+            while let Some(task) = tasks.pop() {
+                descend(&mut worker, task, 0, &mut tasks);
+            }
+            worker.into_sink()
+        });
         let joined = thread.map_err(Error::Thread)?.join();
         Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;

@@ -19,10 +19,7 @@ pub(super) struct RootEntries {
 impl RootEntries {
     /// Looks the roots up; with one root there is nothing to know.
     pub(super) fn new(roots: &[PathBuf]) -> Self {
-        let mut this = Self {
-            repeated: vec![false; roots.len()],
-            ..Self::default()
-        };
+        let mut this = Self { repeated: vec![false; roots.len()], ..Self::default() };
         if roots.len() < 2 {
             return this;
         }
@@ -55,11 +52,7 @@ fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
     let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
         (Some(parent), Some(name)) if !ends_with_separator(root) => {
-            let parent = if parent.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                parent
-            };
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             parent.canonicalize().ok()?.join(name)
         }
         _ => whole()?,
@@ -69,24 +62,15 @@ fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
 }
 
 fn ends_with_separator(path: &Path) -> bool {
-    path.as_os_str()
-        .as_encoded_bytes()
-        .last()
-        .is_some_and(|&byte| byte == b'/')
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| byte == b'/')
 }
 
 #[cfg(unix)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "one question per root, before the walk begins"
-)]
+#[expect(clippy::disallowed_methods, reason = "one question per root, before the walk begins")]
 fn identity(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
     let metadata = std::fs::metadata(path).ok()?;
-    Some(FileId {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    })
+    Some(FileId { device: metadata.dev(), inode: metadata.ino() })
 }
 
 #[cfg(not(unix))]

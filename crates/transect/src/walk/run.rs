@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transect_sys::{FieldMask, FileId, Reader, Want};
 
-use crate::dir::Dir;
 use crate::plan::ScanPlan;
 use crate::sink::{Sink, SkipReason};
 use crate::walk::budget::Budget;
@@ -96,11 +95,7 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
             if self.is_stopped() || self.note_seen(target) {
                 tasks.push(task);
             } else {
-                let reason = match leads_up(&task.parent, target) {
-                    true => SkipReason::Loop,
-                    false => SkipReason::VisitedElsewhere,
-                };
-                worker.skip(&task.parent, reason);
+                worker.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));
                 worker.finish(task.parent);
             }
         }
@@ -112,12 +107,6 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
     pub(super) fn may_be_root(&self, name: &OsStr) -> bool {
         self.roots.may_hold(name)
     }
-}
-
-/// Returns whether a directory lies above or at `dir`.
-fn leads_up<T>(dir: &Arc<Dir<T>>, target: Option<FileId>) -> bool {
-    dir.ancestors()
-        .any(|ancestor| ancestor.id.is_some() && ancestor.id == target)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

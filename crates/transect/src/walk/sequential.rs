@@ -66,10 +66,7 @@ impl<T> Default for Stack<T> {
 
 impl<T> Default for Array<T> {
     fn default() -> Self {
-        Self {
-            tasks: Vec::new(),
-            next: 0,
-        }
+        Self { tasks: Vec::new(), next: 0 }
     }
 }
 

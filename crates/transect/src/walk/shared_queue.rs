@@ -29,31 +29,17 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    let state = State {
-        pending: tasks.len(),
-        tasks: tasks.into(),
-    };
-    let shared = &Shared {
-        state: Mutex::new(state),
-        changed: Condvar::new(),
-    };
+    let state = State { pending: tasks.len(), tasks: tasks.into() };
+    let shared = &Shared { state: Mutex::new(state), changed: Condvar::new() };
     std::thread::scope(|scope| {
         // A thread that cannot be started is one fewer; the first always works.
         let others: Vec<_> = (1..run.plan.threads.busy())
-            .map_while(|id| {
-                Builder::new()
-                    .spawn_scoped(scope, move || shared.work(spawn(id)))
-                    .ok()
-            })
+            .map_while(|id| Builder::new().spawn_scoped(scope, move || shared.work(spawn(id))).ok())
             .collect();
         let threads = 1 + others.len();
         let mut sinks = vec![shared.work(first)];
         for thread in others {
-            sinks.push(
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            );
+            sinks.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         (sinks, threads)
     })
@@ -80,10 +66,7 @@ impl<H, T> Shared<Task<H, T>> {
             if state.pending == 0 {
                 return None;
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

@@ -97,12 +97,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     tasks.into_iter().for_each(|task| local.push(task));
     std::thread::scope(|scope| pool.work(scope, id, local, first));
     let started = pool.started.into_inner();
-    (
-        pool.sinks
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner),
-        started,
-    )
+    (pool.sinks.into_inner().unwrap_or_else(PoisonError::into_inner), started)
 }
 
 impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> Pool<'p, R, S, F> {
@@ -113,11 +108,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         local: Deque<TaskOf<R, S>>,
         mut worker: Worker<'r, R, S>,
     ) {
-        let _abort = AbortOnPanic {
-            aborted: &self.aborted,
-            gate: &self.gate,
-            wake: &self.wake,
-        };
+        let _abort = AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake };
         let mut children = Vec::new();
         while let Some(task) = self.next(id, &local) {
             let began = Instant::now();

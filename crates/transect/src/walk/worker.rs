@@ -75,11 +75,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// finished: what was counted below it reaches the top.
     /// Returns how many entries it held.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
-        let entered = if self.run.is_stopped() {
-            None
-        } else {
-            self.enter(&task)
-        };
+        let entered = if self.run.is_stopped() { None } else { self.enter(&task) };
         match entered {
             None => self.finish(task.parent),
             Some(Entered { dir, handle }) => {
@@ -107,10 +103,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         if !task.how.read {
             let own = self.stat_unopened(task)?;
             let volume = task.parent.volume;
-            return Some(Entered {
-                dir: self.new_dir(task, volume, &own),
-                handle: None,
-            });
+            return Some(Entered { dir: self.new_dir(task, volume, &own), handle: None });
         }
         match self.open(task) {
             Err(Fault::Vanished) => {
@@ -142,13 +135,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn open_once(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         if task.parent.is_top() {
-            return self
-                .reader
-                .open_root(Path::new(&task.name), self.run.plan.follow);
+            return self.reader.open_root(Path::new(&task.name), self.run.plan.follow);
         }
-        self.below(task, |reader, anchor, steps| {
-            reader.open(anchor, steps, task.how.followed)
-        })
+        self.below(task, |reader, anchor, steps| reader.open(anchor, steps, task.how.followed))
     }
 
     /// Asks something about what a task stands for, relative to the nearest open ancestor.
@@ -164,23 +153,14 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         // Depth 1 is what lies in the root: its steps begin below it.
         let depth = nearest.map_or(1, |anchor| anchor.entry_depth);
         let mut way: Vec<&OsStr> = vec![&task.name];
-        let passed = task
-            .parent
-            .ancestors()
-            .take_while(|dir| dir.entry_depth() > depth);
+        let passed = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
         way.extend(passed.map(Dir::name));
         way.reverse();
         match nearest {
             Some(anchor) => ask(&mut self.reader, &anchor.handle, &way),
             None => {
-                let root = task
-                    .parent
-                    .ancestors()
-                    .last()
-                    .map_or(OsStr::new("."), Dir::name);
-                let root = self
-                    .reader
-                    .open_root(Path::new(root), self.run.plan.follow)?;
+                let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
+                let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
                 ask(&mut self.reader, &root, &way)
             }
         }
@@ -209,15 +189,13 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let revisited =
             self.run.plan.follow && !task.how.followed && !self.run.note_seen(own.file_id());
         if revisited {
-            self.skip(&task.parent, SkipReason::VisitedElsewhere);
+            let reason = SkipReason::for_revisit(&task.parent, own.file_id());
+            self.skip(&task.parent, reason);
             return None;
         }
         let dir = self.new_dir(task, volume, &own);
         self.counts.directories += 1;
-        Some(Entered {
-            dir,
-            handle: Some(handle),
-        })
+        Some(Entered { dir, handle: Some(handle) })
     }
 
     /// Returns why a directory on another file system is not read, if it is not.
@@ -235,33 +213,22 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// A directory that cannot be read is a directory all the same, with a size of its own.
     fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
-        let own = self.stat_unopened(task)?;
+        let own = match self.ask_unopened(task) {
+            Err(Fault::Vanished) => {
+                self.sink.vanished(&task.parent, FileType::Directory);
+                return None;
+            }
+            // Said once is enough: the directory is an error already.
+            Err(Fault::Failed(_)) => Attributes::of_type(FileType::Directory),
+            Ok(own) => own,
+        };
         let dir = self.new_dir(task, task.parent.volume, &own);
-        self.error(
-            &dir,
-            Operation::OpenDirectory,
-            dir.path(),
-            task.parent.entry_depth(),
-            error,
-        );
+        self.error(&dir, Operation::OpenDirectory, dir.path(), task.parent.entry_depth(), error);
         Some(Entered { dir, handle: None })
     }
 
     fn stat_unopened(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
-        let want = self.run.want.opened;
-        if want.is_empty() {
-            return Some(Attributes::of_type(FileType::Directory));
-        }
-        let answer = if task.parent.is_top() {
-            self.reader
-                .stat_root(Path::new(&task.name), want, self.run.plan.follow)
-        } else {
-            let follow = task.how.followed;
-            self.below(task, |reader, anchor, steps| {
-                reader.stat(anchor, steps, want, follow)
-            })
-        };
-        match answer {
+        match self.ask_unopened(task) {
             Ok(own) => Some(own),
             Err(Fault::Vanished) => {
                 self.sink.vanished(&task.parent, FileType::Directory);
@@ -274,20 +241,23 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
+    fn ask_unopened(&mut self, task: &TaskOf<R, S>) -> Result<Attributes, Fault> {
+        let want = self.run.want.opened;
+        if want.is_empty() {
+            return Ok(Attributes::of_type(FileType::Directory));
+        }
+        if task.parent.is_top() {
+            return self.reader.stat_root(Path::new(&task.name), want, self.run.plan.follow);
+        }
+        let follow = task.how.followed;
+        self.below(task, |reader, anchor, steps| reader.stat(anchor, steps, want, follow))
+    }
+
     fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
         let Task { parent, name, .. } = task;
         let listed = task.how.listed;
-        let tag = self.sink.enter(Entering {
-            parent: Some(parent),
-            name,
-            own,
-            listed,
-        });
-        let mut place = Place {
-            volume,
-            id: own.file_id(),
-            ..Place::default()
-        };
+        let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
+        let mut place = Place { volume, id: own.file_id(), ..Place::default() };
         let mut rules_error = None;
         if let Some(filter) = &self.run.plan.filter {
             (place.scope, rules_error) = filter.enter(&parent.scope, name, parent.is_top());
@@ -337,11 +307,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let anchor = match self.run.budget.take() {
             Some(permit) => {
                 let entry_depth = dir.entry_depth();
-                Some(Arc::new(Anchor {
-                    handle,
-                    entry_depth,
-                    _permit: permit,
-                }))
+                Some(Arc::new(Anchor { handle, entry_depth, _permit: permit }))
             }
             None => above,
         };
@@ -364,12 +330,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 way.pop(); // the root itself
                 self.relative.extend(way.into_iter().rev());
             }
-            let Self {
-                sink,
-                batch,
-                relative,
-                ..
-            } = self;
+            let Self { sink, batch, relative, .. } = self;
             batch.judge(|entry| {
                 let (verdict, reason) = filter.judge(dir, relative, entry);
                 if let Some(reason) = reason {
@@ -385,11 +346,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 verdict => verdict,
             });
         }
-        if self
-            .batch
-            .entries()
-            .any(|entry| self.run.may_be_root(self.batch.name(entry)))
-        {
+        if self.batch.entries().any(|entry| self.run.may_be_root(self.batch.name(entry))) {
             self.drop_roots(dir, handle);
         }
     }
@@ -403,9 +360,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             .stat(handle, &[here], FieldMask::FILE_ID, false)
             .ok()
             .and_then(|attributes| attributes.file_id());
-        let Self {
-            run, sink, batch, ..
-        } = self;
+        let Self { run, sink, batch, .. } = self;
         batch.judge(|entry| {
             if run.may_be_root(entry.name) && run.roots.holds(id, entry.name) {
                 sink.skipped(dir, SkipReason::OverlappingRoot);
@@ -417,13 +372,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Reports what could not be asked, and removes what vanished.
     fn settle(&mut self, dir: &DirOf<S>) {
-        let Self {
-            run,
-            sink,
-            batch,
-            counts,
-            ..
-        } = self;
+        let Self { run, sink, batch, counts, .. } = self;
         batch.settle(|name, file_type, fault| match fault {
             Fault::Vanished => sink.vanished(dir, file_type),
             Fault::Failed(error) => {
@@ -439,11 +388,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn deliver(&mut self, dir: &DirOf<S>) {
         self.counts.entries += self.batch.len() as u64;
-        let visit = Visit {
-            dir,
-            batch: &self.batch,
-            follow: self.run.plan.follow,
-        };
+        let visit = Visit { dir, batch: &self.batch, follow: self.run.plan.follow };
         if self.sink.visit(visit) == Flow::Quit {
             self.run.quit();
         }
@@ -471,17 +416,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 followed: entry.followed,
             };
             let name = self.batch.name(entry).into();
-            let task = Task {
-                parent: Arc::clone(dir),
-                anchor: None,
-                name,
-                how,
-            };
+            let task = Task { parent: Arc::clone(dir), anchor: None, name, how };
             match entry.followed {
-                true => links.push(Link {
-                    task,
-                    target: entry.attributes.file_id(),
-                }),
+                true => links.push(Link { task, target: entry.attributes.file_id() }),
                 false => children.push(task),
             }
         }
@@ -531,13 +468,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         match fault {
             Fault::Vanished => self.sink.vanished(dir, FileType::Unknown),
             Fault::Failed(error) => {
-                self.error(
-                    dir,
-                    Operation::Stat,
-                    dir.path_of(name),
-                    dir.entry_depth(),
-                    error,
-                );
+                self.error(dir, Operation::Stat, dir.path_of(name), dir.entry_depth(), error);
             }
         }
     }
@@ -551,11 +482,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         source: io::Error,
     ) {
         self.counts.errors += 1;
-        if self
-            .sink
-            .error(dir, ScanError::new(operation, path, depth, source))
-            == Flow::Quit
-        {
+        if self.sink.error(dir, ScanError::new(operation, path, depth, source)) == Flow::Quit {
             self.run.quit();
         }
     }

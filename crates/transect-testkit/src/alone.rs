@@ -1,0 +1,56 @@
+//! Tests that look at their whole process, or change it, run in a process of their own.
+
+use std::process::{Command, Output};
+
+/// Names, in a process started by [`rerun`], what it is to do.
+const ROLE: &str = "TRANSECT_TEST_ROLE";
+
+/// Runs the test `test` (its path within the binary) once more in a process of its own, where the
+/// calls of this function run `body`.
+///
+/// # Panics
+/// If the other process fails, or does not know the test.
+pub fn alone(test: &str, body: impl FnOnce()) {
+    if rerun(test, "alone", &[], body) {
+        return;
+    }
+    unreachable!("a process started for {test} has a role that nobody knows");
+}
+
+/// Starts a process that runs the test `test` in a role, and returns true in the process that
+/// started it; in that other process runs `body` and returns true, too. Returns false in a process
+/// that was started for another role.
+///
+/// # Panics
+/// If the other process fails, or does not know the test.
+pub fn rerun(test: &str, role: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> bool {
+    match std::env::var(ROLE) {
+        Ok(mine) if mine == role => {
+            body();
+            return true;
+        }
+        Ok(_) => return false,
+        Err(_) => {}
+    }
+    let program = std::env::current_exe().expect("a test binary knows where it is");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(program)
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("a test binary can be started again");
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
+    // A misspelt name would run no test and succeed.
+    assert!(
+        status.success() && stdout.contains("1 passed"),
+        "{test} failed in the role '{role}': {status}\n{stdout}\n{stderr}"
+    );
+    true
+}

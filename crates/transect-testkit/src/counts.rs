@@ -1,0 +1,61 @@
+//! What is compared of a tree.
+
+use std::fmt::Write as _;
+
+/// What a walk comes to, whoever walks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Regular files: names, not file ids.
+    pub files: u64,
+    /// Directories, roots included.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symlinks: u64,
+    /// Everything else.
+    pub others: u64,
+    /// Further names of files met before.
+    pub hard_links: u64,
+    /// Lengths of everything but directories, each file id once.
+    pub apparent_size: u64,
+    /// Bytes occupied by everything but directories, each file id once.
+    pub allocated_size: u64,
+    /// Bytes occupied by the directories themselves.
+    pub directories_allocated_size: u64,
+}
+
+impl Counts {
+    fn fields(&self) -> [(&'static str, u64); 8] {
+        [
+            ("files", self.files),
+            ("directories", self.directories),
+            ("symlinks", self.symlinks),
+            ("others", self.others),
+            ("hard_links", self.hard_links),
+            ("apparent_size", self.apparent_size),
+            ("allocated_size", self.allocated_size),
+            (
+                "directories_allocated_size",
+                self.directories_allocated_size,
+            ),
+        ]
+    }
+
+    /// Compares with what was expected.
+    ///
+    /// # Panics
+    /// If anything differs; the message holds what differs, and nothing else.
+    #[track_caller]
+    pub fn assert_are(&self, expected: &Self, context: impl std::fmt::Display) {
+        let mut differences = String::new();
+        for ((name, got), (_, expected)) in self.fields().into_iter().zip(expected.fields()) {
+            if got != expected {
+                let by = i128::from(got) - i128::from(expected);
+                let _ = write!(
+                    differences,
+                    "\n  {name}: {got}, expected {expected} ({by:+})"
+                );
+            }
+        }
+        assert!(differences.is_empty(), "{context}:{differences}");
+    }
+}

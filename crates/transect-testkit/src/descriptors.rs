@@ -1,0 +1,14 @@
+//! Few descriptors, to see who gets along with them.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Lets this process open descriptors below `limit` only. For a process of its own: see
+/// [`alone`](crate::alone).
+///
+/// # Panics
+/// If the system refuses.
+pub fn limit_descriptors(limit: u64) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let current = Some(limit);
+    setrlimit(Resource::Nofile, Rlimit { current, maximum }).expect("less may always be asked for");
+}
