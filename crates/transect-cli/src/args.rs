@@ -179,6 +179,17 @@ impl WalkArgs {
         }
     }
 
+    /// A word that is no path may have been meant as a command: says so.
+    pub(crate) fn hint_at_commands(&self) {
+        if let [path] = self.paths.as_slice()
+            && path.components().count() == 1
+            && path.symlink_metadata().is_err()
+        {
+            let word = output::quote::for_terminal(path.as_os_str());
+            output::hint(&format!("'{word}' is no command either; transect --help lists them"));
+        }
+    }
+
     /// A link given as the only path counts as a link, as for du and find: says so.
     pub(crate) fn hint_at_links(&self, outcome: &Outcome<Totals>) {
         let totals = &outcome.sink;

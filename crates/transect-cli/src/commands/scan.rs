@@ -35,6 +35,7 @@ fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
         output::show_errors(tally, args.errors);
     }
     if tally.failed_roots == roots.len() as u64 {
+        args.walk.hint_at_commands();
         return Ok(end);
     }
     let mut text = output::buffer();

@@ -24,9 +24,30 @@ pub(crate) fn for_terminal(name: &OsStr) -> String {
     text
 }
 
+/// Returns a text of at most `width` characters. What is cut is cut from the middle: a path is
+/// told by where it begins and where it ends.
+pub(crate) fn shorten(text: String, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text;
+    }
+    let kept = width.saturating_sub(1);
+    let head: String = text.chars().take(kept / 3).collect();
+    let tail: String = text.chars().skip(length - (kept - kept / 3)).collect();
+    format!("{head}…{tail}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_cut_in_the_middle() {
+        assert_eq!(shorten("abc".into(), 3), "abc");
+        assert_eq!(shorten("abcdefghij".into(), 7), "ab…ghij");
+        assert_eq!(shorten("éééééééééé".into(), 7).chars().count(), 7);
+        assert_eq!(shorten("abc".into(), 0), "…");
+    }
 
     #[test]
     fn nothing_steers_a_terminal() {
