@@ -32,6 +32,7 @@ mod attributes;
 mod batch;
 mod fault;
 mod name;
+#[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
 mod reader;
 mod volume;

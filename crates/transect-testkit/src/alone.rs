@@ -33,20 +33,13 @@ pub fn rerun(test: &str, role: &str, variables: &[(&str, &str)], body: impl FnOn
         Err(_) => {}
     }
     let program = std::env::current_exe().expect("a test binary knows where it is");
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(program)
+    let Output { status, stdout, stderr } = Command::new(program)
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .envs(variables.iter().copied())
         .output()
         .expect("a test binary can be started again");
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&stdout),
-        String::from_utf8_lossy(&stderr),
-    );
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     // A misspelt name would run no test and succeed.
     assert!(
         status.success() && stdout.contains("1 passed"),

@@ -33,10 +33,7 @@ impl Counts {
             ("hard_links", self.hard_links),
             ("apparent_size", self.apparent_size),
             ("allocated_size", self.allocated_size),
-            (
-                "directories_allocated_size",
-                self.directories_allocated_size,
-            ),
+            ("directories_allocated_size", self.directories_allocated_size),
         ]
     }
 
@@ -50,10 +47,7 @@ impl Counts {
         for ((name, got), (_, expected)) in self.fields().into_iter().zip(expected.fields()) {
             if got != expected {
                 let by = i128::from(got) - i128::from(expected);
-                let _ = write!(
-                    differences,
-                    "\n  {name}: {got}, expected {expected} ({by:+})"
-                );
+                let _ = write!(differences, "\n  {name}: {got}, expected {expected} ({by:+})");
             }
         }
         assert!(differences.is_empty(), "{context}:{differences}");

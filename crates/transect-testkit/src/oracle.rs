@@ -33,27 +33,17 @@ pub fn oracle(root: impl AsRef<Path>) -> Oracle {
 ///
 /// # Panics
 /// If anything cannot be read.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the oracle is independent of the readers"
-)]
+#[expect(clippy::disallowed_methods, reason = "the oracle is independent of the readers")]
 pub fn oracle_on_one_device(root: impl AsRef<Path>) -> Oracle {
-    let device = std::fs::symlink_metadata(root.as_ref())
-        .expect("the root can be asked")
-        .dev();
+    let device = std::fs::symlink_metadata(root.as_ref()).expect("the root can be asked").dev();
     let mut oracle = Oracle::default();
     let mut seen = HashSet::new();
-    add(root.as_ref(), &mut oracle, &mut seen, &|there| {
-        there == device
-    });
+    add(root.as_ref(), &mut oracle, &mut seen, &|there| there == device);
     oracle.paths.sort_unstable();
     oracle
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the oracle is independent of the readers"
-)]
+#[expect(clippy::disallowed_methods, reason = "the oracle is independent of the readers")]
 fn add(
     path: &Path,
     oracle: &mut Oracle,
@@ -108,12 +98,7 @@ mod tests {
         std::os::unix::fs::symlink("12345", temp.join("link")).unwrap();
         let Oracle { counts, paths } = oracle(temp.path());
         assert_eq!(
-            (
-                counts.files,
-                counts.directories,
-                counts.symlinks,
-                counts.others
-            ),
+            (counts.files, counts.directories, counts.symlinks, counts.others),
             (3, 3, 1, 0)
         );
         assert_eq!((counts.apparent_size, counts.hard_links), (1029, 1));

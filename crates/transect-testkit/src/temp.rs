@@ -9,10 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A new directory, removed with all that is in it when this is dropped: also what nobody may
 /// read, and what lies deeper than any path reaches.
@@ -121,12 +119,7 @@ fn empty(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
 
 fn enter(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     // Whoever made it unreadable: it was ours to make, and is ours to remove.
-    rustix::fs::chmodat(
-        above,
-        name,
-        Mode::from_raw_mode(0o700 as RawMode),
-        AtFlags::empty(),
-    )?;
+    rustix::fs::chmodat(above, name, Mode::from_raw_mode(0o700 as RawMode), AtFlags::empty())?;
     rustix::fs::openat(above, name, DIRECTORY, Mode::empty())
 }
 

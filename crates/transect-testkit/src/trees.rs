@@ -83,10 +83,7 @@ pub fn wide(at: &Path) {
     create_dir(at.join("files")).expect("a directory can be made");
     create_dir(at.join("directories")).expect("a directory can be made");
     for number in 0..5000 {
-        file(
-            at.join(format!("files/a file of many {number:05}")),
-            number % 7,
-        );
+        file(at.join(format!("files/a file of many {number:05}")), number % 7);
     }
     for number in 0..1000 {
         create_dir(at.join(format!("directories/{number}"))).expect("a directory can be made");
@@ -186,8 +183,7 @@ pub fn sparse(at: &Path) {
         let file = File::create(at.join(name)).expect("a file can be made");
         file.set_len(length).expect("holes are possible");
         for &offset in written {
-            file.write_all_at(b"x", offset)
-                .expect("one byte can be written");
+            file.write_all_at(b"x", offset).expect("one byte can be written");
         }
     }
 }
@@ -241,17 +237,12 @@ pub fn times(at: &Path) {
     for (name, time) in [
         ("epoch", epoch),
         ("before", epoch - Duration::new(86_400, 1)),
-        (
-            "nanosecond",
-            epoch + Duration::new(1_000_000_000, 123_456_789),
-        ),
+        ("nanosecond", epoch + Duration::new(1_000_000_000, 123_456_789)),
         ("after_2038", epoch + Duration::from_secs(1 << 32)),
         ("now", SystemTime::now()),
     ] {
         let file = File::create(at.join(name)).expect("a file can be made");
-        let times = std::fs::FileTimes::new()
-            .set_accessed(time)
-            .set_modified(time);
+        let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);
         file.set_times(times).expect("times can be set");
     }
 }
@@ -266,16 +257,8 @@ pub fn special(at: &Path) {
     for directory in [at.to_owned(), at.join("below")] {
         assert!(node(&directory.join("pipe"), FileType::Fifo, 0));
         assert!(node(&directory.join("socket"), FileType::Socket, 0));
-        node(
-            &directory.join("null"),
-            FileType::CharacterDevice,
-            rustix::fs::makedev(1, 3),
-        );
-        node(
-            &directory.join("loop"),
-            FileType::BlockDevice,
-            rustix::fs::makedev(7, 0),
-        );
+        node(&directory.join("null"), FileType::CharacterDevice, rustix::fs::makedev(1, 3));
+        node(&directory.join("loop"), FileType::BlockDevice, rustix::fs::makedev(7, 0));
         file(directory.join("file"), 5);
     }
 }
@@ -303,10 +286,7 @@ fn chain(at: &Path, levels: u64, name: impl Fn(u64) -> String) -> Counts {
     let mode = Mode::from_raw_mode(0o755);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut here = rustix::fs::openat(CWD, at, flags, Mode::empty()).expect("it is there");
-    let mut counts = Counts {
-        directories: 1,
-        ..Counts::default()
-    };
+    let mut counts = Counts { directories: 1, ..Counts::default() };
     let mut own = rustix::fs::fstat(&here).expect("it can be asked").st_blocks as u64 * 512;
     for level in 0..levels {
         let step = name(level);
@@ -317,9 +297,7 @@ fn chain(at: &Path, levels: u64, name: impl Fn(u64) -> String) -> Counts {
             let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
             let file = rustix::fs::openat(&here, "f", create, Mode::from_raw_mode(0o600))
                 .expect("a file can be made");
-            File::from(file)
-                .write_all_at(b"seven b", 0)
-                .expect("it can be written");
+            File::from(file).write_all_at(b"seven b", 0).expect("it can be written");
             counts.files += 1;
             counts.apparent_size += 7;
         }
@@ -377,11 +355,7 @@ mod tests {
             let build = ALL.iter().find(|(name, _)| *name == tree).unwrap().1;
             build(temp.path());
             let counts = oracle(temp.path()).counts;
-            assert_eq!(
-                (counts.files, counts.directories),
-                (files, directories),
-                "{tree}"
-            );
+            assert_eq!((counts.files, counts.directories), (files, directories), "{tree}");
         }
     }
 

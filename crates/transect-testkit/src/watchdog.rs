@@ -23,8 +23,8 @@ pub fn within<T: Send + 'static>(
     match receive.recv_timeout(Duration::from_secs(seconds)) {
         Err(RecvTimeoutError::Timeout) => panic!("{what} hangs: no end after {seconds} s"),
         // A panic drops the sender; joining says which.
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        }
     }
 }

@@ -48,7 +48,9 @@ impl Tally {
     pub fn error(&mut self, error: ScanError) {
         self.errors += 1;
         *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
-        self.failed_roots += u64::from(error.depth() == 0);
+        // A root whose listing breaks off was read in part: there is something to show.
+        let unread = error.operation() != Operation::ReadDirectory;
+        self.failed_roots += u64::from(error.depth() == 0 && unread);
         if self.list.len() < self.keep {
             self.list.push(error);
         }

@@ -32,15 +32,23 @@ impl RootEntries {
         this
     }
 
+    /// Returns whether an earlier root is the same entry.
     pub(super) fn is_repeated(&self, index: usize) -> bool {
         self.repeated[index]
     }
 
+    /// Returns whether there is more than one root, so that they can lie in each other.
     #[inline]
-    pub(super) fn may_hold(&self, name: &OsStr) -> bool {
-        !self.names.is_empty() && self.names.contains(name)
+    pub(super) fn are_several(&self) -> bool {
+        !self.names.is_empty()
     }
 
+    /// Returns whether an entry of this name may be a root.
+    pub(super) fn may_hold(&self, name: &OsStr) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Returns whether this entry of this directory is a root.
     pub(super) fn holds(&self, parent: Option<FileId>, name: &OsStr) -> bool {
         parent.is_some_and(|parent| self.entries.contains(&(parent, name.to_owned())))
     }

@@ -1,7 +1,6 @@
 //! What all workers of one walk share.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -100,12 +99,6 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
             }
         }
         tasks
-    }
-
-    /// Returns whether an entry of this name may also be a root.
-    #[inline]
-    pub(super) fn may_be_root(&self, name: &OsStr) -> bool {
-        self.roots.may_hold(name)
     }
 }
 

@@ -45,7 +45,7 @@ struct Pool<'p, R: Reader, S: Sink, F> {
     spawn: &'p F,
     stealers: Vec<Stealer<TaskOf<R, S>>>,
     /// The stacks of threads that have not been started.
-    unstarted: Mutex<Vec<(usize, Deque<TaskOf<R, S>>)>>,
+    unstarted: Mutex<Stacks<R, S>>,
     started: AtomicUsize,
     /// The most threads while directories are read at once, and while they wait.
     busy: usize,
@@ -60,6 +60,9 @@ struct Pool<'p, R: Reader, S: Sink, F> {
 }
 
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
+
+/// Threads by number, each with its stack.
+type Stacks<R, S> = Vec<(usize, Deque<TaskOf<R, S>>)>;
 
 /// Visits `tasks` and all that they lead to.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
@@ -76,7 +79,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
         };
     }
     let (busy, waiting) = (run.plan.threads.busy(), run.plan.threads.waiting());
-    let mut deques: Vec<_> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
+    let mut deques: Stacks<R, S> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
     let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
     deques.reverse();
     let (id, local) = deques.pop().expect("BUG: a walk has at least one thread");

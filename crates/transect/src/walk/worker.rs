@@ -101,8 +101,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn enter(&mut self, task: &TaskOf<R, S>) -> Option<Entered<R, S>> {
         if !task.how.read {
-            let own = self.stat_unopened(task)?;
+            let mut own = self.stat_unopened(task)?;
             let volume = task.parent.volume;
+            if self.run.plan.one_file_system && own.device() != volume.device {
+                // Not asked for, or the size of another file system's root.
+                own = Attributes::of_type(FileType::Directory);
+            }
             return Some(Entered { dir: self.new_dir(task, volume, &own), handle: None });
         }
         match self.open(task) {
@@ -346,7 +350,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 verdict => verdict,
             });
         }
-        if self.batch.entries().any(|entry| self.run.may_be_root(self.batch.name(entry))) {
+        let Self { run, batch, .. } = self;
+        if run.roots.are_several()
+            && batch.entries().any(|entry| run.roots.may_hold(batch.name(entry)))
+        {
             self.drop_roots(dir, handle);
         }
     }
@@ -362,7 +369,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             .and_then(|attributes| attributes.file_id());
         let Self { run, sink, batch, .. } = self;
         batch.judge(|entry| {
-            if run.may_be_root(entry.name) && run.roots.holds(id, entry.name) {
+            if run.roots.may_hold(entry.name) && run.roots.holds(id, entry.name) {
                 sink.skipped(dir, SkipReason::OverlappingRoot);
                 return Verdict::Drop;
             }
