@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, Totals};
 
 use crate::output;
@@ -179,13 +179,15 @@ impl WalkArgs {
         }
     }
 
-    /// A word that is no path may have been meant as a command: says so.
+    /// A word that was taken for a path because no command came first may have been meant as one:
+    /// says so.
     pub(crate) fn hint_at_commands(&self) {
-        if let [path] = self.paths.as_slice()
-            && path.components().count() == 1
-            && path.symlink_metadata().is_err()
-        {
-            let word = output::quote::for_terminal(path.as_os_str());
+        let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
+        let Some(word) = missing.and_then(|path| path.to_str()) else { return };
+        if Cli::command().find_subcommand(word).is_some() {
+            output::hint(&format!("a command comes before its options: transect {word} …"));
+        } else if self.paths.len() == 1 && !word.contains(std::path::is_separator) {
+            let word = output::quote::for_terminal(word.as_ref());
             output::hint(&format!("'{word}' is no command either; transect --help lists them"));
         }
     }

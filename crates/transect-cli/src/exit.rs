@@ -68,7 +68,7 @@ impl fmt::Display for Fatal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Walk(error) => error.fmt(f),
-            Self::Output(error) => write!(f, "cannot write output: {error}"),
+            Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }
 }

@@ -15,15 +15,20 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use exit::End;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let end = match cli.command.unwrap_or(Command::Scan(cli.scan)) {
-        Command::Scan(args) => commands::scan::run(args),
-        Command::List(args) => commands::list::run(args),
-        Command::Doctor(args) => commands::doctor::run(&args),
-        Command::Completions(args) => commands::generate::completions(&args),
-        Command::Man => commands::generate::man(),
+    let end = match &cli.command {
+        None => commands::scan::run(&cli.scan),
+        Some(Command::Scan(args)) => commands::scan::run(args),
+        Some(Command::List(args)) => commands::list::run(args),
+        Some(Command::Doctor(args)) => commands::doctor::run(args),
+        Some(Command::Completions(args)) => commands::generate::completions(args),
+        Some(Command::Man) => commands::generate::man(),
     };
+    if matches!(end, Ok(End::RootFailed)) && cli.command.is_none() {
+        cli.scan.walk.hint_at_commands();
+    }
     exit::code(end)
 }

@@ -166,9 +166,8 @@ impl Reader for PortableReader {
 /// both leave the same file systems out.
 #[cfg(target_os = "linux")]
 fn volume_of(path: &Path, device: Option<u64>) -> Volume {
-    use std::os::fd::AsFd;
-    let kind = std::fs::File::open(path).map(|file| crate::linux::file_system_of(file.as_fd()).1);
-    Volume { device, short_read_is_end: false, ..kind.unwrap_or_default() }
+    let volume = crate::linux::file_system_of(path).map(|(_, volume)| volume);
+    Volume { device, short_read_is_end: false, ..volume.unwrap_or_default() }
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -36,7 +36,7 @@ impl Operation {
         match self {
             Self::OpenDirectory => "open directory",
             Self::ReadDirectory => "read directory",
-            Self::Stat => "get attributes of",
+            Self::Stat => "access",
             Self::ReadRules => "read filter rules of",
         }
     }
@@ -91,7 +91,7 @@ impl fmt::Display for ScanError {
 }
 
 /// Returns the system's words without the "(os error 13)" that the standard library appends.
-fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
         Some(end) => text[..end].to_owned(),

@@ -160,18 +160,26 @@ impl Filter {
 fn read_rules(path: &Path, files: &[&str]) -> (Option<Gitignore>, Option<std::io::Error>) {
     let mut builder = GitignoreBuilder::new(path);
     let mut failed = None;
-    for file in files {
-        if let Some(error) = builder.add(path.join(file)) {
-            match error.into_io_error() {
-                Some(error) if is_absence(&error) => {}
-                Some(error) => failed = Some(error),
-                // A line that does not parse is left out, as git does.
-                None => {}
-            }
+    for file in files.iter().map(|file| path.join(file)) {
+        match is_file(&file) {
+            // A line that does not parse is left out, as git does.
+            Ok(true) => failed = builder.add(file).and_then(ignore::Error::into_io_error),
+            Ok(false) => {}
+            Err(error) => failed = Some(error),
         }
     }
     let rules = builder.build().ok().filter(|rules| !rules.is_empty());
     (rules, failed)
+}
+
+/// Returns whether there are rules to read: opening a named pipe would wait for its writer.
+#[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
+fn is_file(path: &Path) -> std::io::Result<bool> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file()),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn is_absence(error: &std::io::Error) -> bool {

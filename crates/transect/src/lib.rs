@@ -35,7 +35,7 @@ mod walk;
 pub use account::Sum;
 pub use cancel::Cancel;
 pub use dir::Dir;
-pub use error::{Error, Operation, ScanError};
+pub use error::{Error, Operation, ScanError, reason};
 pub use filter::Filters;
 pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};

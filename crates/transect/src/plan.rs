@@ -11,7 +11,7 @@ use crate::filter::Filter;
 use crate::options::ScanOptions;
 use crate::progress::Progress;
 use crate::sink::Sink;
-use crate::walk::{self, Order};
+use crate::walk::{self, Order, Walked};
 
 /// The threads that a walk uses by default while directories wait for a device.
 ///
@@ -67,6 +67,8 @@ pub struct Outcome<S> {
     pub reader: ReaderName,
     /// The order used.
     pub order: Order,
+    /// The roots looked at: those given, each once.
+    pub roots: usize,
     /// The threads that took part.
     pub threads: usize,
     /// The walk was stopped by [`Cancel`] before its end.
@@ -133,9 +135,10 @@ impl ScanPlan {
         reader: impl Fn() -> R + Sync,
     ) -> Result<Outcome<S>, Error> {
         let start = Instant::now();
-        let (sink, threads) = walk::walk(self, &make, &reader)?;
+        let Walked { sink, roots, threads } = walk::walk(self, &make, &reader)?;
         Ok(Outcome {
             sink,
+            roots,
             elapsed: start.elapsed(),
             reader: self.reader,
             order: self.order,

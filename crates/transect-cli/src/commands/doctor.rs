@@ -150,8 +150,6 @@ fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Resul
 
 #[cfg(target_os = "linux")]
 mod platform {
-    use std::fs::File;
-    use std::os::fd::AsFd;
     use std::path::Path;
 
     use transect::{Error, Operation, ScanError};
@@ -194,10 +192,7 @@ mod platform {
             Fatal::Walk(Error::Root(error))
         };
         let path = path.canonicalize().map_err(failed)?;
-        let (name, volume) = match File::open(&path) {
-            Ok(file) => linux::file_system_of(file.as_fd()),
-            Err(error) => return Err(failed(error)),
-        };
+        let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
         // The last mount of the longest point hides the others.
         let mount = linux::mounts()
             .unwrap_or_default()

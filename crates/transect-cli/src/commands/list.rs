@@ -16,7 +16,7 @@ use crate::progress::ProgressLine;
 /// How many errors keep their text unless all are asked for.
 const ERRORS_KEPT: usize = 1000;
 
-pub(crate) fn run(args: ListArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
     let mut options = args.walk.options();
     options.filters.min_depth = args.min_depth;
@@ -27,8 +27,11 @@ pub(crate) fn run(args: ListArgs) -> Result<End, Fatal> {
     let to_terminal = stdout.is_terminal();
     let file = File::from(stdout.as_fd().try_clone_to_owned()?);
     let terminator = if args.null { b'\0' } else { b'\n' };
-    let output =
-        Arc::new(PathOutput::new(file, terminator).mask_controls(to_terminal && !args.null));
+    let mut output = PathOutput::new(file, terminator);
+    if to_terminal && !args.null {
+        output = output.shown_by(output::quote::for_terminal);
+    }
+    let output = Arc::new(output);
 
     // Paths on the terminal are progress enough.
     let line = (!to_terminal).then(|| ProgressLine::start(&progress));
@@ -39,6 +42,7 @@ pub(crate) fn run(args: ListArgs) -> Result<End, Fatal> {
     let interrupted = outcome.interrupted;
     let mut tally = outcome.sink.into_tally();
     output.finish()?;
-    output::show_errors(&mut tally, args.errors);
+    tally.sort();
+    output::show_errors(&tally, args.errors);
     Ok(End::of(&tally, interrupted))
 }

@@ -11,7 +11,7 @@ use crate::interrupt::cancel_on_signal;
 use crate::output::{self, json, summary};
 use crate::progress::ProgressLine;
 
-pub(crate) fn run(args: ScanArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &ScanArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
     let plan =
         args.walk.options().cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
@@ -23,19 +23,20 @@ pub(crate) fn run(args: ScanArgs) -> Result<End, Fatal> {
         if args.errors { totals.keep_all_errors() } else { totals }
     });
     drop(line);
-    show(&args, outcome?)
+    show(args, outcome?)
 }
 
 fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let tally = &mut outcome.sink.tally;
+    tally.sort();
     let end = End::of(tally, outcome.interrupted);
-    // In JSON the errors are part of the object.
-    if !(args.json && args.errors) {
+    let nothing_to_show = tally.failed_roots == outcome.roots as u64;
+    // In the object the errors have a place of their own.
+    if nothing_to_show || !(args.json && args.errors) {
         output::show_errors(tally, args.errors);
     }
-    if tally.failed_roots == roots.len() as u64 {
-        args.walk.hint_at_commands();
+    if nothing_to_show {
         return Ok(end);
     }
     let mut text = output::buffer();

@@ -42,7 +42,7 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
 
 /// Says what went wrong. A stderr that is closed cannot be told anything.
 pub(crate) fn complain(what: &impl Display) {
-    let _ = writeln!(anstream::stderr(), "transect: {ERROR}error:{ERROR:#} {what}");
+    let _ = writeln!(anstream::stderr(), "{ERROR}transect:{ERROR:#} {what}");
 }
 
 /// Gives advice.
@@ -51,12 +51,11 @@ pub(crate) fn hint(what: &str) {
 }
 
 /// Shows the errors inside the trees: all of them, or the first few and how many more.
-pub(crate) fn show_errors(tally: &mut Tally, all: bool) {
-    tally.sort();
+pub(crate) fn show_errors(tally: &Tally, all: bool) {
     let shown = if all { tally.list.len() } else { ERRORS_SHOWN };
     for error in tally.list.iter().take(shown) {
         let text = quote::for_terminal(error.to_string().as_ref());
-        let _ = writeln!(anstream::stderr(), "transect: {text}");
+        let _ = writeln!(anstream::stderr(), "{ERROR}transect:{ERROR:#} {text}");
     }
     let more = tally.errors - shown.min(tally.list.len()) as u64;
     if more > 0 && !all {

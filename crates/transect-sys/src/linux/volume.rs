@@ -1,6 +1,10 @@
 //! What kind of file system a directory lies on.
 
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::volume::Volume;
 
@@ -85,7 +89,14 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     }
 }
 
-/// Returns the name of the kind of file system an open directory lies on, and its volume.
-pub fn file_system_of(fd: BorrowedFd<'_>) -> (Option<&'static str>, Volume) {
-    (kind_of(fd).map(|kind| kind.name), volume_of(fd, None))
+/// Returns the name of the kind of file system a path lies on, and its volume.
+///
+/// The path is not opened for reading (`O_PATH`): nobody waits for the writer of a named pipe, and
+/// no permission to read is needed.
+///
+/// # Errors
+/// There is no such path, or the way to it is not permitted.
+pub fn file_system_of(path: &Path) -> io::Result<(Option<&'static str>, Volume)> {
+    let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    Ok((kind_of(fd.as_fd()).map(|kind| kind.name), volume_of(fd.as_fd(), None)))
 }

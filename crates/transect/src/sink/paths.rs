@@ -1,5 +1,6 @@
 //! Paths, one after the other, as soon as they are found: what `list` shows.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,8 +24,8 @@ pub struct PathOutput<W> {
     state: Mutex<State<W>>,
     /// What ends a path: a newline, or NUL for names that hold newlines.
     terminator: u8,
-    /// Control characters are shown as `?`: a name must not steer a terminal.
-    mask_controls: bool,
+    /// How a path is written where bytes as they are would do harm: on a terminal.
+    show: Option<fn(&OsStr) -> String>,
 }
 
 #[derive(Debug)]
@@ -36,12 +37,12 @@ struct State<W> {
 impl<W: Write> PathOutput<W> {
     /// Returns an output that ends every path with `terminator`.
     pub fn new(out: W, terminator: u8) -> Self {
-        Self { state: Mutex::new(State { out, error: None }), terminator, mask_controls: false }
+        Self { state: Mutex::new(State { out, error: None }), terminator, show: None }
     }
 
-    /// Shows control characters as `?`, for terminals.
-    pub fn mask_controls(mut self, mask: bool) -> Self {
-        self.mask_controls = mask;
+    /// Writes what `show` returns for each path, instead of the path's bytes.
+    pub fn shown_by(mut self, show: fn(&OsStr) -> String) -> Self {
+        self.show = Some(show);
         self
     }
 
@@ -106,17 +107,6 @@ impl<W: Write> Paths<W> {
         self.flushed = Instant::now();
         flow
     }
-
-    /// Shows control characters written since `start` as `?`.
-    fn mask(&mut self, start: usize) {
-        if self.output.mask_controls {
-            for byte in &mut self.buffer[start..] {
-                if byte.is_ascii_control() {
-                    *byte = b'?';
-                }
-            }
-        }
-    }
 }
 
 impl<W: Write> Drop for Paths<W> {
@@ -142,10 +132,16 @@ impl<W: Write + Send> Sink for Paths<W> {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
         for entry in visit.batch.iter() {
-            let start = self.buffer.len();
-            self.buffer.extend_from_slice(&self.prefix);
-            self.buffer.extend_from_slice(entry.name.as_encoded_bytes());
-            self.mask(start);
+            match self.output.show {
+                None => {
+                    self.buffer.extend_from_slice(&self.prefix);
+                    self.buffer.extend_from_slice(entry.name.as_encoded_bytes());
+                }
+                Some(show) => {
+                    let path = visit.dir.path_of(entry.name);
+                    self.buffer.extend_from_slice(show(path.as_os_str()).as_bytes());
+                }
+            }
             self.buffer.push(self.output.terminator);
             self.entries += 1;
         }

@@ -35,12 +35,22 @@ pub use order::Order;
 use run::Run;
 use task::Tasks;
 
-/// Walks a plan and returns the merged sink and the number of threads that took part.
+/// What a walk came to.
+pub(crate) struct Walked<S> {
+    /// The merged sink.
+    pub(crate) sink: S,
+    /// Roots looked at.
+    pub(crate) roots: usize,
+    /// Threads that took part.
+    pub(crate) threads: usize,
+}
+
+/// Walks a plan.
 pub(crate) fn walk<R: Reader, S: Sink>(
     plan: &ScanPlan,
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
-) -> Result<(S, usize), Error> {
+) -> Result<Walked<S>, Error> {
     let run = Run::new(plan, make_sink().want());
     let mut worker = run.worker(0, make_reader(), make_sink());
     let mut threads = 1;
@@ -55,7 +65,7 @@ pub(crate) fn walk<R: Reader, S: Sink>(
         tasks = run.take_links(&mut worker);
     }
     worker.finish(top);
-    Ok((worker.into_sink(), threads))
+    Ok(Walked { sink: worker.into_sink(), roots: run.roots.distinct(), threads })
 }
 
 /// Visits `tasks` and all that they lead to, in the order of the plan.

@@ -37,6 +37,11 @@ impl RootEntries {
         self.repeated[index]
     }
 
+    /// Returns how many roots there are, each counted once.
+    pub(super) fn distinct(&self) -> usize {
+        self.repeated.iter().filter(|&&repeated| !repeated).count()
+    }
+
     /// Returns whether there is more than one root, so that they can lie in each other.
     #[inline]
     pub(super) fn are_several(&self) -> bool {

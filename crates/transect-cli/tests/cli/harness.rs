@@ -1,0 +1,420 @@
+//! A place of its own for every test, and the program run in it.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write as _};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Whoever has not finished by then hangs.
+const HANG: Duration = Duration::from_secs(120);
+
+/// Wide enough that nothing is wrapped by chance.
+const WIDTH: &str = "100";
+
+/// The user and the group that own nothing.
+const NOBODY: u32 = 65534;
+
+/// A temporary directory, and an environment without surprises. Programs run in its part `work`.
+pub(crate) struct TestEnv {
+    dir: PathBuf,
+}
+
+impl TestEnv {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let temp = std::env::temp_dir().canonicalize().expect("a place for temporary files");
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let dir = temp.join(format!("transect-cli-{}-{number}", std::process::id()));
+        // Somebody with the same process id may have been killed.
+        remove(&dir);
+        fs::create_dir(&dir).expect("the name is not in use");
+        let env = Self { dir };
+        env.chmod(&env.dir, 0o755);
+        env.mkdir("");
+        env
+    }
+
+    /// Returns a path in the working directory.
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.dir.join("work").join(path)
+    }
+
+    /// Makes a directory and those above it, open for everybody whatever the umask is.
+    pub(crate) fn mkdir(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = self.path(path);
+        let mut missing: Vec<&Path> = path.ancestors().take_while(|dir| !dir.exists()).collect();
+        while let Some(dir) = missing.pop() {
+            fs::create_dir(dir).expect("a new directory");
+            self.chmod(dir, 0o755);
+        }
+        path
+    }
+
+    /// Writes a file of so many bytes, none of which can be compressed away.
+    pub(crate) fn write(&self, path: impl AsRef<Path>, bytes: usize) -> PathBuf {
+        let path = self.path(path);
+        let mut state = 88_172_645_463_325_252_u64;
+        let noise = (0..bytes).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[0]
+        });
+        let mut file = fs::File::create(&path).expect("a new file");
+        file.write_all(&noise.collect::<Vec<u8>>()).expect("space for a file");
+        // Some file systems tell the blocks of a file only when it has been written out.
+        file.sync_all().expect("a file can be written out");
+        path
+    }
+
+    /// Writes a file of text.
+    pub(crate) fn text(&self, path: impl AsRef<Path>, text: &str) {
+        fs::write(self.path(path), text).expect("a new file");
+    }
+
+    pub(crate) fn chmod(&self, path: &Path, mode: u32) {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(path, mode).expect("a file of our own");
+    }
+
+    /// Returns a command with a cleared environment that begins in the working directory.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear();
+        // Where programs are found, and where measurements of coverage go.
+        for key in ["PATH", "LLVM_PROFILE_FILE"] {
+            if let Some(value) = std::env::var_os(key) {
+                command.env(key, value);
+            }
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("COLUMNS", WIDTH)
+            .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
+            .current_dir(self.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // So that a guard can end it together with all that it started.
+            .process_group(0);
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn transect<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
+        self.start(args).finish()
+    }
+
+    /// Starts the program.
+    pub(crate) fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Running {
+        let mut command = self.command(env!("CARGO_BIN_EXE_transect"));
+        command.args(args);
+        Running::start(&mut command)
+    }
+
+    /// Runs a shell script, in which `$TRANSECT` is the program.
+    pub(crate) fn sh(&self, script: &str) -> Output {
+        let mut command = self.command("sh");
+        command.args(["-c", script]);
+        Running::start(&mut command).finish()
+    }
+
+    /// Returns whether a program can be started here.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        self.sh(&format!("command -v {program}")).code == Some(0)
+    }
+
+    /// Runs the program as somebody for whom permissions hold: nobody, if the tests run as root.
+    /// `None`, and a word about it, where that is not possible.
+    pub(crate) fn transect_unprivileged<A: AsRef<OsStr>>(
+        &self,
+        test: &str,
+        args: impl IntoIterator<Item = A>,
+    ) -> Option<Output> {
+        let program = self.dir.join("transect");
+        if !program.exists() {
+            // By another process: a file that is open for writing, even in a child that has just
+            // been forked elsewhere, cannot be run.
+            let copied = self.sh(r#"cp "$TRANSECT" ../transect"#);
+            let _ = copied.exits(0);
+            self.chmod(&program, 0o755);
+            let locked = self.dir.join("locked");
+            fs::create_dir(&locked).expect("the name is not in use");
+            self.chmod(&locked, 0o000);
+        }
+        let run = |program: &OsStr, args: Vec<OsString>| {
+            let mut command = self.command(program);
+            command.args(args);
+            if self.is_root() {
+                command.uid(NOBODY).gid(NOBODY);
+            }
+            command.spawn().map(|child| Running::of(child, &command).finish())
+        };
+        let enter = vec!["-c".into(), "cd ../locked".into()];
+        match run("sh".as_ref(), enter) {
+            Err(error) => return skip(test, &format!("cannot become nobody: {error}")),
+            Ok(entered) if entered.code == Some(0) => {
+                return skip(test, "permissions do not hold here");
+            }
+            Ok(_) => {}
+        }
+        match run(program.as_ref(), vec!["--version".into()]) {
+            Ok(version) if version.code == Some(0) => {}
+            _ => {
+                return skip(test, "nobody cannot run a program in the temporary directory");
+            }
+        }
+        let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        Some(run(program.as_ref(), args.collect()).expect("it could be started before"))
+    }
+
+    /// Returns whether what we make belongs to root.
+    fn is_root(&self) -> bool {
+        fs::metadata(&self.dir).expect("our own directory").uid() == 0
+    }
+
+    /// Returns the settings for snapshots: everything that differs from run to run, or from
+    /// machine to machine, is replaced here.
+    pub(crate) fn settings(&self) -> insta::Settings {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        let dir = self.dir.to_str().expect("a temporary directory with a plain name");
+        settings.add_filter(&escape(dir), "[temp]");
+        for (pattern, replacement) in [
+            (r"transect \d+\.\d+\.\d+", "transect [version]"),
+            (r"in (\d[\d.]* (µs|ms|s)|\d+ min \d+ s)", "in [time]"),
+            (r"[\d,]+ entries/s", "[rate] entries/s"),
+            (r"\b\d+ threads?\b", "[threads]"),
+            (r"\((getdents-statx|getdents-fstatat|portable), ", "([reader], "),
+            // What a file occupies is the file system's affair.
+            (
+                r"disk usage  \S+ \S+ \(\S+ \S+ in directories\)",
+                "disk usage  [size] ([size] in directories)",
+            ),
+            (r"(?m)^ +\d[\d.]* [KMGTPE]?i?B  ", "  [size]  "),
+        ] {
+            settings.add_filter(pattern, replacement);
+        }
+        settings
+    }
+}
+
+impl Drop for TestEnv {
+    fn drop(&mut self) {
+        remove(&self.dir);
+    }
+}
+
+/// Removes a tree, also where directories are locked or paths are longer than the system takes.
+fn remove(dir: &Path) {
+    let mut pending = vec![dir.to_owned()];
+    while let Some(dir) = pending.pop() {
+        let _ = fs::set_permissions(&dir, fs::Permissions::from_mode(0o700));
+        let Ok(entries) = fs::read_dir(&dir) else {
+            continue;
+        };
+        pending.extend(
+            entries
+                .flatten()
+                .filter(|entry| entry.file_type().is_ok_and(|file_type| file_type.is_dir()))
+                .map(|entry| entry.path()),
+        );
+    }
+    if fs::remove_dir_all(dir).is_err() && dir.exists() {
+        let _ = Command::new("rm").arg("-rf").arg(dir).status();
+    }
+}
+
+/// Returns a pattern that matches a text.
+fn escape(text: &str) -> String {
+    let mut pattern = String::new();
+    for character in text.chars() {
+        if !character.is_alphanumeric() && character != '/' {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+/// Says loudly that a test cannot be done here.
+pub(crate) fn skip<T>(test: &str, reason: &str) -> Option<T> {
+    let text = format!("SKIPPED: {test}: {reason}");
+    assert!(std::env::var_os("TRANSECT_NO_SKIP").is_none(), "{text}");
+    // Not by eprintln!, which the test harness keeps for failures.
+    let _ = writeln!(std::io::stderr(), "{text}");
+    None
+}
+
+/// A program that runs.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    what: String,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        match command.spawn() {
+            Ok(child) => Self::of(child, command),
+            Err(error) => panic!("cannot start {command:?}: {error}"),
+        }
+    }
+
+    fn of(child: Child, command: &Command) -> Self {
+        let mut what = format!("{:?}", command.get_program());
+        for arg in command.get_args() {
+            let _ = write!(what, " {arg:?}");
+        }
+        Self { child, what }
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        kill(name, &self.child.id().to_string());
+    }
+
+    /// Returns a set of signals from the kernel's account of the process, such as `SigCgt` (those
+    /// that are handled) or `ShdPnd` (those that wait); bit n-1 is signal n.
+    pub(crate) fn signals(&self, set: &str) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(set))?;
+        u64::from_str_radix(line.trim_start_matches(':').trim(), 16).ok()
+    }
+
+    /// Returns whether the process sleeps, and can be woken by a signal.
+    pub(crate) fn is_asleep(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        status.is_ok_and(|status| status.lines().any(|line| line.starts_with("State:\tS")))
+    }
+
+    /// Reads what is left of the output, and waits for the end.
+    pub(crate) fn finish(mut self) -> Output {
+        let stdout = drain(self.child.stdout.take());
+        let stderr = drain(self.child.stderr.take());
+        let status = self.wait();
+        let read = |thread: JoinHandle<Vec<u8>>| thread.join().expect("a thread that only reads");
+        Output {
+            stdout: read(stdout),
+            stderr: read(stderr),
+            code: status.code(),
+            signal: status.signal(),
+            what: self.what,
+        }
+    }
+
+    /// Waits for the end, without reading the output.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let began = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child of our own") {
+                return status;
+            }
+            if began.elapsed() > HANG {
+                kill("KILL", &format!("-{}", self.child.id()));
+                panic!("still running after {HANG:?}: {}", self.what);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+fn kill(signal: &str, process: &str) {
+    let sent = Command::new("sh")
+        .args(["-c", r#"kill -s "$0" -- "$1""#, signal, process])
+        .stderr(Stdio::null())
+        .status();
+    assert!(sent.is_ok(), "no sh to send a signal with");
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+        }
+        bytes
+    })
+}
+
+/// What a program wrote, and how it ended.
+#[must_use]
+pub(crate) struct Output {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    what: String,
+}
+
+impl Output {
+    /// Demands an exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "exit code of {}\n{}", self.what, self.text());
+        self
+    }
+
+    /// Demands that nothing was said on stderr.
+    #[track_caller]
+    pub(crate) fn quiet(self) -> Self {
+        assert!(self.stderr.is_empty(), "{} has complaints\n{}", self.what, self.text());
+        self
+    }
+
+    pub(crate) fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub(crate) fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// Returns what was listed, sorted.
+    #[track_caller]
+    pub(crate) fn paths(&self, terminator: u8) -> Vec<Vec<u8>> {
+        let mut paths: Vec<Vec<u8>> =
+            self.stdout.split(|&byte| byte == terminator).map(<[u8]>::to_vec).collect();
+        assert_eq!(paths.pop().as_deref(), Some(&[][..]), "the last path of {} ends", self.what);
+        paths.sort();
+        paths
+    }
+
+    /// Returns the one JSON object that was printed.
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let object = serde_json::from_slice(&self.stdout);
+        object.unwrap_or_else(|error| panic!("{} : {error}\n{}", self.what, self.text()))
+    }
+
+    /// Returns everything, for snapshots and messages.
+    pub(crate) fn text(&self) -> String {
+        let mut text = match (self.code, self.signal) {
+            (Some(code), _) => format!("exit code: {code}\n"),
+            (None, signal) => format!("signal: {signal:?}\n"),
+        };
+        for (name, stream) in [("stdout", self.stdout_text()), ("stderr", self.stderr_text())] {
+            if !stream.is_empty() {
+                let _ = write!(text, "----- {name} -----\n{stream}");
+            }
+        }
+        text
+    }
+}
+
+/// Compares an output with an inline snapshot.
+macro_rules! assert_output {
+    ($env:expr, $output:expr, @$expected:literal) => {
+        $env.settings().bind(|| insta::assert_snapshot!($output.text(), @$expected))
+    };
+}
+pub(crate) use assert_output;

@@ -1,0 +1,57 @@
+//! What `--help` says.
+
+use crate::harness::TestEnv;
+
+/// The commands, as users type them.
+pub(crate) const COMMANDS: [&str; 5] = ["scan", "list", "doctor", "completions", "man"];
+
+#[test]
+fn help_of_every_command_is_as_reviewed() {
+    let env = TestEnv::new();
+    let help = |args: &[&str], name: &str| {
+        let output = env.transect(args).exits(0).quiet();
+        env.settings().bind(|| insta::assert_snapshot!(name, output.stdout_text()));
+    };
+    help(&["--help"], "help");
+    for command in COMMANDS {
+        help(&[command, "--help"], &format!("help-{command}"));
+    }
+}
+
+#[test]
+fn help_names_every_command() {
+    let env = TestEnv::new();
+    let text = env.transect(["-h"]).exits(0).quiet().stdout_text();
+    let listed: Vec<&str> = text
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert_eq!(listed, COMMANDS, "in the order of -h; new commands need a snapshot, too");
+}
+
+#[test]
+fn help_fits_a_terminal_of_eighty_columns() {
+    let env = TestEnv::new();
+    for command in COMMANDS.iter().map(Some).chain([None]) {
+        let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
+        transect.args(command).arg("--help").env("COLUMNS", "80");
+        let help = transect.output().unwrap();
+        assert!(help.status.success() && !help.stdout.is_empty());
+        for line in String::from_utf8(help.stdout).unwrap().lines() {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let env = TestEnv::new();
+    for flag in ["--version", "-V"] {
+        let version = env.transect([flag]).exits(0).quiet().stdout_text();
+        assert_eq!(version, concat!("transect ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}

@@ -1,0 +1,125 @@
+//! Where the system gives little: few file descriptors, closed streams.
+
+use serde_json::{Value, json};
+
+use crate::harness::TestEnv;
+use crate::scan::readers_and_orders;
+use crate::tree;
+
+/// Makes a tree that would need thousands of descriptors if all its directories were kept open.
+fn wide_and_deep(env: &TestEnv) {
+    for outer in 0..40 {
+        for inner in 0..10 {
+            let directory = env.mkdir(format!("tree/wide {outer}/{inner}/end"));
+            env.text(directory.join("file"), "12345");
+        }
+    }
+    for number in 0..4 {
+        let deep: std::path::PathBuf = (0..200).map(|_| "deep").collect();
+        let deep = env.mkdir(env.path(format!("tree/{number}")).join(deep));
+        env.text(deep.join("file"), "12345");
+    }
+}
+
+#[test]
+fn sixty_four_descriptors_suffice_for_every_order_and_reader() {
+    let env = TestEnv::new();
+    wide_and_deep(&env);
+    let expected = tree::counts(&tree::entries(&env, "tree"));
+    assert_eq!(expected["files"], 404);
+    for (option, values) in readers_and_orders(&env) {
+        for value in values {
+            for threads in ["", "--threads 1", "--threads 64"] {
+                let scan = format!(r#""$TRANSECT" --json {option} {value} {threads} tree"#);
+                let output = env.sh(&format!("ulimit -n 64 && {scan}")).exits(0).quiet();
+                assert_eq!(tree::counted(&output.json()), expected, "{value} {threads}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sixty_four_descriptors_suffice_for_a_list() {
+    let env = TestEnv::new();
+    wide_and_deep(&env);
+    let listed = env.sh(r#"ulimit -n 64 && "$TRANSECT" list tree"#).exits(0).quiet();
+    assert_eq!(listed.paths(b'\n'), tree::paths(&env, "tree"));
+}
+
+#[test]
+fn paths_may_be_longer_than_the_system_takes() {
+    let env = TestEnv::new();
+    let levels = tree::abyss(&env, "tree", 4);
+    for limit in ["true", "ulimit -n 64"] {
+        for (option, values) in readers_and_orders(&env) {
+            for value in values.iter().filter(|value| *value != "portable") {
+                let scan = format!(r#"{limit} && "$TRANSECT" --json {option} {value} tree"#);
+                let object = env.sh(&scan).exits(0).quiet().json();
+                assert_eq!(object["directories"], levels, "{value} after {limit}");
+                assert_eq!(object["errors"], 0);
+            }
+        }
+    }
+    let listed = env.transect(["list", "tree"]).exits(0).quiet().paths(b'\n');
+    assert_eq!(listed.len(), levels);
+    assert!(listed.iter().map(Vec::len).max() > Some(4096));
+}
+
+#[test]
+fn paths_too_long_for_a_reader_by_path_are_errors_and_no_crash() {
+    let env = TestEnv::new();
+    let levels = tree::abyss(&env, "tree", 4);
+    let output = env.transect(["--json", "--errors", "--reader", "portable", "tree"]).exits(1);
+    let object = output.quiet().json();
+    assert_eq!(object["complete"], false);
+    for kinds in object["errors_by"].as_object().unwrap().values() {
+        assert!(kinds["name_too_long"].as_u64() > Some(0), "{kinds}");
+        assert_eq!(kinds.as_object().unwrap().len(), 1, "{kinds}");
+    }
+    assert!(object["errors"].as_u64() > Some(0));
+    let directories = object["directories"].as_u64().unwrap();
+    assert!(directories > 300 && directories < levels as u64, "{directories}");
+}
+
+#[test]
+fn closed_streams_do_no_harm() {
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/sub/file", 10);
+    let fields = |object: Value| tree::counted(&object);
+    let expected = fields(env.transect(["--json", "tree"]).exits(0).quiet().json());
+    for command in
+        ["--json tree", "tree", "list tree", "doctor tree", "man", "--help", "nowhere", "--bogus"]
+    {
+        let fails = ["nowhere", "--bogus"].contains(&command);
+        let expected_code = if fails { 2 } else { 0 };
+        for closed in ["<&-", "2>&-", "<&- 2>&-"] {
+            let output = env.sh(&format!(r#""$TRANSECT" {command} {closed}"#)).exits(expected_code);
+            let is_told = !output.stdout.is_empty();
+            assert_eq!(is_told, !fails, "{command} {closed}\n{}", output.text());
+            if command == "--json tree" {
+                assert_eq!(fields(output.json()), expected, "{closed}");
+            }
+        }
+        for closed in [">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"] {
+            let output = env.sh(&format!(r#""$TRANSECT" {command} {closed}"#));
+            // Whether a closed output is an error is left open: an end without a crash is not.
+            assert!(
+                [Some(expected_code), Some(2)].contains(&output.code),
+                "{command} {closed}\n{}",
+                output.text()
+            );
+            assert!(!output.text().contains("panicked"), "{command} {closed}\n{}", output.text());
+        }
+    }
+    assert_eq!(expected["files"], json!(1));
+}
+
+#[test]
+fn a_stderr_that_is_full_changes_nothing() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let output = env.sh(r#""$TRANSECT" --json tree nowhere 2>/dev/full"#).exits(2);
+    assert_eq!(output.json()["directories"], 1);
+    let _ = env.sh(r#""$TRANSECT" --bogus 2>/dev/full"#).exits(2);
+}

@@ -1,0 +1,492 @@
+//! What people read: summaries, and what is said when something is wrong.
+
+use crate::harness::{TestEnv, assert_output};
+
+/// Makes a small tree whose parts differ in size on every file system.
+fn small(env: &TestEnv) {
+    for (directory, file, bytes) in [
+        ("tree/large", "film", 1_000_000),
+        ("tree/medium", "picture", 300_000),
+        ("tree/medium/small", "letter", 50_000),
+    ] {
+        let directory = env.mkdir(directory);
+        env.write(directory.join(file), bytes);
+    }
+    let film = env.path("tree/large/film");
+    std::fs::hard_link(film, env.path("tree/large/movie")).expect("a hard link");
+    std::os::unix::fs::symlink("film", env.path("tree/large/latest")).expect("a symbolic link");
+    crate::tree::mkfifo(env, &env.path("tree/pipe"));
+}
+
+#[test]
+fn a_scan_is_summarised_for_people() {
+    let env = TestEnv::new();
+    small(&env);
+    assert_output!(env, env.transect(["tree"]), @r"
+    exit code: 0
+    ----- stdout -----
+    tree
+      entries     4 files, 4 directories, 1 symlink, 1 other
+      disk usage  [size] ([size] in directories)
+      apparent    1.29 MiB
+      hard links  1 further name of files counted once
+      state       complete in [time], [rate] entries/s ([reader], work-stealing, [threads])
+
+    largest directories
+      [size]  tree/large
+      [size]  tree/medium
+      [size]  tree/medium/small
+
+    largest files
+      [size]  tree/large/film
+      [size]  tree/medium/picture
+      [size]  tree/medium/small/letter
+    ");
+}
+
+#[test]
+fn a_scan_by_length_shows_lengths_first() {
+    let env = TestEnv::new();
+    small(&env);
+    assert_output!(env, env.transect(["scan", "--apparent", "--top", "1", "tree"]), @r"
+    exit code: 0
+    ----- stdout -----
+    tree
+      entries     4 files, 4 directories, 1 symlink, 1 other
+      apparent    1.29 MiB
+      disk usage  [size] ([size] in directories)
+      hard links  1 further name of files counted once
+      state       complete in [time], [rate] entries/s ([reader], work-stealing, [threads])
+
+    largest directories
+      [size]  tree/large
+
+    largest files
+      [size]  tree/large/film
+    ");
+}
+
+#[test]
+fn a_scan_of_nothing_is_complete() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    assert_output!(env, env.transect(["tree"]), @r"
+    exit code: 0
+    ----- stdout -----
+    tree
+      entries     0 files, 1 directory
+      disk usage  [size] ([size] in directories)
+      apparent    0 B
+      state       complete in [time], [rate] entries/s ([reader], work-stealing, [threads])
+    ");
+}
+
+#[test]
+fn a_list_is_as_find_prints_it() {
+    let env = TestEnv::new();
+    small(&env);
+    let mut output = env.transect(["list", "tree"]);
+    output.stdout = output.paths(b'\n').join(&b'\n');
+    output.stdout.push(b'\n');
+    assert_output!(env, output, @r"
+    exit code: 0
+    ----- stdout -----
+    tree
+    tree/large
+    tree/large/film
+    tree/large/latest
+    tree/large/movie
+    tree/medium
+    tree/medium/picture
+    tree/medium/small
+    tree/medium/small/letter
+    tree/pipe
+    ");
+}
+
+#[test]
+fn doctor_shows_calls_place_readers_and_orders() {
+    let env = TestEnv::new();
+    let output = env.transect(["doctor"]).exits(0).quiet().stdout_text();
+    // What is found differs from machine to machine: the labels do not.
+    let mut in_columns = false;
+    let labels: Vec<&str> = output
+        .lines()
+        .map(|line| {
+            in_columns |= line == "readers";
+            match line.split_at_checked(14) {
+                Some((label, _)) if line.starts_with("  ") && !in_columns => label.trim(),
+                _ if line.starts_with("* is") => line,
+                _ if in_columns => line.trim_start_matches(['*', ' ']).split("  ").next().unwrap(),
+                _ => line.split(" on Linux ").next().unwrap(),
+            }
+        })
+        .collect();
+    env.settings().bind(|| {
+        insta::assert_snapshot!(labels.join("\n"), @r"
+        transect [version]
+        cores
+        open files
+        statx
+        openat2
+        drop caches
+
+        .
+        kind
+        mounted at
+        source
+        options
+
+        readers
+        getdents-statx
+        getdents-fstatat
+        portable
+
+        orders
+        work-stealing
+        shared-queue
+        futures
+        recursive
+        queue
+        stack
+        stack-presized
+        array
+
+        * is what is used unless --reader or --order say otherwise.
+        ");
+    });
+    assert_eq!(
+        output.lines().filter(|line| line.starts_with("* ")).count(),
+        3,
+        "the reader, the order and the footnote are marked\n{output}"
+    );
+}
+
+#[test]
+fn doctor_says_in_json_what_it_says_to_people() {
+    let env = TestEnv::new();
+    let object = env.transect(["doctor", "--json", "."]).exits(0).quiet().json();
+    assert_eq!(object["schema"], "transect.doctor/1");
+    assert_eq!(object["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(object["path"], ".");
+    let names = |list: &str| -> Vec<String> {
+        let rows = object[list].as_array().unwrap().iter();
+        rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("calls"), ["statx", "openat2", "drop caches"]);
+    for (one, all) in [("reader", "readers"), ("order", "orders")] {
+        let used = object[one].as_str().unwrap().to_owned();
+        assert!(names(all).contains(&used), "{used} is one of the {all}");
+        // What doctor promises is what a scan does.
+        let scan = env.transect(["--json", "."]).exits(0).json();
+        assert_eq!(scan[one], used.as_str());
+    }
+    for row in object["readers"].as_array().unwrap() {
+        assert_eq!(row["available"].as_bool(), Some(row["why_not"].is_null()), "{row}");
+    }
+    let mount = object["file_system"]["mount_point"].as_str().unwrap();
+    assert!(env.path("").starts_with(mount), "{mount} holds {}", env.path("").display());
+}
+
+#[test]
+fn doctor_of_a_missing_place_fails() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["doctor", "nowhere"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot access 'nowhere': No such file or directory
+    ");
+}
+
+#[test]
+fn doctor_does_not_wait_for_a_named_pipe() {
+    let env = TestEnv::new();
+    crate::tree::mkfifo(&env, &env.path("pipe"));
+    let _ = env.transect(["doctor", "pipe"]).exits(0);
+}
+
+#[test]
+fn an_unknown_reader_is_answered_with_those_there_are() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["--reader", "getdents-stat"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value 'getdents-stat' for '--reader <READER>'
+      [possible values: getdents-statx, getdents-fstatat, portable]
+
+      tip: a similar value exists: 'getdents-statx'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn an_unknown_order_is_answered_with_those_there_are() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["list", "--order", "work-stealin"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value 'work-stealin' for '--order <ORDER>'
+      [possible values: work-stealing, shared-queue, futures, recursive, queue, stack, stack-presized, array]
+
+      tip: a similar value exists: 'work-stealing'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn an_unknown_option_is_answered_with_the_nearest() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["scan", "--one-filesystem"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: unexpected argument '--one-filesystem' found
+
+      tip: a similar argument exists: '--one-file-system'
+
+    Usage: transect scan --one-file-system [PATH]...
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn an_option_of_another_command_is_unknown() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["scan", "--min-depth", "1"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: unexpected argument '--min-depth' found
+
+      tip: a similar argument exists: '--max-depth'
+
+    Usage: transect scan --max-depth <N> [PATH]...
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn an_unknown_shell_is_answered_with_those_there_are() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["completions", "bush"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value 'bush' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'bash'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_glob_that_does_not_parse_is_named_with_the_reason() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["list", "--glob", "a[b"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot parse pattern 'a[b': unclosed character class; missing ']'
+    ");
+    assert_output!(env, env.transect(["list", "--exclude", "{a,b"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot parse pattern '!{a,b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+    ");
+}
+
+#[test]
+fn a_minimum_depth_beyond_the_maximum_is_refused() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["list", "--min-depth", "3", "--max-depth", "2"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: minimum depth 3 is greater than maximum depth 2
+    ");
+}
+
+#[test]
+fn no_threads_and_too_many_threads_are_refused() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["--threads", "0"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024
+
+    For more information, try '--help'.
+    ");
+    assert_output!(env, env.transect(["list", "-j", "1025"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value '1025' for '--threads <N>': 1025 is not in 1..=1024
+
+    For more information, try '--help'.
+    ");
+    let _ = env.transect(["--threads", "1024", "."]).exits(0).quiet();
+}
+
+#[test]
+fn a_missing_root_is_named() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["nowhere"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot access 'nowhere': No such file or directory
+    transect: hint: 'nowhere' is no command either; transect --help lists them
+    ");
+    assert_output!(env, env.transect(["list", "nowhere"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot access 'nowhere': No such file or directory
+    ");
+}
+
+#[test]
+fn a_missing_root_beside_a_good_one_is_named_and_the_good_one_is_shown() {
+    let env = TestEnv::new();
+    small(&env);
+    assert_output!(env, env.transect(["--top", "0", "tree", "nowhere"]), @r"
+    exit code: 2
+    ----- stdout -----
+    tree
+    nowhere
+      entries     4 files, 4 directories, 1 symlink, 1 other
+      disk usage  [size] ([size] in directories)
+      apparent    1.29 MiB
+      hard links  1 further name of files counted once
+      errors      1 stat: not found
+      state       partial in [time], [rate] entries/s ([reader], work-stealing, [threads])
+    ----- stderr -----
+    transect: cannot access 'nowhere': No such file or directory
+    ");
+}
+
+#[test]
+fn a_link_as_root_is_counted_as_a_link_with_a_hint() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    std::os::unix::fs::symlink("tree", env.path("link")).unwrap();
+    assert_output!(env, env.transect(["link"]), @r"
+    exit code: 0
+    ----- stdout -----
+    link
+      entries     0 files, 0 directories, 1 symlink
+      disk usage  [size] ([size] in directories)
+      apparent    4 B
+      state       complete in [time], [rate] entries/s ([reader], work-stealing, [threads])
+    ----- stderr -----
+    transect: hint: 'link' is a symbolic link; 'link/' is what it leads to
+    ");
+}
+
+/// Makes a tree with directories that only root can read.
+fn locked(env: &TestEnv, directories: usize) {
+    env.mkdir("tree");
+    env.write("tree/readable", 10);
+    for number in 0..directories {
+        let directory = env.mkdir(format!("tree/locked {number:02}"));
+        env.chmod(&directory, 0o000);
+    }
+}
+
+#[test]
+fn the_first_errors_are_listed_with_a_hint_at_the_others() {
+    let env = TestEnv::new();
+    locked(&env, 12);
+    let test = "the_first_errors_are_listed_with_a_hint_at_the_others";
+    let Some(output) = env.transect_unprivileged(test, ["--top", "0", "tree"]) else {
+        return;
+    };
+    assert_output!(env, output, @r"
+    exit code: 1
+    ----- stdout -----
+    tree
+      entries     1 file, 13 directories
+      disk usage  [size] ([size] in directories)
+      apparent    10 B
+      errors      12 open directory: denied
+      state       partial in [time], [rate] entries/s ([reader], work-stealing, [threads])
+    ----- stderr -----
+    transect: cannot open directory 'tree/locked 00': Permission denied
+    transect: cannot open directory 'tree/locked 01': Permission denied
+    transect: cannot open directory 'tree/locked 02': Permission denied
+    transect: cannot open directory 'tree/locked 03': Permission denied
+    transect: cannot open directory 'tree/locked 04': Permission denied
+    transect: cannot open directory 'tree/locked 05': Permission denied
+    transect: cannot open directory 'tree/locked 06': Permission denied
+    transect: cannot open directory 'tree/locked 07': Permission denied
+    transect: cannot open directory 'tree/locked 08': Permission denied
+    transect: cannot open directory 'tree/locked 09': Permission denied
+    transect: hint: 2 more errors; --errors lists all of them
+    ");
+}
+
+#[test]
+fn all_errors_are_listed_if_asked_for() {
+    let env = TestEnv::new();
+    locked(&env, 12);
+    let test = "all_errors_are_listed_if_asked_for";
+    for command in ["scan", "list"] {
+        let Some(output) = env.transect_unprivileged(test, [command, "--errors", "tree"]) else {
+            return;
+        };
+        let errors: Vec<String> = (0..12)
+            .map(|number| {
+                format!(
+                    "transect: cannot open directory 'tree/locked {number:02}': Permission denied"
+                )
+            })
+            .collect();
+        let output = output.exits(1);
+        assert_eq!(output.stderr_text().lines().collect::<Vec<_>>(), errors);
+    }
+}
+
+#[test]
+fn partial_directories_are_marked_among_the_largest() {
+    let env = TestEnv::new();
+    locked(&env, 1);
+    let outside = env.mkdir("tree/outside");
+    let locked = env.mkdir(outside.join("locked"));
+    env.write(outside.join("file"), 100_000);
+    env.chmod(&locked, 0o000);
+    let test = "partial_directories_are_marked_among_the_largest";
+    let Some(output) = env.transect_unprivileged(test, ["--top", "1", "tree"]) else {
+        return;
+    };
+    assert_output!(env, output, @r"
+    exit code: 1
+    ----- stdout -----
+    tree
+      entries     2 files, 4 directories
+      disk usage  [size] ([size] in directories)
+      apparent    97.7 KiB
+      errors      2 open directory: denied
+      state       partial in [time], [rate] entries/s ([reader], work-stealing, [threads])
+
+    largest directories
+      [size]  tree/outside (partial)
+
+    largest files
+      [size]  tree/outside/file
+    ----- stderr -----
+    transect: cannot open directory 'tree/locked 00': Permission denied
+    transect: cannot open directory 'tree/outside/locked': Permission denied
+    ");
+}
+
+#[test]
+fn an_output_that_is_full_is_said_once() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for command in ["scan tree", "scan --json tree", "list tree", "doctor", "doctor --json", "man"]
+    {
+        let output = env.sh(&format!(r#""$TRANSECT" {command} >/dev/full"#)).exits(2);
+        let message = output.stderr_text();
+        let expected = "transect: cannot write output: No space left on device";
+        assert!(message.starts_with(expected), "{command}: {message}");
+        assert_eq!(message.lines().count(), 1, "{command}: {message}");
+    }
+}

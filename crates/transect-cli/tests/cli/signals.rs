@@ -1,0 +1,114 @@
+//! Ctrl-C.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Running, TestEnv};
+use crate::tree;
+
+/// Bits in the kernel's sets of signals.
+const INT: u64 = 1 << 1;
+const TERM: u64 = 1 << 14;
+
+/// Names as long as names can be fill a pipe soonest.
+const LONG: usize = 240;
+
+/// Waits until something is so, or until it is clear that it never will be.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Starts a list that cannot end before it is read: far more than a pipe holds is to be written.
+/// One thread, so that the signal finds the one that writes.
+fn blocked_list(env: &TestEnv) -> Running {
+    tree::many_files(env, &env.path("tree"), 4000, &"x".repeat(LONG));
+    let mut list = env.start(["list", "--order", "queue", "tree"]);
+    // The first bytes prove that the walk has begun and that signals are handled.
+    let mut first = [0; 5];
+    let stdout = list.child.stdout.as_mut().expect("a pipe");
+    stdout.read_exact(&mut first).expect("the first path");
+    assert_eq!(&first, b"tree\n");
+    // A list on one thread sleeps in nothing but a full pipe.
+    wait_until("the pipe is full", || list.is_asleep());
+    list
+}
+
+#[test]
+fn an_interrupted_list_ends_with_whole_paths_and_says_so_by_its_code() {
+    let env = TestEnv::new();
+    for signal in ["INT", "TERM"] {
+        let list = blocked_list(&env);
+        list.signal(signal);
+        let output = list.finish().exits(130).quiet();
+        let all = tree::paths(&env, "tree");
+        let listed = output.paths(b'\n');
+        assert!(listed.len() < all.len() - 1, "{signal}: all {} were listed", listed.len());
+        for path in listed {
+            assert!(all.contains(&path), "not a path: {}", String::from_utf8_lossy(&path));
+        }
+    }
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let env = TestEnv::new();
+    let mut list = blocked_list(&env);
+    list.signal("INT");
+    wait_until("the first signal is taken", || {
+        list.signals("ShdPnd").is_some_and(|set| set & INT == 0)
+    });
+    // Still blocked: nobody has read, and the first signal only asks.
+    assert!(list.child.try_wait().unwrap().is_none());
+    list.signal("INT");
+    // Nothing is read before the end.
+    let status = list.wait();
+    assert_eq!(status.code(), Some(130));
+}
+
+/// Interrupts scans until one of them is caught in the middle of its work.
+fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
+    for _ in 0..50 {
+        let scan = env.start(["scan", "--order", "queue", "--threads", "1"].iter().chain(args));
+        wait_until("signals are handled, or the end", || {
+            // A process that has ended handles nothing.
+            scan.signals("SigCgt").is_none_or(|set| set & (INT | TERM) == INT | TERM)
+                || is_dead(&scan)
+        });
+        scan.signal("INT");
+        let output = scan.finish();
+        match output.code {
+            Some(130) => return output,
+            Some(0) => {}
+            _ => panic!("neither complete nor interrupted\n{}", output.text()),
+        }
+    }
+    panic!("fifty scans of fifty thousand entries, and none was interrupted");
+}
+
+fn is_dead(process: &Running) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.child.id()));
+    stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+#[test]
+fn an_interrupted_scan_is_marked_and_shows_what_there_is() {
+    let env = TestEnv::new();
+    for directory in 0..500 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 100, "");
+    }
+    let output = interrupted_scan(&env, &["--json", "tree"]).quiet();
+    let object = output.json();
+    assert_eq!(object["interrupted"], true);
+    assert_eq!(object["complete"], false);
+    assert_eq!(object["errors"], 0, "to be interrupted is no error of the tree");
+    assert!(object["files"].as_u64() <= Some(50_000), "{}", object["files"]);
+
+    let output = interrupted_scan(&env, &["tree"]).quiet();
+    let text = output.stdout_text();
+    assert!(text.contains("\n  state       interrupted in "), "{text}");
+    assert!(!text.contains("complete"), "{text}");
+}

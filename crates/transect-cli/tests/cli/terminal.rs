@@ -1,0 +1,177 @@
+//! What differs when a person looks on: colours, progress, and names that would steer the
+//! terminal. `script` plays the terminal.
+
+use std::time::{Duration, Instant};
+
+use crate::harness::{Output, TestEnv, skip};
+use crate::tree;
+
+const ESCAPE: u8 = 0x1b;
+
+/// Runs a shell command on a terminal of its own; `None` where there is no `script`.
+fn on_terminal(env: &TestEnv, test: &str, variables: &str, command: &str) -> Option<Output> {
+    // BSD has a script, too, with other options.
+    if env.sh("script --version | grep -q util-linux").code != Some(0) {
+        return skip(test, "there is no script of util-linux");
+    }
+    let variables = format!("TERM=xterm-256color {variables}");
+    let shown =
+        env.sh(&format!(r#"{variables} script --quiet --return --command '{command}' typescript"#));
+    Some(shown)
+}
+
+fn small(env: &TestEnv) {
+    env.mkdir("tree/sub");
+    env.write("tree/sub/file", 10);
+}
+
+#[test]
+fn a_terminal_gets_colours_and_others_do_not() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "a_terminal_gets_colours_and_others_do_not";
+    for command in ["tree", "doctor tree", "nowhere"] {
+        let run = format!(r#""$TRANSECT" {command}"#);
+        let Some(coloured) = on_terminal(&env, test, "", &run) else {
+            return;
+        };
+        assert!(coloured.stdout.contains(&ESCAPE), "{}", coloured.text());
+        for variables in ["NO_COLOR=1", "TERM=dumb", "CLICOLOR=0"] {
+            let Some(plain) = on_terminal(&env, test, variables, &run) else {
+                return;
+            };
+            assert!(!plain.stdout.is_empty());
+            assert!(!plain.stdout.contains(&ESCAPE), "{variables}: {}", plain.text());
+        }
+        let Some(piped) = on_terminal(&env, test, "", &format!("{run} 2>&1 | cat")) else {
+            return;
+        };
+        assert!(!piped.stdout.is_empty());
+        assert!(!piped.stdout.contains(&ESCAPE), "in a pipe: {}", piped.text());
+    }
+    let Some(fatal) = on_terminal(&env, test, "", r#""$TRANSECT" list -g "["; true"#) else {
+        return;
+    };
+    assert!(fatal.stdout.contains(&ESCAPE), "{}", fatal.text());
+    assert!(fatal.stdout_text().contains("cannot parse pattern"), "{}", fatal.text());
+}
+
+#[test]
+fn a_terminal_gets_json_without_colours() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "a_terminal_gets_json_without_colours";
+    let Some(output) = on_terminal(&env, test, "", r#""$TRANSECT" --json tree"#) else {
+        return;
+    };
+    assert!(!output.stdout.contains(&ESCAPE), "{}", output.text());
+    assert_eq!(output.exits(0).json()["files"], 1);
+}
+
+#[test]
+fn exit_codes_are_the_same_on_a_terminal() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "exit_codes_are_the_same_on_a_terminal";
+    for (command, code) in [("tree", 0), ("list tree", 0), ("nowhere", 2), ("--bogus", 2)] {
+        let run = format!(r#""$TRANSECT" {command}"#);
+        let Some(output) = on_terminal(&env, test, "", &run) else {
+            return;
+        };
+        let _ = output.exits(code);
+    }
+}
+
+#[test]
+fn names_do_not_steer_the_terminal() {
+    let env = TestEnv::new();
+    let directory = env.mkdir("tree/a\rb\nc");
+    env.write(directory.join("\x1b[31mred\x07\x08\x7f"), 10);
+    let test = "names_do_not_steer_the_terminal";
+    for command in ["tree", "list tree", "list --errors tree", "doctor tree/*"] {
+        let run = format!(r#""$TRANSECT" {command}"#);
+        let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else {
+            return;
+        };
+        let output = output.exits(0);
+        // The terminal itself ends lines with \r\n.
+        let text = output.stdout_text().replace("\r\n", "\n");
+        assert!(text.contains("tree"), "{text}");
+        let controls: Vec<char> = text.chars().filter(|&c| c.is_control() && c != '\n').collect();
+        assert!(controls.is_empty(), "{command}: {controls:?} in {text:?}");
+        assert!(!text.contains("b\nc"), "{command}: a name makes a line of its own: {text:?}");
+    }
+    // In a pipe they are what they are.
+    let piped = env.transect(["list", "-0", "tree"]).exits(0).quiet();
+    assert_eq!(piped.paths(b'\0'), tree::paths(&env, "tree"));
+}
+
+#[test]
+fn names_do_not_steer_the_terminal_beyond_ascii_either() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    // The control sequence introducer in one character, and a right-to-left override.
+    env.write("tree/csi\u{9b}31m", 1);
+    env.write("tree/override\u{202e}gpj.exe", 1);
+    let test = "names_do_not_steer_the_terminal_beyond_ascii_either";
+    for command in ["tree", "list tree"] {
+        let run = format!(r#""$TRANSECT" {command}"#);
+        let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else {
+            return;
+        };
+        let text = output.exits(0).stdout_text();
+        for character in ['\u{9b}', '\u{202e}'] {
+            assert!(!text.contains(character), "{command}: {character:?} in {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_short_scan_shows_no_progress() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "a_short_scan_shows_no_progress";
+    for command in ["tree", "list tree >/dev/null"] {
+        let run = format!(r#""$TRANSECT" {command}"#);
+        // Only a run of less than half a second is short, and this machine may be busy.
+        let short = (0..50).find_map(|_| {
+            let began = Instant::now();
+            let output = on_terminal(&env, test, "NO_COLOR=1", &run)?;
+            (began.elapsed() < Duration::from_millis(500)).then_some(output)
+        });
+        if env.sh("script --version").code != Some(0) {
+            return;
+        }
+        let output = short.expect("one of fifty scans of three entries is short").exits(0);
+        let text = output.stdout_text().replace("\r\n", "\n");
+        assert!(!text.contains('\r') && !text.contains('\x1b'), "{text:?}");
+        // The paths of the list are elsewhere.
+        assert_eq!(text.contains("  entries "), command == "tree", "{text:?}");
+        assert_eq!(text.is_empty(), command != "tree", "{text:?}");
+    }
+}
+
+#[test]
+fn a_long_list_shows_progress_on_the_terminal_and_leaves_none_in_the_list() {
+    let env = TestEnv::new();
+    // More than a pipe holds: the list waits until it is read, which is after the progress.
+    tree::many_files(&env, &env.path("tree"), 2000, &"x".repeat(240));
+    let test = "a_long_list_shows_progress_on_the_terminal_and_leaves_none_in_the_list";
+    let reader = "while ! grep -q entries typescript; do sleep 0.05; done; cat >listed";
+    std::fs::write(env.path("reader"), reader).unwrap();
+    let run = r#""$TRANSECT" list tree | sh reader"#;
+    // Unbuffered, so that the typescript can be watched.
+    let Some(output) = on_terminal(&env, test, "SHELL=/bin/sh", run) else {
+        return;
+    };
+    let output = output.exits(0);
+    let text = output.stdout_text();
+    assert!(text.contains(" entries  ") && text.contains("/s"), "{text:?}");
+    // What was shown last is wiped: after the last carriage return nothing is visible.
+    let visible = text.rsplit('\r').next().unwrap();
+    assert!(!visible.contains("entries"), "progress stays: {text:?}");
+    let listed = std::fs::read(env.path("listed")).unwrap();
+    assert!(!listed.contains(&ESCAPE));
+    let lines = listed.split(|&byte| byte == b'\n').count() - 1;
+    assert_eq!(lines, tree::paths(&env, "tree").len());
+}
