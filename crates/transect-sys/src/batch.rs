@@ -110,8 +110,9 @@ impl Batch {
         self.faults.clear();
     }
 
-    /// Appends an entry, copying its name. For readers that do not share the kernel's buffer.
-    pub fn push(&mut self, name: &OsStr, attributes: Attributes) {
+    /// Appends an entry, copying its name, and returns it. For readers that do not share the
+    /// kernel's buffer.
+    pub fn push(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
         if self.entries.is_empty() {
             self.bytes.clear();
         }
@@ -121,6 +122,8 @@ impl Batch {
         let end = self.bytes.len() as u32;
         self.bytes.push(0);
         self.entries.push(Entry::new(start..end, attributes));
+        let last = self.entries.len() - 1;
+        &mut self.entries[last]
     }
 
     /// Returns whether another entry of up to 256 bytes still fits the intended size.

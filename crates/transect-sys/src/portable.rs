@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::reader::{Listing, Reader, Want};
 use crate::volume::Volume;
 
@@ -41,8 +41,8 @@ impl PortableReader {
 }
 
 fn fault_below(error: std::io::Error) -> Fault {
-    match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Fault::Vanished,
+    match FaultKind::of(&error) {
+        FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => Fault::Vanished,
         _ => Fault::Failed(error),
     }
 }

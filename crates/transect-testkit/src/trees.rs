@@ -319,7 +319,12 @@ pub fn beyond_path_max(at: &Path) -> Counts {
 
 /// 10,000 levels of short names: more than a stack holds. Every tenth directory holds a file.
 pub fn very_deep(at: &Path) -> Counts {
-    chain(at, 10_000, |_| "d".to_owned())
+    as_deep_as(at, 10_000)
+}
+
+/// The same with another number of levels.
+pub fn as_deep_as(at: &Path, levels: u64) -> Counts {
+    chain(at, levels, |_| "d".to_owned())
 }
 
 /// One directory with `files` files of which the last few are a byte long.

@@ -27,6 +27,8 @@ pub struct Dir<T> {
     pub(crate) id: Option<FileId>,
     /// The rules about names that hold in it.
     pub(crate) scope: Scope,
+    /// It is what a symbolic link leads to.
+    pub(crate) followed: bool,
     /// Its own reading, and each directory below it that is not finished yet.
     unfinished: AtomicUsize,
     /// What the sink attached to it.
@@ -39,6 +41,7 @@ pub(crate) struct Place {
     pub(crate) volume: Volume,
     pub(crate) id: Option<FileId>,
     pub(crate) scope: Scope,
+    pub(crate) followed: bool,
 }
 
 impl<T> Dir<T> {
@@ -50,17 +53,18 @@ impl<T> Dir<T> {
             volume: Volume::default(),
             id: None,
             scope: Scope::default(),
+            followed: false,
             unfinished: AtomicUsize::new(1),
             tag,
         })
     }
 
     pub(crate) fn below(parent: Arc<Self>, name: Box<OsStr>, place: Place, tag: T) -> Arc<Self> {
-        let Place { volume, id, scope } = place;
+        let Place { volume, id, scope, followed } = place;
         let entry_depth = parent.entry_depth + 1;
         let unfinished = AtomicUsize::new(1);
         let parent = Some(parent);
-        Arc::new(Self { parent, name, entry_depth, volume, id, scope, unfinished, tag })
+        Arc::new(Self { parent, name, entry_depth, volume, id, scope, followed, unfinished, tag })
     }
 
     /// Returns whether this is the nameless directory that holds the roots.

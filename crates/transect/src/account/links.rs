@@ -75,7 +75,7 @@ impl Links {
         twice
     }
 
-    /// Adds names of one file; returns its size if it was there already.
+    /// Adds names of one file; returns what was counted twice if it was there already.
     fn absorb(&mut self, id: FileId, met: Linked) -> Option<Sum> {
         match self.files.entry(id) {
             Entry::Vacant(vacant) => {
@@ -88,11 +88,12 @@ impl Links {
                 let known = occupied.get_mut();
                 known.names += met.names;
                 self.further += 1;
-                let size = known.size;
                 if known.names == known.all {
                     occupied.remove();
                 }
-                Some(size)
+                // The size that is known stays counted, and stays known; what was met now goes.
+                // While a file grows its names have different sizes.
+                Some(met.size)
             }
         }
     }

@@ -58,6 +58,9 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     let (top, mut tasks) = worker.visit_roots();
     // Links that lead to directories wait until all real directories are known: only then is it
     // certain, and the same in every run, which of them lead to something new.
+    if tasks.is_empty() {
+        tasks = run.take_links(&mut worker);
+    }
     while !tasks.is_empty() {
         let (sinks, used) = drain(&run, worker, tasks, make_sink, make_reader)?;
         threads = threads.max(used);

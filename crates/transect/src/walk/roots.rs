@@ -64,7 +64,7 @@ impl RootEntries {
 fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
     let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
-        (Some(parent), Some(name)) if !ends_with_separator(root) => {
+        (Some(parent), Some(name)) if !leads_on(root) => {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             parent.canonicalize().ok()?.join(name)
         }
@@ -74,8 +74,10 @@ fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
     Some((identity(path.parent().unwrap_or(&path))?, name))
 }
 
-fn ends_with_separator(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| byte == b'/')
+/// Returns whether a path asks for what a link at its end leads to: `link/` and `link/.`.
+fn leads_on(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
 #[cfg(unix)]

@@ -88,10 +88,17 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
     /// the same one leads there in every run.
     pub(super) fn take_links(&self, worker: &mut Worker<'_, R, S>) -> Tasks<R, S> {
         let mut links = std::mem::take(&mut *lock(&self.links));
-        links.sort_by_cached_key(|link| link.task.parent.path_of(&link.task.name));
+        // Those that are read come first: what is only counted must not keep it from being read.
+        links.sort_by_cached_key(|link| {
+            (!link.task.how.read, link.task.parent.path_of(&link.task.name))
+        });
         let mut tasks = Vec::new();
         for Link { task, target } in links {
-            if self.is_stopped() || self.note_seen(target) {
+            let new = match task.how.read {
+                true => self.note_seen(target),
+                false => target.is_none_or(|id| !lock(&self.seen).contains(&id)),
+            };
+            if new || self.is_stopped() {
                 tasks.push(task);
             } else {
                 worker.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));

@@ -20,6 +20,8 @@ struct State<T> {
     tasks: VecDeque<T>,
     /// Tasks that wait or are being worked on. At zero nothing can come any more.
     pending: usize,
+    /// A thread panicked: nobody goes on.
+    aborted: bool,
 }
 
 /// Visits `tasks` and all that they lead to.
@@ -29,7 +31,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    let state = State { pending: tasks.len(), tasks: tasks.into() };
+    let state = State { pending: tasks.len(), tasks: tasks.into(), aborted: false };
     let shared = &Shared { state: Mutex::new(state), changed: Condvar::new() };
     std::thread::scope(|scope| {
         // A thread that cannot be started is one fewer; the first always works.
@@ -63,7 +65,7 @@ impl<H, T> Shared<Task<H, T>> {
             if let Some(task) = state.tasks.pop_front() {
                 return Some(task);
             }
-            if state.pending == 0 {
+            if state.pending == 0 || state.aborted {
                 return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -73,6 +75,9 @@ impl<H, T> Shared<Task<H, T>> {
     /// One task is done, and led to others.
     fn done(&self, children: &mut Vec<Task<H, T>>) {
         let mut state = self.lock();
+        if state.aborted {
+            return children.clear();
+        }
         state.pending = state.pending + children.len() - 1;
         state.tasks.extend(children.drain(..));
         if state.pending == 0 || state.tasks.len() > 1 {
@@ -94,7 +99,7 @@ impl<T> Drop for EndOnPanic<'_, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();
-            state.pending = 0;
+            state.aborted = true;
             state.tasks.clear();
             self.0.changed.notify_all();
         }

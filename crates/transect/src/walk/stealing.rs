@@ -113,6 +113,9 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     ) {
         let _abort = AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake };
         let mut children = Vec::new();
+        if local.len() > 1 {
+            self.share(scope, false);
+        }
         while let Some(task) = self.next(id, &local) {
             let began = Instant::now();
             let entries = worker.visit(task, &mut children);

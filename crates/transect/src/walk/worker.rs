@@ -154,20 +154,39 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         if let Some(anchor) = nearest.filter(|a| a.entry_depth == task.parent.entry_depth()) {
             return ask(&mut self.reader, &anchor.handle, &[&task.name]);
         }
-        // Depth 1 is what lies in the root: its steps begin below it.
-        let depth = nearest.map_or(1, |anchor| anchor.entry_depth);
-        let mut way: Vec<&OsStr> = vec![&task.name];
+        let Some(anchor) = nearest else {
+            let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
+            let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
+            // Depth 1 is what lies in the root: the steps begin there.
+            return self.along(task, &root, 1, ask);
+        };
+        self.along(task, &anchor.handle, anchor.entry_depth, ask)
+    }
+
+    /// Goes from an open directory, in which entries have depth `depth`, down to a task.
+    fn along<T>(
+        &mut self,
+        task: &TaskOf<R, S>,
+        start: &R::Handle,
+        depth: u32,
+        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         let passed = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
-        way.extend(passed.map(Dir::name));
-        way.reverse();
-        match nearest {
-            Some(anchor) => ask(&mut self.reader, &anchor.handle, &way),
-            None => {
-                let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
-                let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
-                ask(&mut self.reader, &root, &way)
+        let mut passed: Vec<&Dir<S::Tag>> = passed.collect();
+        passed.reverse();
+        let mut reached: Option<R::Handle> = None;
+        let mut steps: Vec<&OsStr> = Vec::with_capacity(passed.len() + 1);
+        for dir in passed {
+            steps.push(dir.name());
+            // Readers follow no links on the way, only at its end.
+            if dir.followed {
+                reached =
+                    Some(self.reader.open(reached.as_ref().unwrap_or(start), &steps, true)?);
+                steps.clear();
             }
         }
+        steps.push(&task.name);
+        ask(&mut self.reader, reached.as_ref().unwrap_or(start), &steps)
     }
 
     /// Enters an open directory, unless it lies beyond a boundary or was read before.
@@ -261,7 +280,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let Task { parent, name, .. } = task;
         let listed = task.how.listed;
         let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
-        let mut place = Place { volume, id: own.file_id(), ..Place::default() };
+        let followed = task.how.followed;
+        let mut place = Place { volume, id: own.file_id(), followed, ..Place::default() };
         let mut rules_error = None;
         if let Some(filter) = &self.run.plan.filter {
             (place.scope, rules_error) = filter.enter(&parent.scope, name, parent.is_top());
@@ -296,9 +316,13 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                     break;
                 }
             };
-            self.judge(dir, &handle);
-            self.reader.fill(&handle, &mut self.batch, &self.run.want);
-            self.settle(dir);
+            if self.must_ask_first() {
+                self.fill(dir, &handle);
+                self.judge(dir, &handle);
+            } else {
+                self.judge(dir, &handle);
+                self.fill(dir, &handle);
+            }
             self.deliver(dir);
             self.collect(dir, children, &mut links);
             if listing == Listing::End || self.run.is_stopped() {
@@ -323,6 +347,18 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             link.task.anchor.clone_from(&anchor);
             self.run.defer(link);
         }
+    }
+
+    /// Returns whether a filter would judge what it does not know: whether an entry is a
+    /// directory, or what a link that is followed leads to.
+    fn must_ask_first(&self) -> bool {
+        let plan = self.run.plan;
+        plan.filter.is_some()
+            && self.batch.entries().any(|entry| match entry.attributes.file_type() {
+                FileType::Unknown => true,
+                FileType::Symlink => plan.follow,
+                _ => false,
+            })
     }
 
     /// Leaves entries out, by name and type, before anything is asked about them.
@@ -377,8 +413,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         });
     }
 
-    /// Reports what could not be asked, and removes what vanished.
-    fn settle(&mut self, dir: &DirOf<S>) {
+    /// Asks for what is wanted, reports what could not be asked, and removes what vanished.
+    fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
+        self.reader.fill(handle, &mut self.batch, &self.run.want);
         let Self { run, sink, batch, counts, .. } = self;
         batch.settle(|name, file_type, fault| match fault {
             Fault::Vanished => sink.vanished(dir, file_type),
@@ -452,7 +489,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 continue;
             }
             match self.reader.stat_root(root, want, plan.follow) {
-                Ok(attributes) => self.batch.push(root.as_os_str(), attributes),
+                Ok(attributes) => {
+                    let followed = plan.follow && self.is_link(root);
+                    self.batch.push(root.as_os_str(), attributes).followed = followed;
+                }
                 Err(fault) => {
                     self.error(&top, Operation::Stat, root.clone(), 0, fault.into());
                 }
@@ -462,10 +502,16 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             self.batch.judge(|_| filter.judge_root());
         }
         self.deliver(&top);
-        let mut tasks = Vec::new();
-        self.collect(&top, &mut tasks, &mut Vec::new());
-        top.expect(tasks.len());
+        let (mut tasks, mut links) = (Vec::new(), Vec::new());
+        self.collect(&top, &mut tasks, &mut links);
+        top.expect(tasks.len() + links.len());
+        links.into_iter().for_each(|link| self.run.defer(link));
         (top, tasks)
+    }
+
+    fn is_link(&mut self, root: &Path) -> bool {
+        let itself = self.reader.stat_root(root, FieldMask::empty(), false);
+        itself.is_ok_and(|itself| itself.file_type() == FileType::Symlink)
     }
 
     // ---- telling ----

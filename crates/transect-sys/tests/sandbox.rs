@@ -1,0 +1,164 @@
+//! Sandboxes that know nothing of newer system calls: the reader falls back, and reads the same.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_statx};
+use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, Want};
+use transect_testkit::{TempDir, rerun};
+
+/// Makes the kernel answer `statx` and `openat2` on this thread with an error, as the filters of
+/// containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
+fn refuse(errno: i32) {
+    const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    // `struct seccomp_data` begins with the number. The architecture is not looked at: this
+    // process makes calls of one architecture only.
+    let mut steps = [
+        step(LOAD_NUMBER, 0, 0, 0),
+        step(EQUAL, 2, 0, libc::SYS_statx as u32),
+        step(EQUAL, 1, 0, libc::SYS_openat2 as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY:
+    // - PR_SET_NO_NEW_PRIVS takes plain numbers;
+    // - PR_SET_SECCOMP reads `program` and the steps it points to during the call only, and both
+    //   live until the end of this function;
+    // - the filter lets all but two calls through, and those only fail.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        let mode = libc::SECCOMP_MODE_FILTER;
+        let answer = libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program);
+        assert_eq!(answer, 0, "{}", io::Error::last_os_error());
+    }
+}
+
+/// Returns the error number with which the kernel refuses a call that needs no valid argument to
+/// be refused.
+fn answer_to(number: libc::c_long) -> Option<i32> {
+    // SAFETY: null pointers make both calls fail with EFAULT before anything is written.
+    let answer =
+        unsafe { libc::syscall(number, libc::AT_FDCWD, 0_usize, 0_usize, 0_usize, 0_usize) };
+    assert_eq!(answer, -1);
+    io::Error::last_os_error().raw_os_error()
+}
+
+fn build(root: &Path) {
+    std::fs::create_dir_all(root.join("a/b/c/d")).unwrap();
+    for (path, size) in [("one", 1), ("two", 22), ("a/three", 333), ("a/b/c/d/deep", 4444)] {
+        std::fs::write(root.join(path), vec![b'x'; size]).unwrap();
+    }
+    std::os::unix::fs::symlink("a/b", root.join("link")).unwrap();
+}
+
+/// Returns name, type and size of what one directory holds.
+fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (FileType, u64, u64)> {
+    let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
+    let want = Want { entries: sizes, directories: sizes, ..Want::default() };
+    let mut batch = Batch::new();
+    let mut found = BTreeMap::new();
+    loop {
+        let listing = reader.list(handle, &mut batch).unwrap();
+        reader.fill(handle, &mut batch, &want);
+        batch.settle(|name, _, fault| panic!("{name:?}: {fault:?}"));
+        for entry in batch.iter() {
+            let size = entry.attributes.size().expect("sizes were wanted");
+            let allocated = entry.attributes.allocated().expect("sizes were wanted");
+            let name = entry.name.to_str().unwrap().to_owned();
+            found.insert(name, (entry.file_type(), size, allocated));
+        }
+        if listing == Listing::End {
+            return found;
+        }
+    }
+}
+
+fn falls_back(root: &Path, errno: i32) {
+    refuse(errno);
+    for call in [libc::SYS_statx, libc::SYS_openat2] {
+        assert_eq!(answer_to(call), Some(errno), "the sandbox holds");
+    }
+    assert!(!has_statx() && !has_openat2());
+    assert!(ReaderName::GetdentsStatx.why_not().is_some());
+    assert_eq!(ReaderName::best(), ReaderName::GetdentsFstatat);
+
+    let mut reader = GetdentsReader::new(StatCall::Statx);
+    let mut handle = reader.open_root(root, false).unwrap();
+    let found = read(&mut reader, &handle);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["a", "link", "one", "two"]);
+    assert_eq!(found["a"].0, FileType::Directory);
+    assert_eq!((found["link"].0, found["link"].1), (FileType::Symlink, 3));
+    assert_eq!((found["one"].0, found["one"].1), (FileType::File, 1));
+    assert_eq!((found["two"].1, found["two"].2 % 512), (22, 0));
+
+    let own = reader.stat_open(&mut handle, FieldMask::FILE_ID).unwrap();
+    assert_eq!(own.file_type(), FileType::Directory);
+    assert!(own.file_id().is_some());
+
+    // One call for the whole way is refused: it is gone step by step.
+    let steps = ["a", "b", "c", "d"].map(OsStr::new);
+    let deep = reader.open(&handle, &steps, false).unwrap();
+    let found = read(&mut reader, &deep);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["deep"]);
+    assert_eq!(found["deep"].1, 4444);
+    let steps = ["a", "b", "c", "d", "deep"].map(OsStr::new);
+    let file = reader.stat(&handle, &steps, FieldMask::SIZE, false).unwrap();
+    assert_eq!(file.size(), Some(4444));
+
+    // Links on the way are refused all the same.
+    let steps = ["link", "c", "d"].map(OsStr::new);
+    let through_a_link = reader.open(&handle, &steps, false);
+    assert!(matches!(through_a_link, Err(transect_sys::Fault::Vanished)), "{through_a_link:?}");
+}
+
+fn in_a_sandbox(test: &str, role: &str, errno: i32) {
+    const ROOT: &str = "TRANSECT_TEST_ROOT";
+    let temp = TempDir::new();
+    build(temp.path());
+    let root = temp.path().to_str().unwrap();
+    let ran = rerun(test, role, &[(ROOT, root)], || {
+        let root = std::env::var_os(ROOT).expect("whoever started this said where");
+        falls_back(root.as_ref(), errno);
+    });
+    assert!(ran, "the role {role} is known");
+}
+
+#[test]
+fn a_sandbox_that_does_not_know_the_calls_is_read_all_the_same() {
+    let test = "a_sandbox_that_does_not_know_the_calls_is_read_all_the_same";
+    in_a_sandbox(test, "ENOSYS", libc::ENOSYS);
+}
+
+#[test]
+fn a_sandbox_that_forbids_the_calls_is_read_all_the_same() {
+    let test = "a_sandbox_that_forbids_the_calls_is_read_all_the_same";
+    in_a_sandbox(test, "EPERM", libc::EPERM);
+}
+
+/// The same reading without a sandbox, by every reader: what falls back finds nothing else.
+#[test]
+fn outside_of_a_sandbox_the_sizes_are_the_same() {
+    let temp = TempDir::new();
+    build(temp.path());
+    fn all<R: Reader>(mut reader: R, root: &Path) -> Vec<BTreeMap<String, (FileType, u64, u64)>> {
+        let handle = reader.open_root(root, false).unwrap();
+        let top = read(&mut reader, &handle);
+        let steps = ["a", "b", "c", "d"].map(OsStr::new);
+        let deep = reader.open(&handle, &steps, false).unwrap();
+        vec![top, read(&mut reader, &deep)]
+    }
+    let statx = all(GetdentsReader::new(StatCall::Statx), temp.path());
+    let fstatat = all(GetdentsReader::new(StatCall::Fstatat), temp.path());
+    let portable = all(transect_sys::PortableReader::new(), temp.path());
+    assert_eq!(statx[1]["deep"].1, 4444);
+    assert_eq!(statx, fstatat);
+    assert_eq!(statx, portable);
+}

@@ -1,0 +1,194 @@
+//! Trees that change while they are read.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use transect::{Order, ReaderName};
+use transect_testkit::oracle::oracle;
+use transect_testkit::{TempDir, within};
+
+use crate::support::{assert_complete, combinations, counts, scan, totals};
+
+/// Changes a tree at random until it is told to stop; the same numbers come up in every run.
+struct Mutator {
+    root: PathBuf,
+    state: u64,
+}
+
+impl Mutator {
+    /// A number below `limit` (xorshift).
+    fn below(&mut self, limit: u64) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state % limit
+    }
+
+    /// One of 6 + 36 + 216 places for directories. No place lies behind a link: what is changed
+    /// stays inside the tree, wherever links lead.
+    fn place(&mut self) -> PathBuf {
+        loop {
+            let mut path = self.root.clone();
+            let mut behind_a_link = false;
+            // Few changes are near the root: they take everything along.
+            let levels = [1, 2, 2, 3, 3, 3, 3, 3][self.below(8) as usize];
+            for _ in 0..levels {
+                behind_a_link |= path.is_symlink();
+                path.push(format!("d{}", self.below(6)));
+            }
+            if !behind_a_link {
+                return path;
+            }
+        }
+    }
+
+    /// Does one thing. Half of them are impossible when they are tried: that is no matter.
+    fn change(&mut self) {
+        let place = self.place();
+        let other = self.place();
+        if self.below(4) == 0 {
+            return self.change_link(&place, other);
+        }
+        if place.is_symlink() || other.is_symlink() {
+            return;
+        }
+        let file = place.join(format!("f{}", self.below(8)));
+        let _ = match self.below(10) {
+            0..4 => std::fs::create_dir_all(&place).and_then(|()| std::fs::write(&file, "12345")),
+            4 => std::fs::remove_file(&file),
+            5 => std::fs::rename(&file, other.join("renamed")),
+            6 => std::fs::rename(&place, &other),
+            7 => std::fs::hard_link(&file, other.join(format!("h{}", self.below(8)))),
+            8 => std::fs::write(&file, vec![b'x'; self.below(20_000) as usize]),
+            _ => std::fs::remove_dir_all(&place),
+        };
+    }
+
+    /// Makes a directory a link: upwards, to itself, to another, to nowhere; or ends a link.
+    fn change_link(&mut self, place: &Path, other: PathBuf) {
+        if place.is_symlink() {
+            let _ = std::fs::remove_file(place);
+            return;
+        }
+        let target = match self.below(4) {
+            0 => self.root.clone(),
+            1 => PathBuf::from(place.file_name().expect("a place has a name")),
+            2 => other,
+            _ => PathBuf::from("nowhere"),
+        };
+        let aside = self.root.join("aside");
+        let _ = std::fs::rename(place, &aside)
+            .and_then(|()| symlink(target, place))
+            .and_then(|()| std::fs::remove_dir_all(&aside));
+    }
+}
+
+/// A thread on which a tree changes. Dropping it waits for its end, so that the tree can be removed.
+struct Changing {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<(Mutator, u64)>>,
+}
+
+impl Changing {
+    fn begin(mut mutator: Mutator) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut changes = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                mutator.change();
+                changes += 1;
+            }
+            (mutator, changes)
+        });
+        Self { stop, thread: Some(thread) }
+    }
+
+    /// Ends the changes and returns who made them, and how many there were.
+    fn end(&mut self) -> Option<(Mutator, u64)> {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take()?;
+        Some(thread.join().expect("changing a tree never fails"))
+    }
+}
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Walks again and again while the tree changes; nothing but vanishing may happen to a walk.
+///
+/// No kind of error is legitimate: what becomes something else between listing and reading
+/// (`ENOTDIR`, `ELOOP`, `ESTALE`) is gone, too.
+fn walks_of_a_changing_tree_end(follow: bool) {
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    let mut mutator = Mutator { root: root.clone(), state: 0x9e37_79b9_7f4a_7c15 };
+    (0..2000).for_each(|_| mutator.change());
+    let mut changing = Changing::begin(mutator);
+    let walked = {
+        let root = root.clone();
+        within(120, "a walk of a changing tree", move || {
+            let end = Instant::now() + Duration::from_secs(2);
+            let (mut walks, mut entries) = (0, 0);
+            while walks == 0 || Instant::now() < end {
+                for (reader, order, threads) in parallel() {
+                    let context = format!("{} in {} on {threads}", reader.as_str(), order.as_str());
+                    let options = scan(&root).reader(reader).order(order).threads(threads);
+                    let got = totals(options.follow(follow));
+                    let (by, list) = (&got.tally.errors_by, &got.tally.list);
+                    assert!(by.is_empty(), "{context}: {by:?} {list:?}");
+                    walks += 1;
+                    entries += got.entries();
+                }
+            }
+            (walks, entries)
+        })
+    };
+    let (mut mutator, changes) = changing.end().expect("nobody ended it before");
+    assert!(changes > 0, "the tree stood still");
+    assert!(walked.0 >= 12 && walked.1 > 100, "{walked:?}");
+    // It must not be a small tree that is compared at the end.
+    while oracle(&root).counts.directories < 20 {
+        (0..100).for_each(|_| mutator.change());
+    }
+    quiet(&root, follow);
+}
+
+fn parallel() -> impl Iterator<Item = (ReaderName, Order, usize)> {
+    combinations().filter(|(_, order, threads)| order.is_parallel() && *threads > 1)
+}
+
+/// When nothing changes any more, everything is as it is.
+fn quiet(root: &Path, follow: bool) {
+    let expected = oracle(root).counts;
+    for (reader, order, threads) in parallel() {
+        let context = format!("afterwards, {} in {}", reader.as_str(), order.as_str());
+        let options = scan(root).reader(reader).order(order).threads(threads);
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        counts(&got).assert_are(&expected, &context);
+        if follow {
+            let got = totals(options.follow(true));
+            assert_complete(&got.tally, &context);
+            assert_eq!(got.directories, expected.directories, "{context}: links lead inside");
+        }
+    }
+}
+
+#[test]
+fn walks_of_a_changing_tree_end_and_report_no_errors() {
+    walks_of_a_changing_tree_end(false);
+}
+
+#[test]
+fn walks_that_follow_links_in_a_changing_tree_end_and_report_no_errors() {
+    walks_of_a_changing_tree_end(true);
+}

@@ -1,0 +1,379 @@
+//! What is left out by name and by depth, seen through the list of paths.
+
+use std::path::Path;
+
+use transect::{Error, Filters, Order, ScanOptions, SkipReason};
+use transect_testkit::oracle::oracle;
+use transect_testkit::{TempDir, trees};
+
+use crate::support::{
+    assert_complete, combinations, counts, paths, readable, readers, scan, skipped, totals,
+};
+
+/// Builds files; a path that ends with a slash is a directory.
+fn build(root: &Path, files: &[(&str, &str)]) {
+    for (path, content) in files {
+        let whole = root.join(path);
+        if path.ends_with('/') {
+            std::fs::create_dir_all(&whole).unwrap();
+        } else {
+            std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
+            std::fs::write(whole, content).unwrap();
+        }
+    }
+}
+
+/// Returns what is listed below the root, without the root's own path, sorted. All readers and
+/// orders list the same.
+fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String> {
+    let mut first: Option<Vec<String>> = None;
+    for reader in readers() {
+        for order in [Order::WorkStealing, Order::Recursive, Order::Queue] {
+            let (listed, tally) = paths(options(scan(root).reader(reader).order(order)));
+            assert_complete(&tally, reader.as_str());
+            let below = readable(&listed)
+                .iter()
+                .map(|path| path.strip_prefix(root.to_str().unwrap()).unwrap())
+                .map(|path| path.trim_start_matches('/').to_owned())
+                .collect();
+            let first = first.get_or_insert_with(|| Vec::clone(&below));
+            assert_eq!(&below, first, "{} in {}", reader.as_str(), order.as_str());
+        }
+    }
+    first.expect("there is a reader")
+}
+
+fn globs(globs: &[&str]) -> Filters {
+    Filters { globs: globs.iter().map(|&glob| glob.to_owned()).collect(), ..Filters::default() }
+}
+
+fn gitignore() -> Filters {
+    Filters { gitignore: true, ..Filters::default() }
+}
+
+fn min_depth(min_depth: u32) -> Filters {
+    Filters { min_depth, ..Filters::default() }
+}
+
+fn sources() -> TempDir {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            ("top.rs", "1"),
+            ("top.c", "22"),
+            ("src/one.rs", "333"),
+            ("src/two.c", "4444"),
+            ("src/deep/three.rs", "55555"),
+            ("build/out.rs", "666666"),
+            ("src/build", "a file of that name"),
+            ("docs/", ""),
+        ],
+    );
+    temp
+}
+
+// ---- globs ----
+
+#[test]
+fn globs_include_and_exclude() {
+    let temp = sources();
+    for (patterns, expected) in [
+        (&["*.rs"][..], &["", "build/out.rs", "src/deep/three.rs", "src/one.rs", "top.rs"][..]),
+        (&["!*.rs"], &["", "build", "docs", "src", "src/build", "src/deep", "src/two.c", "top.c"]),
+        (&["*.rs", "!top*"], &["", "build/out.rs", "src/deep/three.rs", "src/one.rs"]),
+        // The last that matches decides.
+        (&["!*.rs", "top.rs"], &["", "top.rs"]),
+        // A slash in front or inside: a path below the root.
+        (&["/*.rs"], &["", "top.rs"]),
+        (&["src/*.rs"], &["", "src/one.rs"]),
+        (&["src/**/*.rs"], &["", "src/deep/three.rs", "src/one.rs"]),
+        (
+            &["!build"],
+            &[
+                "",
+                "docs",
+                "src",
+                "src/deep",
+                "src/deep/three.rs",
+                "src/one.rs",
+                "src/two.c",
+                "top.c",
+                "top.rs",
+            ],
+        ),
+        // A slash at the end: directories only.
+        (
+            &["!build/"],
+            &[
+                "",
+                "docs",
+                "src",
+                "src/build",
+                "src/deep",
+                "src/deep/three.rs",
+                "src/one.rs",
+                "src/two.c",
+                "top.c",
+                "top.rs",
+            ],
+        ),
+        (&["*.{c,h}"], &["", "src/two.c", "top.c"]),
+        (&["nothing"], &[""]),
+    ] {
+        let listed = list(temp.path(), |options| options.filters(globs(patterns)));
+        assert_eq!(listed, expected, "{patterns:?}");
+    }
+}
+
+#[test]
+fn what_globs_leave_out_is_not_counted_and_told() {
+    let temp = sources();
+    for (reader, order, threads) in combinations() {
+        let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+        let got = totals(options.filters(globs(&["!*.rs", "!build/"])));
+        assert_complete(&got.tally, order.as_str());
+        assert_eq!((got.files, got.directories), (3, 4));
+        assert_eq!(got.sum.apparent, 2 + 4 + 19);
+        assert_eq!(skipped(&got.tally, SkipReason::Excluded), 4);
+    }
+}
+
+#[test]
+fn directories_that_are_only_passed_through_are_not_counted() {
+    let temp = sources();
+    for (reader, order, threads) in combinations() {
+        let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+        let got = totals(options.filters(globs(&["*.rs"])));
+        assert_eq!((got.files, got.directories), (4, 1), "the root was named");
+        assert_eq!(got.sum.apparent, 1 + 3 + 5 + 6);
+    }
+}
+
+#[test]
+fn a_glob_that_does_not_parse_is_an_error_that_names_it() {
+    let error = scan(".").filters(globs(&["*.rs", "a{b"])).plan().unwrap_err();
+    assert!(matches!(&error, Error::Pattern(pattern, _) if pattern == "a{b"), "{error}");
+}
+
+/// An including glob leaves directories standing that it does not name; links that are followed
+/// to directories are directories.
+#[test]
+fn globs_do_not_keep_followed_links_from_being_entered() {
+    let temp = TempDir::new();
+    build(temp.path(), &[("tree/a.rs", "1"), ("outside/b.rs", "2"), ("outside/c.c", "3")]);
+    std::os::unix::fs::symlink("../outside", temp.join("tree/link")).unwrap();
+    let listed = list(&temp.join("tree"), |options| options.follow(true).filters(globs(&["*.rs"])));
+    assert_eq!(listed, ["", "a.rs", "link/b.rs"]);
+}
+
+// ---- gitignore ----
+
+#[test]
+fn gitignore_rules_nest_negate_and_anchor() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (".git/HEAD", ""),
+            (".git/objects/x", ""),
+            (".gitignore", "# comment\n*.log\n!keep.log\n/anchored\nbuild/\nsub/only_here\n"),
+            ("a.log", ""),
+            ("keep.log", ""),
+            ("anchored", ""),
+            ("deep/anchored", ""),
+            ("build/x", ""),
+            ("deep/build/x", ""),
+            ("deep/er/build", "a file, no directory"),
+            ("sub/only_here", ""),
+            ("deep/sub/only_here", ""),
+            ("nested/.gitignore", "!a.log\n*.txt\n/keep.log\n"),
+            ("nested/a.log", ""),
+            ("nested/b.log", ""),
+            ("nested/c.txt", ""),
+            ("nested/keep.log", ""),
+            ("nested/deep/keep.log", ""),
+            ("nested/deep/c.txt", ""),
+            ("c.txt", ""),
+            ("nested/.git", "a file, as in a worktree"),
+        ],
+    );
+    let listed = list(temp.path(), |options| options.filters(gitignore()));
+    assert_eq!(
+        listed,
+        [
+            "",
+            ".gitignore",
+            "c.txt",
+            "deep",
+            "deep/anchored",
+            "deep/er",
+            "deep/er/build",
+            "deep/sub",
+            "deep/sub/only_here",
+            "keep.log",
+            "nested",
+            "nested/.gitignore",
+            "nested/a.log",
+            "nested/deep",
+            "nested/deep/keep.log",
+            "sub",
+        ]
+    );
+    let got = totals(scan(temp.path()).filters(gitignore()));
+    // .git, a.log, anchored, two directories build, only_here; four files and .git in nested.
+    assert_eq!(skipped(&got.tally, SkipReason::Gitignore), 11);
+}
+
+#[test]
+fn rules_of_the_repository_above_the_root_hold() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (".gitignore", "*.outside\n"),
+            ("repo/.git/info/exclude", "*.excluded\n"),
+            ("repo/.gitignore", "*.log\n/root/anchored\n/anchored\n"),
+            ("repo/root/.gitignore", "!keep.log\n"),
+            ("repo/root/x.log", ""),
+            ("repo/root/keep.log", ""),
+            ("repo/root/x.excluded", ""),
+            ("repo/root/x.outside", ""),
+            ("repo/root/anchored", ""),
+            ("repo/root/below/anchored", ""),
+            ("repo/root/below/x.log", ""),
+        ],
+    );
+    let listed = list(&temp.join("repo/root"), |options| options.filters(gitignore()));
+    assert_eq!(listed, ["", ".gitignore", "below", "below/anchored", "keep.log", "x.outside"]);
+}
+
+#[test]
+fn rules_hold_without_a_repository_but_not_from_above() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (".gitignore", "*\n"),
+            ("root/.gitignore", "*.log\n"),
+            ("root/x.log", ""),
+            ("root/x", ""),
+        ],
+    );
+    let listed = list(&temp.join("root"), |options| options.filters(gitignore()));
+    assert_eq!(listed, ["", ".gitignore", "x"]);
+}
+
+#[test]
+fn the_listing_of_a_repository_is_what_git_says() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (
+                ".gitignore",
+                "target\n*.o\n!/src/keep.o\nlogs/**/debug\n**/tmp/\n\\#x\ntrail \nfoo/*\n!foo/bar\n",
+            ),
+            ("src/a.o", ""),
+            ("src/keep.o", ""),
+            ("src/target", ""),
+            ("target/x", ""),
+            ("logs/debug", ""),
+            ("logs/a/b/debug", ""),
+            ("logs/a/b/info", ""),
+            ("x/tmp/y", ""),
+            ("x/y/tmp", ""),
+            ("#x", ""),
+            ("trail", ""),
+            ("foo/bar", ""),
+            ("foo/baz", ""),
+            ("w[1].o", ""),
+        ],
+    );
+    let git = |arguments: &[&str]| {
+        std::process::Command::new("git")
+            .arg("-C")
+            .arg(temp.path())
+            .args(arguments)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+    };
+    let Ok(made) = git(&["init", "--quiet"]) else {
+        return transect_testkit::loudly_skip("the_listing_of_a_repository", "no git here");
+    };
+    assert!(made.status.success(), "{made:?}");
+    let said = git(&["ls-files", "--others", "--exclude-standard", "-z"]).unwrap();
+    let mut expected: Vec<String> =
+        String::from_utf8(said.stdout).unwrap().split_terminator('\0').map(str::to_owned).collect();
+    expected.sort();
+    let mut listed = list(temp.path(), |options| options.filters(gitignore()));
+    listed.retain(|path| temp.join(path).is_file());
+    assert_eq!(listed, expected);
+    assert!(expected.len() == 5, "{expected:?}");
+}
+
+// ---- depth ----
+
+#[test]
+fn no_directory_at_the_maximum_depth_is_read() {
+    let temp = sources();
+    let whole = list(temp.path(), |options| options);
+    for depth in 0..5 {
+        let listed = list(temp.path(), |options| options.max_depth(depth));
+        let expected: Vec<String> =
+            whole.iter().filter(|path| depth_of(path) <= depth).cloned().collect();
+        assert_eq!(listed, expected, "{depth}");
+    }
+    for (reader, order, threads) in combinations() {
+        let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+        let got = totals(options.max_depth(1));
+        assert_eq!((got.directories, got.files), (4, 2));
+        assert_eq!(skipped(&got.tally, SkipReason::MaxDepth), 3);
+        let own = oracle(temp.path()).counts.directories_allocated_size / 5 * 4;
+        assert_eq!(got.sum.directories_allocated, own, "all are of one block");
+    }
+}
+
+#[test]
+fn nothing_above_the_minimum_depth_is_listed() {
+    let temp = sources();
+    let whole = list(temp.path(), |options| options);
+    for least in 0..5 {
+        let listed = list(temp.path(), |options| options.filters(min_depth(least)));
+        let expected: Vec<String> =
+            whole.iter().filter(|path| depth_of(path) >= least).cloned().collect();
+        assert_eq!(listed, expected, "{least}");
+    }
+    let exactly_two = list(temp.path(), |options| options.max_depth(2).filters(min_depth(2)));
+    assert_eq!(exactly_two, ["build/out.rs", "src/build", "src/deep", "src/one.rs", "src/two.c"]);
+}
+
+fn depth_of(path: &str) -> u32 {
+    if path.is_empty() {
+        return 0;
+    }
+    path.split('/').count() as u32
+}
+
+#[test]
+fn depths_that_leave_nothing_are_an_error() {
+    let error = scan(".").max_depth(1).filters(min_depth(2)).plan();
+    assert!(matches!(error, Err(Error::Depths { min: 2, max: 1 })));
+}
+
+#[test]
+fn a_filter_that_leaves_nothing_out_changes_nothing() {
+    let temp = TempDir::new();
+    trees::basic(temp.path());
+    let expected = oracle(temp.path());
+    for (reader, order, threads) in combinations() {
+        let options = scan(temp.path())
+            .reader(reader)
+            .order(order)
+            .threads(threads)
+            .filters(globs(&["!no such name"]));
+        counts(&totals(options.clone())).assert_are(&expected.counts, order.as_str());
+        assert_eq!(paths(options).0, expected.paths);
+    }
+}

@@ -1,0 +1,247 @@
+//! Trees beyond what paths, stacks, buffers and descriptors hold.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use transect::{
+    Dir, Entering, FaultKind, Flow, Operation, Order, ReaderName, ScanError, ScanOptions, Sink,
+    Totals, Visit, Want,
+};
+use transect_testkit::{Counts, TempDir, alone, loudly_skip, trees, within};
+
+use crate::support::{
+    THREADS, assert_complete, combinations, counts, native_readers, readers, scan, totals,
+};
+
+/// Many handles, few, and hardly any: below each handle that is not kept the way is longer.
+const DESCRIPTORS: &[Option<usize>] = &[None, Some(8), Some(1)];
+
+fn with_descriptors(options: ScanOptions, descriptors: Option<usize>) -> ScanOptions {
+    match descriptors {
+        Some(descriptors) => options.max_open(descriptors),
+        None => options,
+    }
+}
+
+#[test]
+fn a_path_longer_than_any_path_is_read_to_its_end() {
+    let temp = TempDir::new();
+    let expected = trees::beyond_path_max(temp.path());
+    assert_eq!((expected.directories, expected.files), (301, 30));
+    for reader in native_readers() {
+        for &order in Order::ALL {
+            for &threads in THREADS {
+                for &descriptors in DESCRIPTORS {
+                    let context = format!(
+                        "{} in {} on {threads} with {descriptors:?}",
+                        reader.as_str(),
+                        order.as_str()
+                    );
+                    let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+                    let got = totals(with_descriptors(options, descriptors));
+                    assert_complete(&got.tally, &context);
+                    counts(&got).assert_are(&expected, &context);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
+    let temp = TempDir::new();
+    let whole = trees::beyond_path_max(temp.path());
+    std::fs::write(temp.join("beside"), "1234").unwrap();
+    for &order in Order::ALL {
+        let got = totals(scan(temp.path()).reader(ReaderName::Portable).order(order));
+        let context = order.as_str();
+        let too_long = (Operation::OpenDirectory, FaultKind::NameTooLong);
+        assert_eq!(got.tally.errors_by.get(&too_long), Some(&1), "{context}");
+        let kinds: Vec<_> = got.tally.errors_by.keys().map(|(_, kind)| *kind).collect();
+        assert!(kinds.iter().all(|&kind| kind == FaultKind::NameTooLong), "{context}: {kinds:?}");
+        assert!(got.directories > 100 && got.directories < whole.directories, "{context}");
+        assert!(got.sum.apparent > 4 + 70 && got.sum.apparent < 4 + whole.apparent_size);
+    }
+}
+
+#[test]
+fn ten_thousand_levels_are_read_to_their_end() {
+    let temp = TempDir::new();
+    let expected = trees::very_deep(temp.path());
+    assert_eq!((expected.directories, expected.files), (10_001, 1000));
+    let root = temp.path().to_owned();
+    within(300, "a walk of ten thousand levels", move || {
+        for reader in native_readers() {
+            for &order in Order::ALL {
+                ends(&scan(&root).reader(reader).order(order).threads(2), &expected);
+            }
+        }
+        ends(&scan(&root).max_open(8), &expected);
+    });
+}
+
+/// With hardly any handle kept every directory is reached from far above: the work grows with the
+/// square of the depth, and so the tree is not quite as deep.
+#[test]
+fn thousands_of_levels_are_read_with_few_descriptors() {
+    let temp = TempDir::new();
+    let expected = trees::as_deep_as(temp.path(), 3000);
+    let root = temp.path().to_owned();
+    within(300, "a walk of three thousand levels", move || {
+        for reader in native_readers() {
+            for &order in Order::ALL {
+                for descriptors in [1, 8] {
+                    let options = scan(&root).reader(reader).order(order).threads(2);
+                    ends(&options.max_open(descriptors), &expected);
+                }
+            }
+        }
+    });
+}
+
+fn ends(options: &ScanOptions, expected: &Counts) {
+    let context = format!("{:?} in {}", options.reader, options.order.as_str());
+    let got = totals(options.clone());
+    assert_complete(&got.tally, &context);
+    counts(&got).assert_are(expected, &context);
+}
+
+/// A listing that leaves room in its buffer is taken for the last one on some file systems.
+fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
+    let temp = TempDir::below(parent);
+    let expected = trees::very_wide(temp.path(), 100_000);
+    assert_eq!(expected.apparent_size, 100);
+    for reader in readers() {
+        for order in [Order::WorkStealing, Order::Recursive] {
+            let got = totals(scan(temp.path()).reader(reader).order(order));
+            let context = format!("{} on '{}'", reader.as_str(), parent.display());
+            assert_complete(&got.tally, &context);
+            counts(&got).assert_are(&expected, &context);
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_files_in_one_directory_are_counted_exactly() {
+    a_very_wide_directory_is_counted_exactly(&std::env::temp_dir());
+}
+
+#[test]
+fn a_hundred_thousand_files_in_memory_are_counted_exactly() {
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        return loudly_skip("a_hundred_thousand_files_in_memory", "no /dev/shm here");
+    }
+    a_very_wide_directory_is_counted_exactly(memory);
+}
+
+/// Names of every length make the records end at every place of the buffer.
+#[test]
+fn names_of_every_length_arrive_wherever_a_buffer_ends() {
+    let temp = TempDir::new();
+    for number in 0..3000_usize {
+        let mut name = format!("{number:04}");
+        name.push_str(&"n".repeat(number * 7 % 252));
+        std::fs::write(temp.join(name), "").unwrap();
+        let count = number + 1;
+        // 64 KiB of the shortest and of the longest records.
+        if count % 500 == 0 {
+            for reader in readers() {
+                let got = totals(scan(temp.path()).reader(reader));
+                assert_eq!(got.files, count as u64, "{}", reader.as_str());
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the process's own descriptors")]
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Ends the walk after some batches.
+struct QuitsAfter<'a> {
+    inner: Totals,
+    left: &'a AtomicU64,
+}
+
+impl Sink for QuitsAfter<'_> {
+    type Tag = <Totals as Sink>::Tag;
+
+    fn want(&self) -> Want {
+        self.inner.want()
+    }
+
+    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
+        self.inner.enter(entering)
+    }
+
+    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
+        let flow = self.inner.visit(visit);
+        let wrapped = self.left.fetch_sub(1, Ordering::Relaxed) <= 1;
+        if wrapped { Flow::Quit } else { flow }
+    }
+
+    fn leave(&mut self, dir: &Dir<Self::Tag>) {
+        self.inner.leave(dir);
+    }
+
+    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
+        self.inner.error(dir, error)
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.inner.merge(other.inner);
+    }
+}
+
+#[test]
+fn no_descriptor_stays_open_after_a_walk() {
+    alone("limits::no_descriptor_stays_open_after_a_walk", || {
+        let temp = TempDir::new();
+        trees::many_small_dirs(temp.path());
+        let before = open_descriptors();
+        for (reader, order, threads) in combinations() {
+            let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+            let context = format!("{} in {} on {threads}", reader.as_str(), order.as_str());
+            let got = totals(options.clone());
+            assert_eq!(got.directories, 2059, "{context}");
+            assert_eq!(open_descriptors(), before, "{context}");
+
+            let left = AtomicU64::new(100);
+            let plan = options.plan().unwrap();
+            let quit = plan.run(|| QuitsAfter { inner: Totals::new(0), left: &left });
+            let read = quit.unwrap().sink.inner.directories;
+            assert!((10..2059).contains(&read), "{context}: {read} read");
+            assert_eq!(open_descriptors(), before, "{context}, after a quit");
+        }
+    });
+}
+
+/// The walk keeps below the limit that it was given, and to the one the process has.
+#[test]
+fn a_walk_gets_along_with_few_descriptors() {
+    alone("limits::a_walk_gets_along_with_few_descriptors", || {
+        let temp = TempDir::new();
+        trees::many_small_dirs(temp.path());
+        let expected = transect_testkit::oracle::oracle(temp.path()).counts;
+        let taken: Vec<_> = (0..)
+            .map_while(|_| (open_descriptors() < 400).then(|| std::fs::File::open("/").unwrap()))
+            .collect();
+        assert!(taken.len() > 300);
+        transect_testkit::limit_descriptors(open_descriptors() as u64 + 24);
+        for (reader, order, threads) in combinations() {
+            for descriptors in [Some(20), Some(8), Some(1)] {
+                let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+                let got = totals(with_descriptors(options, descriptors));
+                let context = format!(
+                    "{} in {} on {threads} with {descriptors:?}",
+                    reader.as_str(),
+                    order.as_str()
+                );
+                assert_complete(&got.tally, &context);
+                counts(&got).assert_are(&expected, &context);
+            }
+        }
+    });
+}

@@ -1,0 +1,107 @@
+//! Every named tree, with every reader, in every order, on 1, 2 and 16 threads.
+
+use transect_testkit::oracle::oracle;
+use transect_testkit::{TempDir, trees};
+
+use crate::support::{assert_complete, combinations, counts, paths, readable, scan, totals};
+
+fn equals_the_oracle(tree: &str) {
+    let build = trees::ALL
+        .iter()
+        .find(|(name, _)| *name == tree)
+        .unwrap_or_else(|| panic!("no tree is named {tree}"))
+        .1;
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    build(&root);
+    let expected = oracle(&root);
+    let mut first = None;
+    let mut walks = 0;
+    for (reader, order, threads) in combinations() {
+        let context = format!("{tree} with {} in {} on {threads}", reader.as_str(), order.as_str());
+        let options = scan(&root).reader(reader).order(order).threads(threads);
+
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        counts(&got).assert_are(&expected.counts, &context);
+        assert!(got.tally.skipped.is_empty(), "{context}: skips");
+
+        let (listed, tally) = paths(options);
+        assert_complete(&tally, &context);
+        assert!(
+            listed == expected.paths,
+            "{context}: the paths differ: {:?}",
+            first_difference(&listed, &expected.paths)
+        );
+
+        let largest = (got.largest_files().to_vec(), got.largest_directories().to_vec());
+        assert_eq!(first.get_or_insert_with(|| largest.clone()), &largest, "{context}");
+        walks += 1;
+    }
+    assert!(walks >= 2 * 8 * 3, "only {walks} combinations");
+}
+
+/// Returns what is in one list and not in the other.
+fn first_difference(got: &[Vec<u8>], expected: &[Vec<u8>]) -> (Vec<String>, Vec<String>) {
+    let only = |a: &[Vec<u8>], b: &[Vec<u8>]| {
+        let lost = a.iter().filter(|path| !b.contains(path)).take(3).cloned();
+        readable(&lost.collect::<Vec<_>>())
+    };
+    (only(got, expected), only(expected, got))
+}
+
+/// One test for each tree, so that they run side by side.
+macro_rules! trees {
+    ($($test:ident: $tree:ident;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                equals_the_oracle(stringify!($tree));
+            }
+        )*
+
+        #[test]
+        fn no_named_tree_is_left_out() {
+            let tested = [$(stringify!($tree)),*];
+            let named: Vec<&str> = trees::ALL.iter().map(|(name, _)| *name).collect();
+            assert_eq!(tested.as_slice(), named);
+        }
+    };
+}
+
+trees! {
+    an_empty_tree_equals_the_oracle: empty;
+    a_single_file_equals_the_oracle: single;
+    a_basic_tree_equals_the_oracle: basic;
+    a_wide_tree_equals_the_oracle: wide;
+    a_deep_tree_equals_the_oracle: deep;
+    links_equal_the_oracle: links;
+    hard_links_equal_the_oracle: hardlinks;
+    loops_equal_the_oracle: loops;
+    sparse_files_equal_the_oracle: sparse;
+    weird_names_equal_the_oracle: weirdnames;
+    times_equal_the_oracle: times;
+    special_files_equal_the_oracle: special;
+    many_small_directories_equal_the_oracle: many_small_dirs;
+}
+
+#[test]
+fn a_root_that_is_a_file_equals_the_oracle() {
+    let temp = TempDir::new();
+    trees::hardlinks(&{
+        let tree = temp.join("tree");
+        std::fs::create_dir(&tree).unwrap();
+        tree
+    });
+    for name in ["tree/a/across", "tree/link", "tree/pipe"] {
+        let root = temp.join(name);
+        let expected = oracle(&root);
+        for (reader, order, threads) in combinations() {
+            let options = scan(&root).reader(reader).order(order).threads(threads);
+            let context = format!("{name} with {} in {}", reader.as_str(), order.as_str());
+            counts(&totals(options.clone())).assert_are(&expected.counts, &context);
+            assert_eq!(paths(options).0, expected.paths, "{context}");
+        }
+    }
+}

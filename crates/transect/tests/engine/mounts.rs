@@ -1,0 +1,279 @@
+//! Other file systems below a root. Mounting needs privilege: without it the tests say so.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use transect::{ScanOptions, SkipReason};
+use transect_testkit::oracle::{oracle, oracle_on_one_device};
+use transect_testkit::{TempDir, loudly_skip, trees, within};
+
+use crate::support::{
+    assert_complete, combinations, counts, paths, readable, scan, skipped, totals,
+};
+
+/// A mounted file system, unmounted when this is dropped.
+struct Mount(PathBuf);
+
+impl Mount {
+    /// Mounts, or says why not.
+    fn new(arguments: &[&str], at: &Path) -> Result<Self, String> {
+        std::fs::create_dir_all(at).unwrap();
+        run(Command::new("mount").args(arguments).arg(at))?;
+        Ok(Self(at.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let unmounted = run(Command::new("umount").arg("--lazy").arg(&self.0));
+        if !std::thread::panicking() {
+            unmounted.expect("what was mounted can be unmounted");
+        }
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}", said.trim()))
+}
+
+fn tmpfs(at: &Path) -> Result<Mount, String> {
+    Mount::new(&["-t", "tmpfs", "-o", "size=64m", "transect"], at)
+}
+
+/// Makes a file system in the file `image` and mounts it.
+fn ext4(image: &Path, options: &[&str], at: &Path) -> Result<Mount, String> {
+    let file = std::fs::File::create(image).unwrap();
+    file.set_len(64 << 20).unwrap();
+    let make = ["-q", "-F", "-N", "20000"];
+    run(Command::new("mkfs.ext4").args(make).args(options).arg(image))?;
+    Mount::new(&["-o", "loop", image.to_str().unwrap()], at)
+}
+
+/// A tree with a tmpfs and an ext4 below it, each with something in it.
+struct Mounted {
+    // In the order of dropping: what lies in the others goes first.
+    _mounts: [Mount; 3],
+    root: PathBuf,
+    _temp: TempDir,
+}
+
+fn mounted(test: &str) -> Option<Mounted> {
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    trees::basic(&root);
+    let mount = || -> Result<[Mount; 3], String> {
+        let memory = tmpfs(&root.join("src/memory"))?;
+        trees::hardlinks(&{
+            let tree = root.join("src/memory/tree");
+            std::fs::create_dir(&tree).unwrap();
+            tree
+        });
+        // The mount table writes such a name in octal.
+        let disk = ext4(&temp.join("image"), &[], &root.join("a disk\n\\ here"))?;
+        trees::basic(&root.join("a disk\n\\ here"));
+        let nested = tmpfs(&root.join("a disk\n\\ here/src/nested"))?;
+        std::fs::write(nested.0.join("file"), "nested").unwrap();
+        Ok([nested, memory, disk])
+    };
+    match mount() {
+        Ok(mounts) => Some(Mounted { _mounts: mounts, root, _temp: temp }),
+        Err(reason) => {
+            loudly_skip(test, reason);
+            None
+        }
+    }
+}
+
+#[test]
+fn one_file_system_is_left_at_no_mount_point() {
+    let Some(tree) = mounted("one_file_system_is_left_at_no_mount_point") else {
+        return;
+    };
+    let expected = oracle_on_one_device(&tree.root);
+    assert!(expected.paths.len() < oracle(&tree.root).paths.len());
+    for (reader, order, threads) in combinations() {
+        let options = scan(&tree.root).reader(reader).order(order).threads(threads);
+        let options = options.one_file_system(true);
+        let context = format!("{} in {}", reader.as_str(), order.as_str());
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        counts(&got).assert_are(&expected.counts, &context);
+        assert_eq!(skipped(&got.tally, SkipReason::MountBoundary), 2, "{context}");
+
+        let (listed, tally) = paths(options);
+        assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
+        assert_eq!(skipped(&tally, SkipReason::MountBoundary), 2, "{context}");
+    }
+}
+
+#[test]
+fn a_listing_of_one_file_system_is_what_find_says() {
+    let Some(tree) = mounted("a_listing_of_one_file_system_is_what_find_says") else {
+        return;
+    };
+    let found = Command::new("find").arg(&tree.root).args(["-xdev", "-print0"]).output();
+    let Ok(found) = found else {
+        return loudly_skip("a_listing_of_one_file_system", "no find here");
+    };
+    let mut expected: Vec<Vec<u8>> = found
+        .stdout
+        .split(|&byte| byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect();
+    expected.sort_unstable();
+    let (listed, _) = paths(scan(&tree.root).one_file_system(true));
+    assert_eq!(readable(&listed), readable(&expected));
+    assert!(expected.len() > 10);
+}
+
+#[test]
+fn storage_below_a_mount_point_is_read_unless_told_otherwise() {
+    let Some(tree) = mounted("storage_below_a_mount_point_is_read_unless_told_otherwise") else {
+        return;
+    };
+    let expected = oracle(&tree.root);
+    for (reader, order, threads) in combinations() {
+        let options = scan(&tree.root).reader(reader).order(order).threads(threads);
+        let context = format!("{} in {}", reader.as_str(), order.as_str());
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        assert!(got.tally.skipped.is_empty(), "{context}");
+        counts(&got).assert_are(&expected.counts, &context);
+        assert_eq!(readable(&paths(options).0), readable(&expected.paths), "{context}");
+    }
+}
+
+#[test]
+fn every_root_stays_on_its_own_file_system() {
+    let Some(tree) = mounted("every_root_stays_on_its_own_file_system") else {
+        return;
+    };
+    let memory = tree.root.join("src/memory");
+    let outer = oracle_on_one_device(&tree.root).counts;
+    let inner = oracle_on_one_device(&memory).counts;
+    for roots in [[&tree.root, &memory], [&memory, &tree.root]] {
+        for (reader, order, threads) in combinations() {
+            let options = ScanOptions::new(roots).reader(reader).order(order).threads(threads);
+            let got = totals(options.one_file_system(true));
+            let context = format!("{roots:?}, {} in {}", reader.as_str(), order.as_str());
+            assert_complete(&got.tally, &context);
+            assert_eq!(got.files, outer.files + inner.files, "{context}");
+            // The mount point is the root; it is not counted a second time.
+            assert_eq!(got.directories, outer.directories + inner.directories - 1, "{context}");
+            assert_eq!(got.hard_links, inner.hard_links, "{context}");
+            assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 1, "{context}");
+        }
+    }
+}
+
+/// Without an index, with whole directories in the inode: other code of the file system lists.
+#[test]
+fn directories_of_other_layouts_are_listed_to_their_ends() {
+    for layout in ["^dir_index", "inline_data", "^extents,^64bit"] {
+        let temp = TempDir::new();
+        let root = temp.join("tree");
+        let disk = match ext4(&temp.join("image"), &["-O", layout], &root) {
+            Ok(disk) => disk,
+            Err(reason) => return loudly_skip("directories_of_other_layouts", reason),
+        };
+        let many = root.join("many");
+        std::fs::create_dir(&many).unwrap();
+        for number in 0..5000 {
+            std::fs::write(many.join(format!("name of middling length {number}")), "").unwrap();
+        }
+        for few in 0..40 {
+            let few_in = root.join(format!("{few}"));
+            std::fs::create_dir(&few_in).unwrap();
+            for number in 0..few {
+                std::fs::write(few_in.join(number.to_string()), "").unwrap();
+            }
+        }
+        // Holes in a directory: every other name goes.
+        for number in (0..5000).step_by(2) {
+            std::fs::remove_file(many.join(format!("name of middling length {number}"))).unwrap();
+        }
+        let expected = oracle(&root);
+        assert_eq!(expected.counts.files, 2500 + 39 * 40 / 2);
+        for (reader, order, threads) in combinations() {
+            let options = scan(&root).reader(reader).order(order).threads(threads);
+            let context = format!("{layout}, {} in {}", reader.as_str(), order.as_str());
+            counts(&totals(options.clone())).assert_are(&expected.counts, &context);
+            assert!(paths(options).0 == expected.paths, "{context}");
+        }
+        drop(disk);
+    }
+}
+
+// ---- file systems that occupy no storage ----
+
+#[test]
+fn a_pseudo_file_system_below_storage_is_left_out_and_told() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("file"), "1234").unwrap();
+    let _proc = match Mount::new(&["-t", "proc", "transect"], &temp.join("kernel")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("a_pseudo_file_system_below_storage", reason),
+    };
+    for (reader, order, threads) in combinations() {
+        let options = scan(temp.path()).reader(reader).order(order).threads(threads);
+        let context = format!("{} in {}", reader.as_str(), order.as_str());
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        assert_eq!((got.files, got.directories), (1, 2), "{context}");
+        assert_eq!(skipped(&got.tally, SkipReason::PseudoFileSystem), 1, "{context}");
+        let (listed, tally) = paths(options);
+        assert_eq!(listed.len(), 3, "{context}: {:?}", readable(&listed));
+        assert_eq!(skipped(&tally, SkipReason::PseudoFileSystem), 1, "{context}");
+    }
+}
+
+#[test]
+fn a_pseudo_file_system_is_read_when_asked_and_ends() {
+    let temp = TempDir::new();
+    let _proc = match Mount::new(&["-t", "proc", "transect"], &temp.join("kernel")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("a_pseudo_file_system_is_read_when_asked", reason),
+    };
+    let root = temp.path().to_owned();
+    within(120, "a walk through the kernel's state", move || {
+        for (reader, order, threads) in combinations() {
+            // Threads and their descriptors lie deeper; the number of processes is not ours.
+            let options = scan(&root).reader(reader).order(order).threads(threads);
+            let got = totals(options.pseudo_file_systems(true).max_depth(3));
+            let context = format!("{} in {}", reader.as_str(), order.as_str());
+            assert!(got.directories > 10 && got.files > 100, "{context}");
+            assert_eq!(skipped(&got.tally, SkipReason::PseudoFileSystem), 0, "{context}");
+            assert_eq!(got.tally.failed_roots, 0, "{context}");
+        }
+    });
+}
+
+#[test]
+fn a_root_in_the_kernels_state_is_read_and_ends() {
+    within(120, "a walk through a process", || {
+        for (reader, order, threads) in combinations() {
+            let context = format!("{} in {}", reader.as_str(), order.as_str());
+            let walk = |root: &str| totals(scan(root).reader(reader).order(order).threads(threads));
+            let got = walk("/proc/self/");
+            assert!(got.directories > 5 && got.files > 20, "{context}");
+            // Threads come and go while the process reads itself, and what is left of one answers
+            // with errors of its own.
+            let mut errors = got.tally.list.iter().map(|error| error.path());
+            assert!(
+                errors.all(|path| path.starts_with("/proc/self/task")),
+                "{context}: {:?}",
+                got.tally.list
+            );
+            let got = walk("/proc/sys/kernel");
+            assert!(got.files > 10, "{context}");
+            assert_eq!(got.tally.failed_roots, 0, "{context}");
+        }
+    });
+}

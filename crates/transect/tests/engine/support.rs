@@ -1,0 +1,153 @@
+//! What the tests of whole walks share.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use transect::{
+    Order, Outcome, PathOutput, Paths, ReaderName, ScanOptions, Sink, SkipReason, Tally, Totals,
+};
+use transect_sys::fake::{FakeReader, FakeTree};
+use transect_testkit::Counts;
+
+/// The numbers of threads that matter: alone, as many as there are cores, more than there are.
+pub(crate) const THREADS: &[usize] = &[1, 2, 16];
+
+/// The readers that can be used here.
+pub(crate) fn readers() -> Vec<ReaderName> {
+    let usable = |reader: &ReaderName| reader.why_not().is_none();
+    ReaderName::ALL.iter().copied().filter(usable).collect()
+}
+
+/// Those of them that open relative to handles.
+pub(crate) fn native_readers() -> Vec<ReaderName> {
+    let mut readers = readers();
+    readers.retain(|&reader| reader != ReaderName::Portable);
+    readers
+}
+
+/// Every order with every number of threads.
+pub(crate) fn schedules() -> impl Iterator<Item = (Order, usize)> {
+    let orders = Order::ALL.iter().copied();
+    orders.flat_map(|order| THREADS.iter().map(move |&threads| (order, threads)))
+}
+
+/// Every reader with every order and every number of threads.
+pub(crate) fn combinations() -> impl Iterator<Item = (ReaderName, Order, usize)> {
+    readers()
+        .into_iter()
+        .flat_map(|reader| schedules().map(move |(order, threads)| (reader, order, threads)))
+}
+
+/// The default options for one root.
+pub(crate) fn scan(root: impl AsRef<Path>) -> ScanOptions {
+    ScanOptions::new([root.as_ref()])
+}
+
+pub(crate) fn totals(options: ScanOptions) -> Totals {
+    run_totals(options).sink
+}
+
+pub(crate) fn run_totals(options: ScanOptions) -> Outcome<Totals> {
+    let plan = options.plan().expect("the options are right");
+    plan.run(|| Totals::new(20)).expect("the walk begins")
+}
+
+/// Returns the paths that a walk lists, sorted as bytes, and what is not among them.
+pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
+    let plan = options.plan().expect("the options are right");
+    listed(|output| plan.run(|| Paths::new(Arc::clone(&output), 100)).expect("the walk begins"))
+}
+
+/// The same of a tree in memory.
+pub(crate) fn fake_paths(tree: &Arc<FakeTree>, options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
+    listed(|output| run_fake(tree, options, || Paths::new(Arc::clone(&output), 100)))
+}
+
+fn listed(
+    run: impl FnOnce(Arc<PathOutput<Shared>>) -> Outcome<Paths<Shared>>,
+) -> (Vec<Vec<u8>>, Tally) {
+    let bytes = Shared::default();
+    let output = Arc::new(PathOutput::new(bytes.clone(), 0));
+    let outcome = run(Arc::clone(&output));
+    let entries = outcome.sink.entries;
+    let tally = outcome.sink.into_tally();
+    output.finish().expect("memory can be written");
+    let bytes = bytes.0.lock().unwrap();
+    let mut paths: Vec<Vec<u8>> = bytes.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();
+    // What lies after the last NUL.
+    assert_eq!(paths.pop(), Some(Vec::new()));
+    assert_eq!(entries, paths.len() as u64);
+    paths.sort_unstable();
+    (paths, tally)
+}
+
+/// Memory that is written through and read at the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Walks a tree in memory, and sees to it that nothing stays open.
+pub(crate) fn run_fake<S: Sink>(
+    tree: &Arc<FakeTree>,
+    options: ScanOptions,
+    make: impl Fn() -> S + Sync,
+) -> Outcome<S> {
+    let open = Arc::new(());
+    let plan = options.plan().expect("the options are right");
+    let outcome = plan
+        .run_with(make, || FakeReader::new(Arc::clone(tree), Arc::clone(&open)))
+        .expect("the walk begins");
+    assert_eq!(Arc::strong_count(&open), 1, "something was left open");
+    outcome
+}
+
+pub(crate) fn fake_totals(tree: &Arc<FakeTree>, options: ScanOptions) -> Totals {
+    run_fake(tree, options, || Totals::new(20)).sink
+}
+
+/// The result of a walk in the words of the oracle.
+pub(crate) fn counts(totals: &Totals) -> Counts {
+    Counts {
+        files: totals.files,
+        directories: totals.directories,
+        symlinks: totals.symlinks,
+        others: totals.others,
+        hard_links: totals.hard_links,
+        apparent_size: totals.sum.apparent,
+        allocated_size: totals.sum.allocated,
+        directories_allocated_size: totals.sum.directories_allocated,
+    }
+}
+
+/// Nothing failed, and nothing vanished.
+#[track_caller]
+pub(crate) fn assert_complete(tally: &Tally, context: impl std::fmt::Display) {
+    assert!(
+        tally.errors == 0 && tally.vanished == 0,
+        "{context}: {} errors ({:?}), {} vanished: {:?}",
+        tally.errors,
+        tally.errors_by,
+        tally.vanished,
+        tally.list
+    );
+}
+
+/// Returns how often something was left out for a reason.
+pub(crate) fn skipped(tally: &Tally, reason: SkipReason) -> u64 {
+    tally.skipped.get(&reason).copied().unwrap_or(0)
+}
+
+/// Paths for a message.
+pub(crate) fn readable(paths: &[Vec<u8>]) -> Vec<String> {
+    paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+}
