@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Lets this process open descriptors below `limit` only. For a process of its own: see
-/// [`alone`](crate::alone).
+/// [`alone`](crate::alone()).
 ///
 /// # Panics
 /// If the system refuses.

@@ -7,7 +7,7 @@
 //! * [`trees`]: trees by name, one for everything that has ever broken a walker.
 //! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
 //! * [`Counts`]: what is compared, with a difference that can be read.
-//! * [`alone`], [`within`], [`loudly_skip`]: how a test runs.
+//! * [`alone()`], [`within()`], [`loudly_skip`]: how a test runs.
 
 #![cfg(target_os = "linux")]
 

@@ -629,8 +629,7 @@ fn names_in_the_summary_cannot_pass_for_lines() {
     assert!(text.contains("tree/new\\nline/\\e[31mred\n"), "{text}");
     assert!(!output.stdout.contains(&0x1b));
     let missing = env.transect(["list", "no\nwhere\x1b[31m"]).exits(2);
-    let message =
-        "transect: cannot access 'no\\nwhere\\e[31m': No such file or directory\n";
+    let message = "transect: cannot access 'no\\nwhere\\e[31m': No such file or directory\n";
     assert_eq!(missing.stderr_text(), message);
 }
 

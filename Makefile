@@ -1,0 +1,132 @@
+# `make` alone lists what there is. Needs GNU make 4 and a POSIX shell.
+
+CARGO  ?= cargo
+PREFIX ?= /usr/local
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+BINARY := $(TARGET)/release/transect
+FUZZ_SECONDS ?= 60
+# Where rustup puts programs, for shells that do not know it.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.DEFAULT_GOAL := help
+.ONESHELL:
+.NOTPARALLEL:
+SHELL := /bin/sh
+.SHELLFLAGS := -ec
+
+.PHONY: help build test check ci fuzz bench install completions clean need-cargo need-programs
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: need-cargo ## Build the release binary, target/release/transect
+	$(CARGO) build --release --locked
+
+# Fails if a test fails. The last line is a summary: a test is skipped if it said so (SKIPPED:
+# name: reason) or is marked #[ignore], and then counts as neither passed nor failed. Where CI=true,
+# nothing may say so. A test may say it in its captured output (which --show-output brings into the
+# log), past the capture on stderr, or in the file $TRANSECT_SKIP_LOG.
+test: need-cargo need-programs ## Run all tests and doc tests; the last line sums them up
+	@mkdir -p '$(TARGET)'
+	log='$(abspath $(TARGET))/test.log'
+	export TRANSECT_SKIP_LOG='$(abspath $(TARGET))/test.skipped'
+	rm -f "$$log" "$$log.status"
+	: >"$$TRANSECT_SKIP_LOG"
+	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1; fi
+	echo '$(CARGO) test --workspace --all-features --locked --no-fail-fast'
+	{
+		status=0
+		$(CARGO) test --workspace --all-features --locked --no-fail-fast -- --show-output 2>&1 || status=$$?
+		echo "$$status" >"$$log.status"
+	} | tee "$$log" | sed -u '/^successes:$$/,/^\(failures\|test result\):/ { /^\(failures\|test result\):/!d }'
+	status=$$(cat "$$log.status")
+	if [ -n "$$TRANSECT_NO_SKIP" ]; then
+		: >"$$TRANSECT_SKIP_LOG"
+	else
+		sed -n 's/^\(test .* \.\.\. \)\{0,1\}SKIPPED: /SKIPPED: /p' "$$log" >>"$$TRANSECT_SKIP_LOG"
+		sort -u -o "$$TRANSECT_SKIP_LOG" "$$TRANSECT_SKIP_LOG"
+		cat "$$TRANSECT_SKIP_LOG"
+	fi
+	said=$$(sed 's/^SKIPPED: //; s/: .*//' "$$TRANSECT_SKIP_LOG" | sort -u | wc -l)
+	# A failed test may quote the results of a process it started: the last one of a binary counts.
+	awk -v said="$$said" -v status="$$status" '
+		function add() { passed += p; failed += f; ignored += i; p = f = i = 0 }
+		/^ *(Running|Doc-tests) / { add() }
+		/^test result: / { p = $$4; f = $$6; i = $$8 }
+		END {
+			add()
+			if (status != 0 && failed == 0) failed = 1 # what does not compile, or crashes
+			passed = passed > said ? passed - said : 0
+			printf "%d passed, %d failed, %d skipped\n", passed, failed, said + ignored
+		}' "$$log"
+	exit "$$status"
+
+check: need-cargo ## Check format, lints, documentation and generated files
+	@$(CARGO) fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing: rustup component add rustfmt' >&2; exit 1; }
+	$(CARGO) clippy --version >/dev/null 2>&1 || { echo 'clippy is missing: rustup component add clippy' >&2; exit 1; }
+	set -x
+	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps --locked
+	$(CARGO) metadata --format-version 1 --locked --manifest-path fuzz/Cargo.toml >/dev/null
+	set +x
+	pending=$$(find crates -name '*.snap.new')
+	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
+	for source in bench/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
+	if command -v python3 >/dev/null; then python3 -c 'compile(open("bench/run.py").read(), "bench/run.py", "exec")'; fi
+
+ci: check test ## All that has to hold before a change goes in
+
+fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
+	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo 'a nightly compiler is missing: rustup toolchain install nightly' >&2; exit 1; }
+	$(CARGO) fuzz --version >/dev/null 2>&1 || { echo 'cargo-fuzz is missing: cargo install cargo-fuzz --locked' >&2; exit 1; }
+	for target in fuzz/fuzz_targets/*.rs; do
+		name=$$(basename "$$target" .rs)
+		echo "fuzzing $$name for $(FUZZ_SECONDS) s"
+		$(CARGO) +nightly fuzz run "$$name" -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
+	done
+
+bench: build ## Measure against the floor and peers: make bench ARGS='--quick' (bench/README.md)
+	@command -v python3 >/dev/null || { echo 'python3 is missing' >&2; exit 1; }
+	bench/run.py --transect '$(BINARY)' $(ARGS)
+
+completions: build ## Write completions and the man page into target/generated
+	@mkdir -p '$(TARGET)/generated'
+	for shell in bash zsh fish elvish powershell; do
+		'$(BINARY)' completions "$$shell" >'$(TARGET)/generated/transect.'"$$shell"
+	done
+	'$(BINARY)' man >'$(TARGET)/generated/transect.1'
+	ls '$(TARGET)/generated'
+
+install: completions ## Install binary, man page and completions below PREFIX (/usr/local)
+	install -Dm755 '$(BINARY)' '$(DESTDIR)$(PREFIX)/bin/transect'
+	install -Dm644 '$(TARGET)/generated/transect.1' '$(DESTDIR)$(PREFIX)/share/man/man1/transect.1'
+	install -Dm644 '$(TARGET)/generated/transect.bash' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/transect'
+	install -Dm644 '$(TARGET)/generated/transect.zsh' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_transect'
+	install -Dm644 '$(TARGET)/generated/transect.fish' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/transect.fish'
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+	rm -rf fuzz/target
+
+need-cargo:
+	@command -v $(CARGO) >/dev/null || { echo 'cargo is missing: install Rust with rustup, https://rustup.rs' >&2; exit 1; }
+
+# Linking needs a C compiler. The other programs are what single tests compare with, or set the
+# stage with: without them these tests are skipped.
+need-programs:
+	@PATH="$$PATH:/usr/sbin:/sbin"
+	missing=
+	for pair in cc:gcc cc:libc6-dev find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs; do
+		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
+	done
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		echo "installing$$missing"
+		export DEBIAN_FRONTEND=noninteractive
+		{ apt-get update -q && apt-get install -qy --no-install-recommends $$missing; } >&2 \
+			|| echo "could not install$$missing" >&2
+	elif [ -n "$$missing" ]; then
+		echo "not installed (Debian packages):$$missing" >&2
+	fi
+	command -v cc >/dev/null || { echo 'a C compiler is needed to link (cc)' >&2; exit 1; }
