@@ -37,6 +37,9 @@ bitflags! {
 }
 
 impl FieldMask {
+    /// The four times.
+    pub const TIMES: Self = Self::MTIME.union(Self::CTIME).union(Self::ATIME).union(Self::BTIME);
+
     /// The fields that identify a file: device and inode.
     pub const FILE_ID: Self = Self::INODE.union(Self::DEVICE);
 }
@@ -113,20 +116,21 @@ pub struct FileId {
 /// The attributes of one entry: each field is known or absent, never a made-up zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes {
-    have: FieldMask,
-    file_type: FileType,
-    mode: u16,
-    nlink: u32,
-    uid: u32,
-    gid: u32,
-    size: u64,
-    allocated: u64,
-    inode: u64,
-    device: u64,
-    mtime: i64,
-    ctime: i64,
-    atime: i64,
-    btime: i64,
+    // A field outside `have` holds anything: only the accessors, which look at the mask, tell.
+    pub(crate) have: FieldMask,
+    pub(crate) file_type: FileType,
+    pub(crate) mode: u16,
+    pub(crate) nlink: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) size: u64,
+    pub(crate) allocated: u64,
+    pub(crate) inode: u64,
+    pub(crate) device: u64,
+    pub(crate) mtime: i64,
+    pub(crate) ctime: i64,
+    pub(crate) atime: i64,
+    pub(crate) btime: i64,
 }
 
 /// Writes the pair of accessors that every field has, so that the mask cannot be forgotten.
