@@ -7,6 +7,7 @@ pub(crate) mod units;
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -21,6 +22,11 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// How many errors are shown unless all are asked for.
 const ERRORS_SHOWN: usize = 10;
+
+/// Returns how many characters a line of the terminal holds; `None` if there is no terminal.
+pub(crate) fn terminal_width(stream: &impl AsFd) -> Option<usize> {
+    terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0))
+}
 
 /// Returns a buffer for stdout that takes colours only if stdout does: a terminal, no `NO_COLOR`.
 pub(crate) fn buffer() -> AutoStream<Vec<u8>> {

@@ -29,14 +29,6 @@ pub(crate) fn write(
     write_largest(out, "largest files", totals.largest_files(), totals.rank_by())
 }
 
-/// Cuts a path to what is left of a terminal's line beside the size; in a pipe it stays whole.
-fn fit(path: String) -> String {
-    match terminal_size::terminal_size_of(io::stdout()) {
-        Some((width, _)) => quote::shorten(path, usize::from(width.0).saturating_sub(14).max(20)),
-        None => path,
-    }
-}
-
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {DIM}{label:<12}{DIM:#}{text}")
 }
@@ -129,12 +121,15 @@ fn write_largest(
         return Ok(());
     }
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
+    // What is left of a terminal's line beside the size; in a pipe a path stays whole.
+    let width = super::terminal_width(&io::stdout()).map(|width| width.saturating_sub(14).max(20));
     for entry in largest {
         let size = match rank_by {
             RankBy::DiskUsage => entry.sum.disk_usage(),
             RankBy::Apparent => entry.sum.apparent,
         };
-        let path = fit(quote::for_terminal(entry.path.as_os_str()));
+        let path = quote::for_terminal(entry.path.as_os_str());
+        let path = quote::shorten(path, width.unwrap_or(usize::MAX));
         let note = if entry.errors > 0 { " (partial)" } else { "" };
         writeln!(out, "  {:>10}  {path}{WARN}{note}{WARN:#}", bytes(size))?;
     }

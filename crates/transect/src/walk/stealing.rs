@@ -21,6 +21,9 @@
 //! nobody sleeps, another thread is started: up to the number of cores while directories are read
 //! at once, and beyond it only while they wait for a device. So a tree of ten files starts no
 //! thread, a warm tree as many as can work, and a cold tree as many as the device can serve.
+//! That a directory takes long is no proof of waiting: the scheduler may have taken the core away.
+//! But that happens once in hundreds of directories, and a device makes nearly all of them slow;
+//! so [`SLOW_OF_EIGHT`] of a thread's last eight must have been.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,6 +43,9 @@ use crate::walk::worker::Worker;
 /// takes some 60 µs to answer at all.
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
+
+/// How many of a thread's last eight directories were slow if it waits for a device.
+const SLOW_OF_EIGHT: u32 = 3;
 
 struct Pool<'p, R: Reader, S: Sink, F> {
     spawn: &'p F,
@@ -113,6 +119,8 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     ) {
         let _abort = AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake };
         let mut children = Vec::new();
+        // One bit for each of the last eight directories.
+        let mut slow_ones = 0u8;
         if local.len() > 1 {
             self.share(scope, false);
         }
@@ -120,11 +128,18 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
             let began = Instant::now();
             let entries = worker.visit(task, &mut children);
             let slow = began.elapsed() > SLOW_DIRECTORY + SLOW_ENTRY * entries;
+            slow_ones = slow_ones << 1 | u8::from(slow);
             self.done(children.len());
             children.drain(..).for_each(|child| local.push(child));
             // One task is for this thread itself.
             if local.len() > 1 {
-                self.share(scope, slow);
+                let waits = slow_ones.count_ones() >= SLOW_OF_EIGHT;
+                self.share(scope, waits);
+                if waits {
+                    // The next thread wants new evidence: one stall of the machine must not
+                    // start them all.
+                    slow_ones = 0;
+                }
             }
         }
         lock(&self.sinks).push(worker.into_sink());
@@ -185,14 +200,14 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     }
 
     /// There are tasks to spare: wakes a thread, or starts one.
-    fn share<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, slow: bool) {
+    fn share<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, waits: bool) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
             return;
         }
-        let most = if slow { self.waiting } else { self.busy };
+        let most = if waits { self.waiting } else { self.busy };
         if self.started.load(Ordering::Relaxed) < most {
             self.start_one(scope);
         }
