@@ -1,25 +1,22 @@
-//! One thread's way through one directory: open, list, judge, fill, deliver.
+//! One thread's way through one directory: enter, list, judge, fill, deliver.
+
+mod enter;
+mod top;
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use transect_sys::{
-    Attributes, Batch, Fault, FaultKind, FieldMask, FileType, Listing, Reader, Verdict, Volume,
-};
+use transect_sys::{Batch, Fault, FieldMask, FileType, Listing, Reader, Verdict};
 
-use crate::dir::{Dir, Place};
+use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
 use crate::progress::ProgressCounts;
-use crate::sink::{Entering, Flow, Sink, SkipReason, Visit};
+use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::run::{Link, Run};
 use crate::walk::task::{Anchor, How, Task, Tasks};
-
-/// How often, and how long each time, a directory waits for a descriptor that others hold.
-const DESCRIPTOR_RETRIES: u32 = 100;
-const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
+use enter::Entered;
 
 /// One thread's share of a walk: a reader, a sink, and memory that is used again for every
 /// directory.
@@ -37,12 +34,6 @@ pub(super) struct Worker<'r, R: Reader, S: Sink> {
 
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 type DirOf<S> = Arc<Dir<<S as Sink>::Tag>>;
-
-/// A directory that has been entered. Without a handle there is nothing to read.
-struct Entered<R: Reader, S: Sink> {
-    dir: DirOf<S>,
-    handle: Option<R::Handle>,
-}
 
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     pub(super) fn new(run: &'r Run<'r, R, S>, id: usize, reader: R, sink: S) -> Self {
@@ -72,8 +63,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Reads one directory, and appends the directories in it to `children`.
     ///
     /// When the walk has been stopped nothing is read any more, but every directory is still
-    /// finished: what was counted below it reaches the top.
-    /// Returns how many entries it held.
+    /// finished: what was counted below it reaches the top. Returns how many entries it held.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
         let entered = if self.run.is_stopped() { None } else { self.enter(&task) };
         match entered {
@@ -96,205 +86,6 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             next = dir.parent().cloned();
         }
     }
-
-    // ---- entering: open the directory, learn what it is, decide whether to read it ----
-
-    fn enter(&mut self, task: &TaskOf<R, S>) -> Option<Entered<R, S>> {
-        if !task.how.read {
-            let mut own = self.stat_unopened(task)?;
-            let volume = task.parent.volume;
-            if self.run.plan.one_file_system && own.device() != volume.device {
-                // Not asked for, or the size of another file system's root.
-                own = Attributes::of_type(FileType::Directory);
-            }
-            return Some(Entered { dir: self.new_dir(task, volume, &own), handle: None });
-        }
-        match self.open(task) {
-            Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
-                None
-            }
-            Err(Fault::Failed(error)) => self.enter_unreadable(task, error),
-            Ok(handle) => self.enter_open(task, handle),
-        }
-    }
-
-    /// Opens a directory: one call relative to its parent's handle, or to the nearest ancestor's.
-    fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
-        let mut answer = self.open_once(task);
-        for _ in 0..DESCRIPTOR_RETRIES {
-            match &answer {
-                Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
-                    // Others hold descriptors, or we do: keep no more, and wait for some to
-                    // come back.
-                    self.run.budget.exhausted();
-                    std::thread::sleep(DESCRIPTOR_WAIT);
-                    answer = self.open_once(task);
-                }
-                _ => break,
-            }
-        }
-        answer
-    }
-
-    fn open_once(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
-        if task.parent.is_top() {
-            return self.reader.open_root(Path::new(&task.name), self.run.plan.follow);
-        }
-        self.below(task, |reader, anchor, steps| reader.open(anchor, steps, task.how.followed))
-    }
-
-    /// Asks something about what a task stands for, relative to the nearest open ancestor.
-    fn below<T>(
-        &mut self,
-        task: &TaskOf<R, S>,
-        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let nearest = task.anchor.as_deref();
-        if let Some(anchor) = nearest.filter(|a| a.entry_depth == task.parent.entry_depth()) {
-            return ask(&mut self.reader, &anchor.handle, &[&task.name]);
-        }
-        let Some(anchor) = nearest else {
-            let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
-            let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
-            // Depth 1 is what lies in the root: the steps begin there.
-            return self.along(task, &root, 1, ask);
-        };
-        self.along(task, &anchor.handle, anchor.entry_depth, ask)
-    }
-
-    /// Goes from an open directory, in which entries have depth `depth`, down to a task.
-    fn along<T>(
-        &mut self,
-        task: &TaskOf<R, S>,
-        start: &R::Handle,
-        depth: u32,
-        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let passed = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
-        let mut passed: Vec<&Dir<S::Tag>> = passed.collect();
-        passed.reverse();
-        let mut reached: Option<R::Handle> = None;
-        let mut steps: Vec<&OsStr> = Vec::with_capacity(passed.len() + 1);
-        for dir in passed {
-            steps.push(dir.name());
-            // Readers follow no links on the way, only at its end.
-            if dir.followed {
-                reached =
-                    Some(self.reader.open(reached.as_ref().unwrap_or(start), &steps, true)?);
-                steps.clear();
-            }
-        }
-        steps.push(&task.name);
-        ask(&mut self.reader, reached.as_ref().unwrap_or(start), &steps)
-    }
-
-    /// Enters an open directory, unless it lies beyond a boundary or was read before.
-    fn enter_open(&mut self, task: &TaskOf<R, S>, mut handle: R::Handle) -> Option<Entered<R, S>> {
-        let mut want = self.run.want.opened;
-        if task.parent.is_top() || self.run.mounts.may_be(&task.name) {
-            want |= FieldMask::DEVICE;
-        }
-        let mut own = Attributes::of_type(FileType::Directory);
-        if !want.is_empty() {
-            match self.reader.stat_open(&mut handle, want) {
-                Ok(attributes) => own = attributes,
-                Err(fault) => self.report(&task.parent, &task.name, fault),
-            }
-        }
-        let volume = R::volume(&handle);
-        if let Some(reason) = self.boundary(task, volume) {
-            // The mount point is an entry of its parent; what is mounted there is not looked at.
-            let dir = self.new_dir(task, task.parent.volume, &Attributes::default());
-            self.skip(&dir, reason);
-            return Some(Entered { dir, handle: None });
-        }
-        let revisited =
-            self.run.plan.follow && !task.how.followed && !self.run.note_seen(own.file_id());
-        if revisited {
-            let reason = SkipReason::for_revisit(&task.parent, own.file_id());
-            self.skip(&task.parent, reason);
-            return None;
-        }
-        let dir = self.new_dir(task, volume, &own);
-        self.counts.directories += 1;
-        Some(Entered { dir, handle: Some(handle) })
-    }
-
-    /// Returns why a directory on another file system is not read, if it is not.
-    fn boundary(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
-        let above = task.parent.volume;
-        if task.parent.is_top() || volume.device == above.device {
-            return None;
-        }
-        if self.run.plan.one_file_system {
-            return Some(SkipReason::MountBoundary);
-        }
-        let pseudo = volume.pseudo && !above.pseudo && !self.run.plan.pseudo_file_systems;
-        pseudo.then_some(SkipReason::PseudoFileSystem)
-    }
-
-    /// A directory that cannot be read is a directory all the same, with a size of its own.
-    fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
-        let own = match self.ask_unopened(task) {
-            Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
-                return None;
-            }
-            // Said once is enough: the directory is an error already.
-            Err(Fault::Failed(_)) => Attributes::of_type(FileType::Directory),
-            Ok(own) => own,
-        };
-        let dir = self.new_dir(task, task.parent.volume, &own);
-        self.error(&dir, Operation::OpenDirectory, dir.path(), task.parent.entry_depth(), error);
-        Some(Entered { dir, handle: None })
-    }
-
-    fn stat_unopened(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
-        match self.ask_unopened(task) {
-            Ok(own) => Some(own),
-            Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
-                None
-            }
-            Err(fault) => {
-                self.report(&task.parent, &task.name, fault);
-                Some(Attributes::of_type(FileType::Directory))
-            }
-        }
-    }
-
-    fn ask_unopened(&mut self, task: &TaskOf<R, S>) -> Result<Attributes, Fault> {
-        let want = self.run.want.opened;
-        if want.is_empty() {
-            return Ok(Attributes::of_type(FileType::Directory));
-        }
-        if task.parent.is_top() {
-            return self.reader.stat_root(Path::new(&task.name), want, self.run.plan.follow);
-        }
-        let follow = task.how.followed;
-        self.below(task, |reader, anchor, steps| reader.stat(anchor, steps, want, follow))
-    }
-
-    fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
-        let Task { parent, name, .. } = task;
-        let listed = task.how.listed;
-        let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
-        let followed = task.how.followed;
-        let mut place = Place { volume, id: own.file_id(), followed, ..Place::default() };
-        let mut rules_error = None;
-        if let Some(filter) = &self.run.plan.filter {
-            (place.scope, rules_error) = filter.enter(&parent.scope, name, parent.is_top());
-        }
-        let dir = Dir::below(Arc::clone(parent), name.clone(), place, tag);
-        if let Some(error) = rules_error {
-            let depth = dir.entry_depth();
-            self.error(&dir, Operation::ReadRules, dir.path(), depth, error);
-        }
-        dir
-    }
-
-    // ---- reading: list, judge, fill, deliver, collect what is below ----
 
     fn read(
         &mut self,
@@ -467,54 +258,6 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             }
         }
     }
-
-    // ---- the roots: the entries of the top ----
-
-    /// Looks at the roots, delivers them as the entries of the top, and returns the directories
-    /// among them.
-    pub(super) fn visit_roots(&mut self) -> (DirOf<S>, Tasks<R, S>) {
-        let entering = Entering {
-            parent: None,
-            name: OsStr::new(""),
-            own: &Attributes::default(),
-            listed: false,
-        };
-        let top = Dir::top(self.sink.enter(entering));
-        let plan = self.run.plan;
-        let want = self.run.want.entries | self.run.want.directories;
-        self.batch.clear();
-        for (index, root) in plan.roots.iter().enumerate() {
-            if self.run.roots.is_repeated(index) {
-                self.skip(&top, SkipReason::OverlappingRoot);
-                continue;
-            }
-            match self.reader.stat_root(root, want, plan.follow) {
-                Ok(attributes) => {
-                    let followed = plan.follow && self.is_link(root);
-                    self.batch.push(root.as_os_str(), attributes).followed = followed;
-                }
-                Err(fault) => {
-                    self.error(&top, Operation::Stat, root.clone(), 0, fault.into());
-                }
-            }
-        }
-        if let Some(filter) = &plan.filter {
-            self.batch.judge(|_| filter.judge_root());
-        }
-        self.deliver(&top);
-        let (mut tasks, mut links) = (Vec::new(), Vec::new());
-        self.collect(&top, &mut tasks, &mut links);
-        top.expect(tasks.len() + links.len());
-        links.into_iter().for_each(|link| self.run.defer(link));
-        (top, tasks)
-    }
-
-    fn is_link(&mut self, root: &Path) -> bool {
-        let itself = self.reader.stat_root(root, FieldMask::empty(), false);
-        itself.is_ok_and(|itself| itself.file_type() == FileType::Symlink)
-    }
-
-    // ---- telling ----
 
     /// Reports that the attributes of an entry could not be had.
     fn report(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {

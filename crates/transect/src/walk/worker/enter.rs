@@ -1,0 +1,223 @@
+//! Entering a directory: open it, learn what it is, decide whether to read it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileType, Reader, Volume};
+
+use super::{DirOf, TaskOf, Worker};
+use crate::dir::{Dir, Place};
+use crate::error::Operation;
+use crate::sink::{Entering, Sink, SkipReason};
+use crate::walk::task::Task;
+
+/// How often, and how long each time, a directory waits for a descriptor that others hold.
+const DESCRIPTOR_RETRIES: u32 = 100;
+const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
+
+/// A directory that has been entered. Without a handle there is nothing to read.
+pub(super) struct Entered<R: Reader, S: Sink> {
+    pub(super) dir: DirOf<S>,
+    pub(super) handle: Option<R::Handle>,
+}
+
+impl<R: Reader, S: Sink> Worker<'_, R, S> {
+    /// Enters a directory; `None` if there is nothing to enter (any more).
+    pub(super) fn enter(&mut self, task: &TaskOf<R, S>) -> Option<Entered<R, S>> {
+        if !task.how.read {
+            let mut own = self.stat_unopened(task)?;
+            let volume = task.parent.volume;
+            if self.run.plan.one_file_system && own.device() != volume.device {
+                // Not asked for, or the size of another file system's root.
+                own = Attributes::of_type(FileType::Directory);
+            }
+            return Some(Entered { dir: self.new_dir(task, volume, &own), handle: None });
+        }
+        match self.open(task) {
+            Err(Fault::Vanished) => {
+                self.sink.vanished(&task.parent, FileType::Directory);
+                None
+            }
+            Err(Fault::Failed(error)) => self.enter_unreadable(task, error),
+            Ok(handle) => self.enter_open(task, handle),
+        }
+    }
+
+    /// Opens a directory: one call relative to its parent's handle, or to the nearest ancestor's.
+    fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+        let mut answer = self.open_once(task);
+        for _ in 0..DESCRIPTOR_RETRIES {
+            match &answer {
+                Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
+                    // Others hold descriptors, or we do: keep no more, and wait for some to
+                    // come back.
+                    self.run.budget.exhausted();
+                    std::thread::sleep(DESCRIPTOR_WAIT);
+                    answer = self.open_once(task);
+                }
+                _ => break,
+            }
+        }
+        answer
+    }
+
+    fn open_once(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+        if task.parent.is_top() {
+            return self.reader.open_root(Path::new(&task.name), self.run.plan.follow);
+        }
+        self.below(task, |reader, anchor, steps| reader.open(anchor, steps, task.how.followed))
+    }
+
+    /// Asks something about what a task stands for, relative to the nearest open ancestor.
+    fn below<T>(
+        &mut self,
+        task: &TaskOf<R, S>,
+        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let nearest = task.anchor.as_deref();
+        if let Some(anchor) = nearest.filter(|a| a.entry_depth == task.parent.entry_depth()) {
+            return ask(&mut self.reader, &anchor.handle, &[&task.name]);
+        }
+        let Some(anchor) = nearest else {
+            let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
+            let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
+            // Depth 1 is what lies in the root: the steps begin there.
+            return self.along(task, &root, 1, ask);
+        };
+        self.along(task, &anchor.handle, anchor.entry_depth, ask)
+    }
+
+    /// Goes from an open directory, in which entries have depth `depth`, down to a task.
+    fn along<T>(
+        &mut self,
+        task: &TaskOf<R, S>,
+        start: &R::Handle,
+        depth: u32,
+        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let passed = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
+        let mut passed: Vec<&Dir<S::Tag>> = passed.collect();
+        passed.reverse();
+        let mut reached: Option<R::Handle> = None;
+        let mut steps: Vec<&OsStr> = Vec::with_capacity(passed.len() + 1);
+        for dir in passed {
+            steps.push(dir.name());
+            // Readers follow no links on the way, only at its end.
+            if dir.followed {
+                reached =
+                    Some(self.reader.open(reached.as_ref().unwrap_or(start), &steps, true)?);
+                steps.clear();
+            }
+        }
+        steps.push(&task.name);
+        ask(&mut self.reader, reached.as_ref().unwrap_or(start), &steps)
+    }
+
+    /// Enters an open directory, unless it lies beyond a boundary or was read before.
+    fn enter_open(&mut self, task: &TaskOf<R, S>, mut handle: R::Handle) -> Option<Entered<R, S>> {
+        let mut want = self.run.want.opened;
+        if task.parent.is_top() || self.run.mounts.may_be(&task.name) {
+            want |= FieldMask::DEVICE;
+        }
+        let mut own = Attributes::of_type(FileType::Directory);
+        if !want.is_empty() {
+            match self.reader.stat_open(&mut handle, want) {
+                Ok(attributes) => own = attributes,
+                Err(fault) => self.report(&task.parent, &task.name, fault),
+            }
+        }
+        let volume = R::volume(&handle);
+        if let Some(reason) = self.boundary(task, volume) {
+            // The mount point is an entry of its parent; what is mounted there is not looked at.
+            let dir = self.new_dir(task, task.parent.volume, &Attributes::default());
+            self.skip(&dir, reason);
+            return Some(Entered { dir, handle: None });
+        }
+        let revisited =
+            self.run.plan.follow && !task.how.followed && !self.run.note_seen(own.file_id());
+        if revisited {
+            let reason = SkipReason::for_revisit(&task.parent, own.file_id());
+            self.skip(&task.parent, reason);
+            return None;
+        }
+        let dir = self.new_dir(task, volume, &own);
+        self.counts.directories += 1;
+        Some(Entered { dir, handle: Some(handle) })
+    }
+
+    /// Returns why a directory on another file system is not read, if it is not.
+    fn boundary(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
+        let above = task.parent.volume;
+        if task.parent.is_top() || volume.device == above.device {
+            return None;
+        }
+        if self.run.plan.one_file_system {
+            return Some(SkipReason::MountBoundary);
+        }
+        let pseudo = volume.pseudo && !above.pseudo && !self.run.plan.pseudo_file_systems;
+        pseudo.then_some(SkipReason::PseudoFileSystem)
+    }
+
+    /// A directory that cannot be read is a directory all the same, with a size of its own.
+    fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
+        let own = match self.ask_unopened(task) {
+            Err(Fault::Vanished) => {
+                self.sink.vanished(&task.parent, FileType::Directory);
+                return None;
+            }
+            // Said once is enough: the directory is an error already.
+            Err(Fault::Failed(_)) => Attributes::of_type(FileType::Directory),
+            Ok(own) => own,
+        };
+        let dir = self.new_dir(task, task.parent.volume, &own);
+        self.error(&dir, Operation::OpenDirectory, dir.path(), task.parent.entry_depth(), error);
+        Some(Entered { dir, handle: None })
+    }
+
+    fn stat_unopened(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
+        match self.ask_unopened(task) {
+            Ok(own) => Some(own),
+            Err(Fault::Vanished) => {
+                self.sink.vanished(&task.parent, FileType::Directory);
+                None
+            }
+            Err(fault) => {
+                self.report(&task.parent, &task.name, fault);
+                Some(Attributes::of_type(FileType::Directory))
+            }
+        }
+    }
+
+    fn ask_unopened(&mut self, task: &TaskOf<R, S>) -> Result<Attributes, Fault> {
+        let want = self.run.want.opened;
+        if want.is_empty() {
+            return Ok(Attributes::of_type(FileType::Directory));
+        }
+        if task.parent.is_top() {
+            return self.reader.stat_root(Path::new(&task.name), want, self.run.plan.follow);
+        }
+        let follow = task.how.followed;
+        self.below(task, |reader, anchor, steps| reader.stat(anchor, steps, want, follow))
+    }
+
+    fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
+        let Task { parent, name, .. } = task;
+        let listed = task.how.listed;
+        let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
+        let followed = task.how.followed;
+        let mut place = Place { volume, id: own.file_id(), followed, ..Place::default() };
+        let mut rules_error = None;
+        if let Some(filter) = &self.run.plan.filter {
+            (place.scope, rules_error) = filter.enter(&parent.scope, name, parent.is_top());
+        }
+        let dir = Dir::below(Arc::clone(parent), name.clone(), place, tag);
+        if let Some(error) = rules_error {
+            let depth = dir.entry_depth();
+            self.error(&dir, Operation::ReadRules, dir.path(), depth, error);
+        }
+        dir
+    }
+}

@@ -1,0 +1,58 @@
+//! The roots: the entries of the top.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use transect_sys::{Attributes, FieldMask, FileType, Reader};
+
+use super::{DirOf, Worker};
+use crate::dir::Dir;
+use crate::error::Operation;
+use crate::sink::{Entering, Sink, SkipReason};
+use crate::walk::task::Tasks;
+
+impl<R: Reader, S: Sink> Worker<'_, R, S> {
+    /// Looks at the roots, delivers them as the entries of the top, and returns the directories
+    /// among them.
+    pub(in crate::walk) fn visit_roots(&mut self) -> (DirOf<S>, Tasks<R, S>) {
+        let entering = Entering {
+            parent: None,
+            name: OsStr::new(""),
+            own: &Attributes::default(),
+            listed: false,
+        };
+        let top = Dir::top(self.sink.enter(entering));
+        let plan = self.run.plan;
+        let want = self.run.want.entries | self.run.want.directories;
+        self.batch.clear();
+        for (index, root) in plan.roots.iter().enumerate() {
+            if self.run.roots.is_repeated(index) {
+                self.skip(&top, SkipReason::OverlappingRoot);
+                continue;
+            }
+            match self.reader.stat_root(root, want, plan.follow) {
+                Ok(attributes) => {
+                    let followed = plan.follow && self.is_link(root);
+                    self.batch.push(root.as_os_str(), attributes).followed = followed;
+                }
+                Err(fault) => {
+                    self.error(&top, Operation::Stat, root.clone(), 0, fault.into());
+                }
+            }
+        }
+        if let Some(filter) = &plan.filter {
+            self.batch.judge(|_| filter.judge_root());
+        }
+        self.deliver(&top);
+        let (mut tasks, mut links) = (Vec::new(), Vec::new());
+        self.collect(&top, &mut tasks, &mut links);
+        top.expect(tasks.len() + links.len());
+        links.into_iter().for_each(|link| self.run.defer(link));
+        (top, tasks)
+    }
+
+    fn is_link(&mut self, root: &Path) -> bool {
+        let itself = self.reader.stat_root(root, FieldMask::empty(), false);
+        itself.is_ok_and(|itself| itself.file_type() == FileType::Symlink)
+    }
+}
