@@ -24,7 +24,7 @@ const EXIT: &str = "\
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
-const LIST_EXAMPLES: &str = "\
+const LIST_NOTES: &str = "\
 Paths are printed as find prints them, in the order in which they are found.
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
@@ -36,7 +36,7 @@ pub(crate) enum Command {
     #[command(after_help = EXIT)]
     Scan(ScanArgs),
     /// Prints the path of every entry
-    #[command(after_help = LIST_EXAMPLES)]
+    #[command(after_help = LIST_NOTES)]
     List(ListArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),

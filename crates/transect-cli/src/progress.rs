@@ -1,7 +1,7 @@
 //! Progress on stderr: only on a terminal, only after half a second, gone without a trace.
 //!
-//! One line that is written over itself needs no library: the usual one brings `libm` along, which
-//! takes 0.07 ms to load at every start, a tenth of a small scan.
+//! One line that is written over itself needs no library: the usual one brings `libm` along, and
+//! took 0.04 of 0.88 ms of every small scan (600 interleaved runs, medians).
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

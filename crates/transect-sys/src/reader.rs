@@ -16,7 +16,7 @@ pub struct Want {
     /// Of directories, when they are listed in their parent.
     pub directories: FieldMask,
     /// Of directories, when they are opened: cheaper than when they are listed, as no name has to
-    /// be looked up (`statx` on the open handle; 0.3 µs against 1 µs).
+    /// be looked up (`statx` on the open handle: 0.21 µs against 0.38 µs, warm ext4).
     pub opened: FieldMask,
     /// Symbolic links are replaced by what they lead to.
     pub follow: bool,

@@ -68,7 +68,8 @@ impl<'a> Records<'a> {
 }
 
 /// Returns where the first NUL is. Eight bytes at a time (Mycroft's test for a zero byte): names
-/// are too short for the vector search of `memchr` to pay (74 instructions against 25).
+/// are too short for the vector search of `memchr` to pay: it took 74 instructions a name on
+/// the corpus `data` (callgrind).
 #[inline]
 fn find_nul(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);

@@ -8,8 +8,8 @@ use crossbeam_utils::CachePadded;
 
 /// Counters of a running walk, read while it runs.
 ///
-/// Every thread has a cache line of its own and stores plain values there once per batch; a
-/// reader adds them up. Nothing is locked and nothing is shared on the walk's side.
+/// Every thread has a cache line of its own and adds to it once per directory; a reader sums them
+/// up. Nothing is locked, and up to 64 threads share nothing.
 #[derive(Debug)]
 pub struct Progress {
     slots: Vec<CachePadded<Slot>>,

@@ -5,16 +5,13 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use transect::{PathOutput, Paths, Progress};
+use transect::{PathOutput, Paths, Progress, Tally};
 
 use crate::args::ListArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::progress::ProgressLine;
-
-/// How many errors keep their text unless all are asked for.
-const ERRORS_KEPT: usize = 1000;
 
 pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
@@ -35,7 +32,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
 
     // Paths on the terminal are progress enough.
     let line = (!to_terminal).then(|| ProgressLine::start(&progress));
-    let errors = if args.errors { usize::MAX } else { ERRORS_KEPT };
+    let errors = if args.errors { usize::MAX } else { Tally::KEPT };
     let outcome = plan.run(|| Paths::new(Arc::clone(&output), errors))?;
     drop(line);
 

@@ -26,6 +26,9 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// How many errors each thread keeps the text of, unless all are asked for.
+    pub const KEPT: usize = 1000;
+
     /// Returns an empty tally that keeps the texts of `keep` errors per thread.
     pub fn new(keep: usize) -> Self {
         Self {

@@ -10,9 +10,6 @@ use crate::error::ScanError;
 use crate::sink::rank::{Largest, RankBy, Ranking};
 use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
 
-/// How many errors each thread keeps the text of, unless all are asked for.
-const ERRORS_KEPT: usize = 1000;
-
 /// How many entries there are, how large they are, and where the bytes are.
 #[derive(Debug)]
 pub struct Totals {
@@ -60,7 +57,7 @@ impl Totals {
             others: 0,
             hard_links: 0,
             sum: Sum::default(),
-            tally: Tally::new(ERRORS_KEPT),
+            tally: Tally::new(Tally::KEPT),
             rank_by,
             largest_files: Ranking::new(rank_by, largest),
             largest_directories: Ranking::new(rank_by, largest),

@@ -11,7 +11,8 @@ use crate::walk::worker::Worker;
 /// tree overflows the stack.
 pub(super) const DEEPEST: u32 = 4096;
 
-/// Stack for [`DEEPEST`] levels. A level takes about 300 bytes; only what is touched is memory.
+/// Stack for [`DEEPEST`] levels, 4 KiB for each: far more than one takes. Only what is touched is
+/// memory.
 pub(super) const STACK: usize = 16 << 20;
 
 /// Visits `tasks` and all that they lead to, on a thread whose stack is large enough.

@@ -186,7 +186,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Leaves out what is a root of its own, and counted there. The directory's identity decides,
-    /// not its path; the question is rare enough to reopen the directory for it.
+    /// not its path; the question is rare enough for a call of its own.
     fn drop_roots(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         let here = OsStr::new(".");
         let id = self
