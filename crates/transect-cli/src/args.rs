@@ -159,8 +159,7 @@ impl WalkArgs {
 
     /// Returns the options that the arguments mean.
     pub(crate) fn options(&self) -> ScanOptions {
-        #[cfg(target_os = "linux")]
-        transect_sys::linux::raise_open_file_limit();
+        transect_sys::host::raise_handle_limit();
         let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
         ScanOptions {
             reader: self.reader,

@@ -5,8 +5,9 @@ use bitflags::bitflags;
 bitflags! {
     /// A set of attributes: those wanted, or those a reader could tell.
     ///
-    /// The bits are those of `statx(2)` (`STATX_*`, `include/uapi/linux/stat.h`), so that asking
-    /// the kernel for a mask needs no table; the device, which `statx` always tells, comes above.
+    /// The bits up to `BTIME` are those of `statx(2)` (`STATX_*`, `include/uapi/linux/stat.h`), so
+    /// that asking the kernel for a mask needs no table. What `statx` tells unasked, and what only
+    /// Windows knows, comes above.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct FieldMask: u16 {
         /// Permission bits and file type as the system encodes them.
@@ -23,7 +24,7 @@ bitflags! {
         const MTIME = 0x0040;
         /// Last change of the attributes.
         const CTIME = 0x0080;
-        /// Number of the file within its device.
+        /// Number of the file within its device; on Windows the file id.
         const INODE = 0x0100;
         /// Length in bytes.
         const SIZE = 0x0200;
@@ -31,8 +32,15 @@ bitflags! {
         const ALLOCATED = 0x0400;
         /// Birth.
         const BTIME = 0x0800;
-        /// Device that holds the file.
+        /// Device that holds the file; on Windows the volume serial number.
         const DEVICE = 0x1000;
+        /// Windows: `FILE_ATTRIBUTE_*`.
+        const ATTRIBUTES = 0x2000;
+        /// Windows: what a reparse point is (`IO_REPARSE_TAG_*`).
+        const REPARSE_TAG = 0x4000;
+        /// Windows: the 8.3 name. It is not among the [`Attributes`] but in the batch:
+        /// [`Batch::short_name`](crate::Batch::short_name).
+        const SHORT_NAME = 0x8000;
     }
 }
 
@@ -42,6 +50,9 @@ impl FieldMask {
 
     /// The fields that identify a file: device and inode.
     pub const FILE_ID: Self = Self::INODE.union(Self::DEVICE);
+
+    /// The fields that `statx(2)` is asked for.
+    pub(crate) const STATX: Self = Self::from_bits_truncate(Self::DEVICE.bits() - 1);
 }
 
 /// The type of an entry, as `readdir(3)` and `stat(2)` tell them apart.
@@ -131,6 +142,8 @@ pub struct Attributes {
     pub(crate) ctime: i64,
     pub(crate) atime: i64,
     pub(crate) btime: i64,
+    pub(crate) attribute_bits: u32,
+    pub(crate) reparse_tag: u32,
 }
 
 /// Writes the pair of accessors that every field has, so that the mask cannot be forgotten.
@@ -178,8 +191,12 @@ fields! {
     NLINK nlink set_nlink: u32;
     /// Returns the inode number.
     INODE inode set_inode: u64;
-    /// Returns the device number.
+    /// Returns the device number; on Windows the volume serial number.
     DEVICE device set_device: u64;
+    /// Returns the `FILE_ATTRIBUTE_*` bits (Windows).
+    ATTRIBUTES attribute_bits set_attribute_bits: u32;
+    /// Returns the `IO_REPARSE_TAG_*` of a reparse point, 0 if it is none (Windows).
+    REPARSE_TAG reparse_tag set_reparse_tag: u32;
 }
 
 impl Attributes {
@@ -204,6 +221,14 @@ impl Attributes {
     #[inline]
     pub fn have(&self) -> FieldMask {
         self.have
+    }
+
+    /// Returns whether the content lies elsewhere and is fetched by whoever opens it: a directory
+    /// that a cloud service has not filled yet (`FILE_ATTRIBUTE_RECALL_ON_OPEN`, Windows).
+    #[inline]
+    pub fn is_placeholder(&self) -> bool {
+        const RECALL_ON_OPEN: u32 = 0x0004_0000;
+        self.attribute_bits().is_some_and(|bits| bits & RECALL_ON_OPEN != 0)
     }
 
     /// Returns device and inode if both are known.

@@ -221,7 +221,7 @@ impl Reader for FakeReader {
         Ok(self.tree.nodes[node].attributes)
     }
 
-    fn list(&mut self, handle: &FakeHandle, batch: &mut Batch) -> Result<Listing, Fault> {
+    fn list(&mut self, handle: &FakeHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
         batch.clear();
         if self.listed > 0 {
             self.tree.check(handle.node, At::List)?;

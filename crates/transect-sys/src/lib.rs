@@ -30,7 +30,9 @@
 
 mod attributes;
 mod batch;
+mod choice;
 mod fault;
+pub mod host;
 mod name;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
@@ -43,10 +45,13 @@ pub mod record;
 pub mod fake;
 #[cfg(target_os = "linux")]
 pub mod linux;
+#[cfg(windows)]
+pub mod windows;
 
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
+pub use choice::{ReaderName, ReaderSettings, ReaderUser};
 pub use fault::{Fault, FaultKind};
 pub use portable::PortableReader;
-pub use reader::{Listing, Reader, ReaderName, Want};
+pub use reader::{Listing, Reader, Want};
 pub use volume::Volume;

@@ -108,7 +108,7 @@ impl Reader for PortableReader {
             .map_err(fault_below)
     }
 
-    fn list(&mut self, _: &PathHandle, batch: &mut Batch) -> Result<Listing, Fault> {
+    fn list(&mut self, _: &PathHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
         batch.clear();
         let Some(listing) = &mut self.listing else {
             return Ok(Listing::End);

@@ -13,6 +13,10 @@ use crate::volume::Volume;
 pub struct Want {
     /// Of entries that are not directories, when they are listed.
     pub entries: FieldMask,
+    /// Of the same: worth having if it comes with the others, but never a reason to ask. (What
+    /// Windows tells in a directory record has no link count, and a question per file would cost
+    /// more than all the rest.)
+    pub welcome: FieldMask,
     /// Of directories, when they are listed in their parent.
     pub directories: FieldMask,
     /// Of directories, when they are opened: cheaper than when they are listed, as no name has to
@@ -94,10 +98,16 @@ pub trait Reader: Send + 'static {
     ) -> Result<Attributes, Fault>;
 
     /// Replaces the content of `batch` by the next entries of the directory, with what comes free.
+    /// Where a system has several kinds of listing, `want` decides which one is asked for.
     ///
     /// # Errors
     /// What was listed so far stays listed; the rest of the directory is lost.
-    fn list(&mut self, handle: &Self::Handle, batch: &mut Batch) -> Result<Listing, Fault>;
+    fn list(
+        &mut self,
+        handle: &Self::Handle,
+        batch: &mut Batch,
+        want: &Want,
+    ) -> Result<Listing, Fault>;
 
     /// Asks for what is wanted and did not come free. Failures stay in the batch:
     /// see [`Batch::settle`].
@@ -106,62 +116,4 @@ pub trait Reader: Send + 'static {
     /// Returns the volume that an open directory lies on, as [`Reader::stat_open`] found it. For
     /// a directory that it was not asked about this is the parent's volume, and nothing for a root.
     fn volume(handle: &Self::Handle) -> Volume;
-}
-
-/// The readers by name, as users choose them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReaderName {
-    /// Linux: `getdents64` and `statx`, relative to the directory handle.
-    GetdentsStatx,
-    /// Linux: `getdents64` and `fstatat`, for kernels and sandboxes without `statx`.
-    GetdentsFstatat,
-    /// Every system: `std::fs`.
-    Portable,
-}
-
-impl ReaderName {
-    /// All readers, the preferred ones first.
-    pub const ALL: &'static [Self] = &[Self::GetdentsStatx, Self::GetdentsFstatat, Self::Portable];
-
-    /// Returns the name, as users type it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::GetdentsStatx => "getdents-statx",
-            Self::GetdentsFstatat => "getdents-fstatat",
-            Self::Portable => "portable",
-        }
-    }
-
-    /// Returns what the reader does, in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::GetdentsStatx => "getdents64, then statx relative to the directory handle",
-            Self::GetdentsFstatat => "getdents64, then fstatat relative to the directory handle",
-            Self::Portable => "std::fs::read_dir, then symlink_metadata by path",
-        }
-    }
-
-    /// Returns why the reader cannot be used here, if it cannot.
-    pub fn why_not(self) -> Option<&'static str> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::GetdentsStatx => {
-                (!crate::linux::has_statx()).then_some("this kernel or sandbox refuses statx")
-            }
-            #[cfg(target_os = "linux")]
-            Self::GetdentsFstatat => None,
-            #[cfg(not(target_os = "linux"))]
-            Self::GetdentsStatx | Self::GetdentsFstatat => Some("only on Linux"),
-            Self::Portable => None,
-        }
-    }
-
-    /// Returns the best reader that can be used here.
-    pub fn best() -> Self {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|reader| reader.why_not().is_none())
-            .unwrap_or(Self::Portable)
-    }
 }

@@ -66,7 +66,7 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (File
     let mut batch = Batch::new();
     let mut found = BTreeMap::new();
     loop {
-        let listing = reader.list(handle, &mut batch).unwrap();
+        let listing = reader.list(handle, &mut batch, &want).unwrap();
         reader.fill(handle, &mut batch, &want);
         batch.settle(|name, _, fault| panic!("{name:?}: {fault:?}"));
         for entry in batch.iter() {
@@ -90,7 +90,7 @@ fn falls_back(root: &Path, errno: i32) {
     assert!(ReaderName::GetdentsStatx.why_not().is_some());
     assert_eq!(ReaderName::best(), ReaderName::GetdentsFstatat);
 
-    let mut reader = GetdentsReader::new(StatCall::Statx);
+    let mut reader = GetdentsReader::new(StatCall::Statx, 65536);
     let mut handle = reader.open_root(root, false).unwrap();
     let found = read(&mut reader, &handle);
     assert_eq!(found.keys().collect::<Vec<_>>(), ["a", "link", "one", "two"]);
@@ -155,8 +155,8 @@ fn outside_of_a_sandbox_the_sizes_are_the_same() {
         let deep = reader.open(&handle, &steps, false).unwrap();
         vec![top, read(&mut reader, &deep)]
     }
-    let statx = all(GetdentsReader::new(StatCall::Statx), temp.path());
-    let fstatat = all(GetdentsReader::new(StatCall::Fstatat), temp.path());
+    let statx = all(GetdentsReader::new(StatCall::Statx, 65536), temp.path());
+    let fstatat = all(GetdentsReader::new(StatCall::Fstatat, 65536), temp.path());
     let portable = all(transect_sys::PortableReader::new(), temp.path());
     assert_eq!(statx[1]["deep"].1, 4444);
     assert_eq!(statx, fstatat);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::FaultKind;
+use transect_sys::{FaultKind, ReaderSettings};
 
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +119,10 @@ pub enum Error {
     NoRoots,
     /// The reader cannot be used here, and why.
     ReaderUnavailable(&'static str, &'static str),
+    /// A buffer size was given for a reader that takes none: its name.
+    NoBuffer(&'static str),
+    /// A buffer size that no reader takes, in bytes.
+    BufferSize(usize),
     /// A filter pattern that does not parse: the pattern and the reason.
     Pattern(String, String),
     /// The minimum depth lies below the maximum.
@@ -140,6 +144,16 @@ impl fmt::Display for Error {
             Self::NoRoots => write!(f, "no path was given"),
             Self::ReaderUnavailable(name, why) => {
                 write!(f, "reader '{name}' cannot be used here: {why}")
+            }
+            Self::NoBuffer(name) => write!(f, "reader '{name}' takes no buffer size"),
+            Self::BufferSize(size) => {
+                let sizes = ReaderSettings::BUFFER_SIZES;
+                write!(
+                    f,
+                    "buffer size {size} is not between {} and {} bytes",
+                    sizes.start(),
+                    sizes.end()
+                )
             }
             Self::Pattern(pattern, why) => write!(f, "cannot parse pattern '{pattern}': {why}"),
             Self::Depths { min, max } => {

@@ -20,6 +20,9 @@ pub struct ScanOptions {
     pub roots: Vec<PathBuf>,
     /// How directories are read; by default the best reader that can be used here.
     pub reader: Option<ReaderName>,
+    /// Bytes that one listing call may fill, 4 KiB to 4 MiB; by default 64 KiB. Only for readers
+    /// that take one ([`ReaderName::takes_buffer_size`]).
+    pub buffer_size: Option<usize>,
     /// In which order, and on which threads, directories are read.
     pub order: Order,
     /// The most threads. By default as many as there are cores while the answers come at once,
@@ -52,6 +55,12 @@ impl ScanOptions {
     /// Chooses the reader.
     pub fn reader(mut self, reader: ReaderName) -> Self {
         self.reader = Some(reader);
+        self
+    }
+
+    /// Chooses how many bytes one listing call may fill.
+    pub fn buffer_size(mut self, bytes: usize) -> Self {
+        self.buffer_size = Some(bytes);
         self
     }
 
@@ -118,7 +127,7 @@ impl ScanOptions {
     /// Checks the options.
     ///
     /// # Errors
-    /// No root, a reader that cannot be used here, a pattern that does not parse, depths that
+    /// No root, a reader or a buffer size that cannot be used here, a pattern that does not parse, depths that
     /// leave nothing.
     pub fn plan(self) -> Result<ScanPlan, Error> {
         ScanPlan::new(self)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use transect_sys::{PortableReader, Reader, ReaderName};
+use transect_sys::{Reader, ReaderName, ReaderSettings, ReaderUser, host};
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -35,6 +35,7 @@ pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
 pub struct ScanPlan {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) reader: ReaderName,
+    pub(crate) reader_settings: ReaderSettings,
     pub(crate) order: Order,
     pub(crate) threads: Threads,
     pub(crate) one_file_system: bool,
@@ -84,6 +85,7 @@ impl ScanPlan {
         if let Some(why) = reader.why_not() {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
+        let reader_settings = reader_settings(reader, options.buffer_size)?;
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
             return Err(Error::Depths { min: min_depth, max });
@@ -94,6 +96,7 @@ impl ScanPlan {
         Ok(Self {
             roots: options.roots,
             reader,
+            reader_settings,
             order: options.order,
             threads,
             one_file_system: options.one_file_system,
@@ -112,17 +115,7 @@ impl ScanPlan {
     /// # Errors
     /// Only what keeps a walk from beginning. What goes wrong inside a tree is in the sink.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        match self.reader {
-            #[cfg(target_os = "linux")]
-            ReaderName::GetdentsStatx => self.run_with(make, || {
-                transect_sys::linux::GetdentsReader::new(transect_sys::linux::StatCall::Statx)
-            }),
-            #[cfg(target_os = "linux")]
-            ReaderName::GetdentsFstatat => self.run_with(make, || {
-                transect_sys::linux::GetdentsReader::new(transect_sys::linux::StatCall::Fstatat)
-            }),
-            _ => self.run_with(make, PortableReader::new),
-        }
+        self.reader.give(self.reader_settings, Walk { plan: self, make })
     }
 
     /// Walks with readers of the caller's own, such as the fake one of tests.
@@ -145,6 +138,20 @@ impl ScanPlan {
             threads,
             interrupted: self.cancel.is_cancelled(),
         })
+    }
+}
+
+/// A plan together with its sinks, for readers of whatever type.
+struct Walk<'p, M> {
+    plan: &'p ScanPlan,
+    make: M,
+}
+
+impl<S: Sink, M: Fn() -> S + Sync> ReaderUser for Walk<'_, M> {
+    type Value = Result<Outcome<S>, Error>;
+
+    fn use_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
+        self.plan.run_with(self.make, reader)
     }
 }
 
@@ -180,12 +187,23 @@ fn cores() -> usize {
 
 /// Returns how many descriptors a walk may use in this process.
 fn descriptors_left() -> usize {
-    #[cfg(target_os = "linux")]
-    let limit = transect_sys::linux::open_file_limit();
-    #[cfg(not(target_os = "linux"))]
-    let limit = None;
-    limit
-        .map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
-        .min(1 << 20)
-        .saturating_sub(RESERVED_DESCRIPTORS)
+    host::handle_limit().saturating_sub(RESERVED_DESCRIPTORS)
+}
+
+/// Checks what a reader is told beyond its name.
+fn reader_settings(
+    reader: ReaderName,
+    buffer_size: Option<usize>,
+) -> Result<ReaderSettings, Error> {
+    let mut settings = ReaderSettings::default();
+    if let Some(size) = buffer_size {
+        if !reader.takes_buffer_size() {
+            return Err(Error::NoBuffer(reader.as_str()));
+        }
+        if !ReaderSettings::BUFFER_SIZES.contains(&size) {
+            return Err(Error::BufferSize(size));
+        }
+        settings.buffer_size = size;
+    }
+    Ok(settings)
 }

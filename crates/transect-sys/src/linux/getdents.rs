@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use rustix::io::Errno;
 
 use crate::attributes::{Attributes, FileType};
-use crate::batch::{Batch, CAPACITY, Entry};
+use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
 use crate::reader::Listing;
 use crate::record::{LONGEST, Records};
@@ -56,11 +56,12 @@ fn last_errno() -> Errno {
 pub(super) fn list(
     fd: BorrowedFd<'_>,
     short_read_is_end: bool,
+    buffer_size: usize,
     batch: &mut Batch,
 ) -> Result<Listing, Fault> {
     batch.clear();
     batch.bytes.clear();
-    batch.bytes.reserve_exact(CAPACITY);
+    batch.bytes.reserve_exact(buffer_size);
     match getdents64(fd, &mut batch.bytes) {
         Ok(()) if batch.bytes.is_empty() => return Ok(Listing::End),
         Ok(()) => {}
@@ -75,6 +76,6 @@ pub(super) fn list(
         let name: Range<u32> = record.name.start as u32..record.name.end as u32;
         batch.entries.push(Entry::new(name, attributes));
     }
-    let all = short_read_is_end && batch.bytes.len() + LONGEST <= CAPACITY;
+    let all = short_read_is_end && batch.bytes.len() + LONGEST <= buffer_size;
     Ok(if all { Listing::End } else { Listing::More })
 }

@@ -38,13 +38,16 @@ impl AsFd for DirHandle {
 pub struct GetdentsReader {
     call: StatCall,
     opener: Opener,
+    /// Bytes that one listing call may fill.
+    buffer_size: usize,
 }
 
 impl GetdentsReader {
-    /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused.
-    pub fn new(call: StatCall) -> Self {
+    /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused, and
+    /// lists `buffer_size` bytes at a time.
+    pub fn new(call: StatCall, buffer_size: usize) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
-        Self { call, opener: Opener::new() }
+        Self { call, opener: Opener::new(), buffer_size }
     }
 
     /// Asks about a name and, if `follow` and it is a link that leads somewhere, about that.
@@ -91,6 +94,7 @@ impl GetdentsReader {
             return Ok(());
         }
         let name = Batch::c_name(bytes, &entry.name);
+        let wanted = wanted | want.welcome;
         entry.followed = self.ask(fd, name, wanted, follow, &mut entry.attributes)?;
         Ok(())
     }
@@ -155,8 +159,9 @@ impl Reader for GetdentsReader {
         Ok(attributes)
     }
 
-    fn list(&mut self, handle: &DirHandle, batch: &mut Batch) -> Result<Listing, Fault> {
-        getdents::list(handle.fd.as_fd(), handle.volume.short_read_is_end, batch)
+    fn list(&mut self, handle: &DirHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
+        let short_read_is_end = handle.volume.short_read_is_end;
+        getdents::list(handle.fd.as_fd(), short_read_is_end, self.buffer_size, batch)
     }
 
     fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {

@@ -65,7 +65,7 @@ pub(super) fn stat(
 ) -> Result<(), Errno> {
     match call {
         StatCall::Statx => {
-            let mask = want.difference(FieldMask::DEVICE).bits();
+            let mask = (want & FieldMask::STATX).bits();
             let mask = StatxFlags::from_bits_retain(u32::from(mask)) | StatxFlags::TYPE;
             let statx = retry(|| rustix::fs::statx(fd, name, target.flags(), mask))?;
             take_statx(&statx, want, attributes);
@@ -96,7 +96,8 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
 /// need arithmetic.
 #[inline]
 fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
-    let mut have = FieldMask::from_bits_truncate(statx.stx_mask as u16) | FieldMask::DEVICE;
+    let told = FieldMask::from_bits_truncate(statx.stx_mask as u16) & FieldMask::STATX;
+    let mut have = told | FieldMask::DEVICE;
     let (mut mtime, mut ctime, mut atime, mut btime) = (0, 0, 0, 0);
     if want.intersects(FieldMask::TIMES) {
         mtime = nanoseconds(&statx.stx_mtime);
@@ -121,6 +122,8 @@ fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
         ctime,
         atime,
         btime,
+        attribute_bits: 0,
+        reparse_tag: 0,
     };
 }
 

@@ -30,7 +30,8 @@ use super::Sum;
 struct Linked {
     /// Names met in and below the directory.
     names: u32,
-    /// Names the file has; 0 if it may be met more often than that (links are followed).
+    /// Names the file has; 0 if that is not known, or it may be met more often (links are
+    /// followed): then it is remembered to the end.
     all: u32,
     size: Sum,
 }
@@ -45,7 +46,8 @@ pub(crate) struct Links {
 
 impl Links {
     /// Counts one name of a file and returns whether it is the first one met here. `names` is the
-    /// file's link count, or `None` if it can be met more often (links are followed).
+    /// file's link count; `None` if that is not known, or if it can be met more often (links are
+    /// followed).
     pub(crate) fn add(&mut self, id: FileId, names: Option<u32>, size: Sum) -> bool {
         self.absorb(id, Linked { names: 1, all: names.unwrap_or(0), size }).is_none()
     }

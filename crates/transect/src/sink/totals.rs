@@ -112,7 +112,8 @@ impl Sink for Totals {
     fn want(&self) -> Want {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
         Want {
-            entries: sizes | FieldMask::NLINK | FieldMask::FILE_ID,
+            entries: sizes | FieldMask::FILE_ID,
+            welcome: FieldMask::NLINK,
             directories: FieldMask::empty(),
             opened: sizes | FieldMask::DEVICE,
             follow: false,
@@ -140,10 +141,11 @@ impl Sink for Totals {
                 _ => self.others += 1,
             }
             let size = size_of(entry.attributes);
-            let names = entry.attributes.nlink().unwrap_or(1);
+            // Unknown where a directory record does not tell: there may be further names.
+            let names = entry.attributes.nlink();
             let first = match entry.attributes.file_id() {
-                Some(id) if names > 1 || visit.follow => {
-                    account.links.add(id, (!visit.follow).then_some(names), size)
+                Some(id) if names != Some(1) || visit.follow => {
+                    account.links.add(id, names.filter(|_| !visit.follow), size)
                 }
                 _ => true,
             };

@@ -51,8 +51,9 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<Walked<S>, Error> {
-    let run = Run::new(plan, make_sink().want());
-    let mut worker = run.worker(0, make_reader(), make_sink());
+    let mut reader = make_reader();
+    let run = Run::new(plan, make_sink().want(), &mut reader);
+    let mut worker = run.worker(0, reader, make_sink());
     let mut threads = 1;
 
     let (top, mut tasks) = worker.visit_roots();

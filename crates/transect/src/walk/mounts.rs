@@ -21,13 +21,9 @@ impl MountNames {
 
     /// Reads the mount table.
     pub(super) fn read() -> Self {
-        #[cfg(target_os = "linux")]
-        let names = transect_sys::linux::mounts().ok().map(|mounts| {
-            let points = mounts.iter().filter_map(|mount| mount.point.file_name());
-            points.map(OsStr::to_owned).collect()
+        let names = transect_sys::host::mount_points().map(|points| {
+            points.iter().filter_map(|point| point.file_name()).map(OsStr::to_owned).collect()
         });
-        #[cfg(not(target_os = "linux"))]
-        let names = None;
         Self(names)
     }
 

@@ -17,14 +17,20 @@ pub(super) struct RootEntries {
 }
 
 impl RootEntries {
-    /// Looks the roots up; with one root there is nothing to know.
-    pub(super) fn new(roots: &[PathBuf]) -> Self {
+    /// Looks the roots up, with `identity` telling what a path leads to; with one root there is
+    /// nothing to know.
+    pub(super) fn new(
+        roots: &[PathBuf],
+        mut identity: impl FnMut(&Path) -> Option<FileId>,
+    ) -> Self {
         let mut this = Self { repeated: vec![false; roots.len()], ..Self::default() };
         if roots.len() < 2 {
             return this;
         }
         for (index, root) in roots.iter().enumerate() {
-            if let Some((parent, name)) = entry_of(root) {
+            if let Some((parent, name)) = entry_of(root)
+                && let Some(parent) = identity(&parent)
+            {
                 this.names.insert(name.clone());
                 this.repeated[index] = !this.entries.insert((parent, name));
             }
@@ -61,7 +67,7 @@ impl RootEntries {
 
 /// Returns the directory that holds a root, and the root's name in it. A link that is named as a
 /// root is itself the root, not what it leads to. `/` lies in itself.
-fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
+fn entry_of(root: &Path) -> Option<(PathBuf, OsString)> {
     let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
         (Some(parent), Some(name)) if !leads_on(root) => {
@@ -70,25 +76,13 @@ fn entry_of(root: &Path) -> Option<(FileId, OsString)> {
         }
         _ => whole()?,
     };
-    let name = path.file_name().unwrap_or(OsStr::new("/")).to_owned();
-    Some((identity(path.parent().unwrap_or(&path))?, name))
+    let name = transect_sys::host::stored_name(&path).unwrap_or_else(|| OsString::from("/"));
+    Some((path.parent().unwrap_or(&path).to_owned(), name))
 }
 
 /// Returns whether a path asks for what a link at its end leads to: `link/` and `link/.`.
 fn leads_on(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
-    bytes.ends_with(b"/") || bytes.ends_with(b"/.")
-}
-
-#[cfg(unix)]
-#[expect(clippy::disallowed_methods, reason = "one question per root, before the walk begins")]
-fn identity(path: &Path) -> Option<FileId> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path).ok()?;
-    Some(FileId { device: metadata.dev(), inode: metadata.ino() })
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<FileId> {
-    None
+    let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
+    bytes.last().is_some_and(|&byte| std::path::is_separator(byte.into()))
 }

@@ -36,7 +36,7 @@ pub(super) struct Link<H, T> {
 }
 
 impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
-    pub(super) fn new(plan: &'p ScanPlan, mut want: Want) -> Self {
+    pub(super) fn new(plan: &'p ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.follow;
         if plan.follow {
             want.opened |= FieldMask::FILE_ID;
@@ -49,7 +49,9 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
                 true => MountNames::unknown(),
                 false => MountNames::read(),
             },
-            roots: RootEntries::new(&plan.roots),
+            roots: RootEntries::new(&plan.roots, |path| {
+                reader.stat_root(path, FieldMask::FILE_ID, true).ok()?.file_id()
+            }),
             budget: Budget::new(plan.keep_open),
             quit: AtomicBool::new(false),
             seen: Mutex::default(),

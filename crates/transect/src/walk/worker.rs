@@ -98,7 +98,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let first = children.len();
         let mut links = Vec::new();
         loop {
-            let listing = match self.reader.list(&handle, &mut self.batch) {
+            let listing = match self.reader.list(&handle, &mut self.batch, &self.run.want) {
                 Ok(listing) => listing,
                 Err(Fault::Vanished) => break,
                 Err(Fault::Failed(error)) => {

@@ -1,0 +1,41 @@
+//! What a walk must know of the system before it begins, answered on every system: so that
+//! nobody else has to ask which one it is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The most directory handles to have open at once, if the system sets no limit itself.
+const MOST_HANDLES: usize = 1 << 20;
+
+/// Returns how many directory handles this process may have open.
+pub fn handle_limit() -> usize {
+    #[cfg(target_os = "linux")]
+    let limit = crate::linux::open_file_limit();
+    #[cfg(not(target_os = "linux"))]
+    let limit = None::<u64>;
+    limit.map_or(MOST_HANDLES, |limit| usize::try_from(limit).unwrap_or(MOST_HANDLES))
+}
+
+/// Lets this process open as many files as it may without privilege.
+///
+/// For programs, not for libraries: it changes the whole process, and children inherit it.
+pub fn raise_handle_limit() {
+    #[cfg(target_os = "linux")]
+    crate::linux::raise_open_file_limit();
+}
+
+/// Returns where file systems are mounted; `None` if the system does not tell.
+pub fn mount_points() -> Option<Vec<PathBuf>> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::mounts()
+        .ok()
+        .map(|mounts| mounts.into_iter().map(|mount| mount.point).collect());
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Returns the last name of a path as the directory stores it: where names that differ only in
+/// case are the same, a path may spell it otherwise. `None` for what has no name, such as `/`.
+pub fn stored_name(path: &Path) -> Option<OsString> {
+    path.file_name().map(OsString::from)
+}

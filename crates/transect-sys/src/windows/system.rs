@@ -1,0 +1,1 @@
+//! What this Windows is, and what a path lies on.
