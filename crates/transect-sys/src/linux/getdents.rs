@@ -9,7 +9,7 @@ use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
 use crate::reader::Listing;
-use crate::record::{LONGEST, Records};
+use crate::record::dirent::{LONGEST, Records};
 
 /// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. No
 /// bytes are the end.

@@ -1,4 +1,4 @@
-//! The records that `getdents64(2)` writes, parsed without trusting them.
+//! The records that `getdents64(2)` writes on Linux.
 //!
 //! ```text
 //!  0        8        16   18  19                     reclen
@@ -7,8 +7,7 @@
 //!  +--------+--------+----+---+----------------------+
 //! ```
 //! (`struct linux_dirent64`, `include/linux/dirent.h`; native byte order, `len` a multiple of
-//! eight.) The parser is separate from the call, so that it is safe code, can be fuzzed and runs
-//! on any machine with a recorded buffer.
+//! eight.)
 
 use std::ops::Range;
 

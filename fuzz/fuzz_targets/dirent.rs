@@ -8,7 +8,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use transect_sys::record::{HEADER, Records, encode};
+use transect_sys::record::dirent::{HEADER, Records, encode};
 
 #[derive(Arbitrary, Debug)]
 enum Input<'a> {
