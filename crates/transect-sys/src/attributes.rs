@@ -52,6 +52,7 @@ impl FieldMask {
     pub const FILE_ID: Self = Self::INODE.union(Self::DEVICE);
 
     /// The fields that `statx(2)` is asked for.
+    #[cfg(target_os = "linux")]
     pub(crate) const STATX: Self = Self::from_bits_truncate(Self::DEVICE.bits() - 1);
 }
 
@@ -98,6 +99,31 @@ impl FileType {
     /// The values are those of the mode's type bits, shifted right by twelve.
     pub fn from_d_type(d_type: u8) -> Self {
         Self::from_mode(u32::from(d_type) << 12)
+    }
+
+    /// Returns the type that `FILE_ATTRIBUTE_*` and `IO_REPARSE_TAG_*` encode on Windows.
+    ///
+    /// A reparse point that stands for something else by name (symbolic link, junction, mount
+    /// point: the *name surrogate* bit, `IsReparseTagNameSurrogate` in `winnt.h`) is a link.
+    /// All others are what they would be without: cloud placeholders, deduplicated or compressed
+    /// files. A tag of 0 does not exist on Windows; Wine shows links of the system below so.
+    pub fn from_attributes(attributes: u32, reparse_tag: u32) -> Self {
+        const DIRECTORY: u32 = 0x10;
+        const REPARSE_POINT: u32 = 0x400;
+        const NAME_SURROGATE: u32 = 0x2000_0000;
+        if attributes & REPARSE_POINT != 0 {
+            match reparse_tag {
+                // How the Windows subsystem for Linux stores what Windows has not.
+                0x8000_0023 => return Self::Socket,
+                0x8000_0024 => return Self::Fifo,
+                0x8000_0025 => return Self::Char,
+                0x8000_0026 => return Self::Block,
+                0 => return Self::Symlink,
+                tag if tag & NAME_SURROGATE != 0 => return Self::Symlink,
+                _ => {}
+            }
+        }
+        if attributes & DIRECTORY != 0 { Self::Directory } else { Self::File }
     }
 
     /// Returns the word for the type, as it stands in JSON and in the documents.
@@ -250,6 +276,42 @@ mod tests {
         attributes.set_size(0);
         assert_eq!(attributes.size(), Some(0));
         assert_eq!(attributes.have(), FieldMask::SIZE);
+    }
+
+    #[test]
+    fn reparse_points_are_told_apart_by_their_tags() {
+        for (attributes, tag, expected) in [
+            (0x20, 0, FileType::File),
+            (0x10, 0, FileType::Directory),
+            (0x11, 0xA000_000C, FileType::Directory), // no reparse point: not a tag
+            (0x420, 0xA000_000C, FileType::Symlink),
+            (0x410, 0xA000_000C, FileType::Symlink),
+            (0x410, 0xA000_0003, FileType::Symlink), // junction, mount point
+            (0x420, 0xA000_001D, FileType::Symlink), // link of the subsystem for Linux
+            (0x410, 0, FileType::Symlink),           // Wine
+            (0x410, 0x9000_101A, FileType::Directory), // cloud
+            (0x420, 0x9000_001A, FileType::File),
+            (0x420, 0x8000_0013, FileType::File), // deduplicated
+            (0x420, 0x8000_0017, FileType::File), // compressed by the image filter
+            (0x420, 0x8000_001B, FileType::File), // alias of a packaged program
+            (0x420, 0x8000_0023, FileType::Socket),
+            (0x420, 0x8000_0024, FileType::Fifo),
+            (0x420, 0x8000_0025, FileType::Char),
+            (0x420, 0x8000_0026, FileType::Block),
+        ] {
+            let got = FileType::from_attributes(attributes, tag);
+            assert_eq!(got, expected, "{attributes:#x} {tag:#x}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_a_cloud_has_not_filled_is_a_placeholder() {
+        let mut attributes = Attributes::of_type(FileType::Directory);
+        assert!(!attributes.is_placeholder());
+        attributes.set_attribute_bits(0x10);
+        assert!(!attributes.is_placeholder());
+        attributes.set_attribute_bits(0x0004_0010);
+        assert!(attributes.is_placeholder());
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub struct Batch {
     pub(crate) entries: Vec<Entry>,
     /// Entries whose attributes could not be had: index and reason.
     pub(crate) faults: Vec<(u32, Fault)>,
+    /// After the NUL of every name comes its 8.3 name, with a NUL of its own.
+    pub(crate) short_names: bool,
 }
 
 /// Bytes of names that a batch holds for readers that take them one by one.
@@ -97,13 +99,14 @@ impl Default for Batch {
 impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
-        Self { bytes: Vec::new(), entries: Vec::new(), faults: Vec::new() }
+        Self { bytes: Vec::new(), entries: Vec::new(), faults: Vec::new(), short_names: false }
     }
 
     /// Forgets all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.faults.clear();
+        self.short_names = false;
     }
 
     /// Appends an entry, copying its name, and returns it. For readers that do not share the
@@ -141,6 +144,19 @@ impl Batch {
     #[inline]
     pub fn name(&self, entry: &Entry) -> &OsStr {
         name::from_bytes(&self.bytes[entry.name.start as usize..entry.name.end as usize])
+    }
+
+    /// Returns the 8.3 name of an entry of this batch, if [`FieldMask::SHORT_NAME`] was wanted and
+    /// the entry has one besides its name.
+    ///
+    /// [`FieldMask::SHORT_NAME`]: crate::FieldMask::SHORT_NAME
+    pub fn short_name(&self, entry: &Entry) -> Option<&OsStr> {
+        if !self.short_names {
+            return None;
+        }
+        let rest = &self.bytes[entry.name.end as usize + 1..];
+        let name = &rest[..memchr::memchr(0, rest)?];
+        (!name.is_empty()).then(|| name::from_bytes(name))
     }
 
     /// Returns the name at a range of `bytes` as system calls take it.

@@ -160,6 +160,35 @@ impl ReaderName {
                 };
                 user.use_readers(|| GetdentsReader::new(call, settings.buffer_size))
             }
+            #[cfg(windows)]
+            Self::NtQuery | Self::ByHandle => {
+                use crate::windows::{DirectoryCall, HandleReader};
+                let call = match self {
+                    Self::NtQuery => DirectoryCall::NtQuery,
+                    _ => DirectoryCall::ByHandle,
+                };
+                user.use_readers(|| HandleReader::new(call, settings.buffer_size))
+            }
+            #[cfg(windows)]
+            Self::FindFirstFile
+            | Self::FindFirstFileExBasic
+            | Self::FindFirstFileExStandard
+            | Self::FindFirstFileExBasicLarge
+            | Self::FindFirstFileExStandardLarge
+            | Self::FileAttributesEx => {
+                use crate::windows::{FindCall, FindReader};
+                let call = match self {
+                    Self::FindFirstFileExBasic => FindCall::Ex { basic: true, large: false },
+                    Self::FindFirstFileExStandard => FindCall::Ex { basic: false, large: false },
+                    Self::FindFirstFileExBasicLarge => FindCall::Ex { basic: true, large: true },
+                    Self::FindFirstFileExStandardLarge => {
+                        FindCall::Ex { basic: false, large: true }
+                    }
+                    Self::FileAttributesEx => FindCall::AttributesEx,
+                    _ => FindCall::Plain,
+                };
+                user.use_readers(|| FindReader::new(call))
+            }
             _ => {
                 let _ = settings;
                 user.use_readers(PortableReader::new)

@@ -233,7 +233,11 @@ impl Reader for FakeReader {
                 true => FileType::Unknown,
                 false => node.attributes.file_type(),
             };
-            batch.push(&node.name, Attributes::of_type(file_type));
+            let mut free = Attributes::of_type(file_type);
+            if let Some(bits) = node.attributes.attribute_bits() {
+                free.set_attribute_bits(bits);
+            }
+            batch.push(&node.name, free);
         }
         self.listed += batch.len();
         Ok(if rest.len() > batch.len() { Listing::More } else { Listing::End })

@@ -32,6 +32,10 @@ pub enum FaultKind {
     NotADirectory,
     /// A name or path longer than the system takes.
     NameTooLong,
+    /// A name or path that the system does not take at all (`*` on Windows).
+    InvalidName,
+    /// Somebody else has it open and shares it with nobody (Windows).
+    SharingViolation,
     /// Symbolic links that lead back to themselves.
     Loop,
     /// No more file descriptors.
@@ -49,23 +53,54 @@ pub enum FaultKind {
 impl FaultKind {
     /// Returns the kind of an error.
     pub fn of(error: &io::Error) -> Self {
+        if let Some(kind) = Self::of_system(error.raw_os_error()) {
+            return kind;
+        }
         match error.kind() {
-            io::ErrorKind::PermissionDenied => return Self::Denied,
-            io::ErrorKind::NotFound => return Self::NotFound,
-            io::ErrorKind::NotADirectory => return Self::NotADirectory,
-            io::ErrorKind::InvalidFilename => return Self::NameTooLong,
-            io::ErrorKind::InvalidData => return Self::InvalidData,
-            io::ErrorKind::TimedOut => return Self::TimedOut,
-            _ => {}
+            io::ErrorKind::PermissionDenied => Self::Denied,
+            io::ErrorKind::NotFound => Self::NotFound,
+            io::ErrorKind::NotADirectory => Self::NotADirectory,
+            io::ErrorKind::InvalidFilename => Self::NameTooLong,
+            io::ErrorKind::InvalidData => Self::InvalidData,
+            io::ErrorKind::TimedOut => Self::TimedOut,
+            _ => Self::Other,
         }
-        #[cfg(target_os = "linux")]
-        match error.raw_os_error() {
-            Some(libc::ELOOP) => return Self::Loop,
-            Some(libc::EMFILE | libc::ENFILE) => return Self::TooManyOpen,
-            Some(libc::EIO | libc::EUCLEAN) => return Self::Io,
-            _ => {}
-        }
-        Self::Other
+    }
+
+    /// Returns the kind of an error whose number says more than the standard library does.
+    #[cfg(target_os = "linux")]
+    fn of_system(error: Option<i32>) -> Option<Self> {
+        Some(match error? {
+            libc::ELOOP => Self::Loop,
+            libc::EMFILE | libc::ENFILE => Self::TooManyOpen,
+            libc::EIO | libc::EUCLEAN => Self::Io,
+            _ => return None,
+        })
+    }
+
+    /// Returns the kind of an error whose number says more than the standard library does.
+    #[cfg(windows)]
+    fn of_system(error: Option<i32>) -> Option<Self> {
+        use windows_sys::Win32::Foundation as win32;
+        Some(match error? as u32 {
+            win32::ERROR_SHARING_VIOLATION | win32::ERROR_LOCK_VIOLATION => Self::SharingViolation,
+            win32::ERROR_INVALID_NAME | win32::ERROR_BAD_PATHNAME => Self::InvalidName,
+            win32::ERROR_DELETE_PENDING => Self::NotFound,
+            win32::ERROR_CANT_RESOLVE_FILENAME => Self::Loop,
+            win32::ERROR_TOO_MANY_OPEN_FILES => Self::TooManyOpen,
+            win32::ERROR_CRC
+            | win32::ERROR_READ_FAULT
+            | win32::ERROR_IO_DEVICE
+            | win32::ERROR_FILE_CORRUPT
+            | win32::ERROR_DISK_CORRUPT => Self::Io,
+            _ => return None,
+        })
+    }
+
+    /// Returns the kind of an error whose number says more than the standard library does.
+    #[cfg(not(any(target_os = "linux", windows)))]
+    fn of_system(_: Option<i32>) -> Option<Self> {
+        None
     }
 
     /// Returns the word for the kind, as it stands in JSON and in the documents.
@@ -75,6 +110,8 @@ impl FaultKind {
             Self::NotFound => "not_found",
             Self::NotADirectory => "not_a_directory",
             Self::NameTooLong => "name_too_long",
+            Self::InvalidName => "invalid_name",
+            Self::SharingViolation => "sharing_violation",
             Self::Loop => "loop",
             Self::TooManyOpen => "too_many_open",
             Self::Io => "io",

@@ -37,5 +37,8 @@ pub fn mount_points() -> Option<Vec<PathBuf>> {
 /// Returns the last name of a path as the directory stores it: where names that differ only in
 /// case are the same, a path may spell it otherwise. `None` for what has no name, such as `/`.
 pub fn stored_name(path: &Path) -> Option<OsString> {
+    #[cfg(windows)]
+    return crate::windows::stored_name(path);
+    #[cfg(not(windows))]
     path.file_name().map(OsString::from)
 }

@@ -5,7 +5,7 @@
 //! (`name_too_long`), and a renamed parent makes its children vanish.
 
 use std::ffi::OsStr;
-use std::fs::{Metadata, ReadDir};
+use std::fs::{DirEntry, Metadata, ReadDir};
 use std::path::{Path, PathBuf};
 
 use crate::attributes::{Attributes, FieldMask, FileType};
@@ -53,23 +53,32 @@ fn join(anchor: &PathHandle, steps: &[&OsStr]) -> PathBuf {
     path
 }
 
-/// Asks about a path, following a link only where it leads somewhere.
-fn ask(path: &Path, follow: bool) -> std::io::Result<Metadata> {
-    if follow && let Ok(metadata) = std::fs::metadata(path) {
-        return Ok(metadata);
-    }
-    std::fs::symlink_metadata(path)
+/// Asks about a path, following a link only where it leads somewhere. Returns whether it did.
+fn ask(path: &Path, want: FieldMask, follow: bool) -> std::io::Result<(Attributes, bool)> {
+    let target = if follow { std::fs::metadata(path).ok() } else { None };
+    let followed = target.is_some();
+    let metadata = target.map_or_else(|| std::fs::symlink_metadata(path), Ok)?;
+    let mut attributes = attributes_of(&metadata);
+    complete(path, want, followed, &mut attributes)?;
+    Ok((attributes, followed))
 }
 
 impl Reader for PortableReader {
     type Handle = PathHandle;
 
-    fn stat_root(&mut self, path: &Path, _: FieldMask, follow: bool) -> Result<Attributes, Fault> {
-        ask(path, follow).map(|metadata| attributes_of(&metadata)).map_err(Fault::Failed)
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        let answer = exact(path).and_then(|path| ask(&path, want, follow));
+        answer.map(|(attributes, _)| attributes).map_err(Fault::Failed)
     }
 
     fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
-        self.start(path.to_owned(), Volume::default()).map_err(Fault::Failed)
+        let handle = exact(path).and_then(|path| self.start(path, Volume::default()));
+        handle.map_err(Fault::Failed)
     }
 
     fn open(
@@ -86,10 +95,9 @@ impl Reader for PortableReader {
         self.start(path, anchor.volume).map_err(fault_below)
     }
 
-    fn stat_open(&mut self, handle: &mut PathHandle, _: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
         // The link of a followed or named root was already resolved by opening it.
-        let metadata = std::fs::metadata(&handle.path).map_err(fault_below)?;
-        let attributes = attributes_of(&metadata);
+        let (attributes, _) = ask(&handle.path, want, true).map_err(fault_below)?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(&handle.path, attributes.device());
         }
@@ -100,12 +108,11 @@ impl Reader for PortableReader {
         &mut self,
         anchor: &PathHandle,
         steps: &[&OsStr],
-        _: FieldMask,
+        want: FieldMask,
         follow: bool,
     ) -> Result<Attributes, Fault> {
-        ask(&join(anchor, steps), follow)
-            .map(|metadata| attributes_of(&metadata))
-            .map_err(fault_below)
+        let answer = ask(&join(anchor, steps), want, follow);
+        answer.map(|(attributes, _)| attributes).map_err(fault_below)
     }
 
     fn list(&mut self, _: &PathHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
@@ -120,8 +127,7 @@ impl Reader for PortableReader {
                     return Ok(Listing::End);
                 }
                 Some(Ok(entry)) => {
-                    let file_type = entry.file_type().map_or(FileType::Unknown, file_type_of);
-                    batch.push(&entry.file_name(), Attributes::of_type(file_type));
+                    batch.push(&entry.file_name(), Attributes::of_type(type_of(&entry)));
                 }
                 Some(Err(error)) => {
                     self.listing = None;
@@ -143,13 +149,19 @@ impl Reader for PortableReader {
             if !unknown && !follow && entry.attributes.have().contains(wanted) {
                 continue;
             }
-            match ask(&handle.path.join(batch.name(entry)), follow) {
+            match ask(&handle.path.join(batch.name(entry)), wanted, follow) {
                 Err(error) => batch.set_fault(index, fault_below(error)),
-                Ok(metadata) => {
+                Ok((attributes, followed)) => {
                     let entry = &mut batch.entries[index];
-                    entry.attributes = attributes_of(&metadata);
-                    entry.followed = file_type == FileType::Symlink && !metadata.is_symlink();
-                    if entry.verdict == Verdict::DescendOnly && !metadata.is_dir() {
+                    entry.attributes = attributes;
+                    entry.followed = file_type == FileType::Symlink && followed;
+                    if file_type == FileType::Symlink && !followed {
+                        // Wine tells links apart when it lists them, and only then.
+                        entry.attributes.set_file_type(file_type);
+                    }
+                    if entry.verdict == Verdict::DescendOnly
+                        && entry.attributes.file_type() != FileType::Directory
+                    {
                         entry.verdict = Verdict::Drop;
                     }
                 }
@@ -173,6 +185,42 @@ fn volume_of(path: &Path, device: Option<u64>) -> Volume {
 #[cfg(not(target_os = "linux"))]
 fn volume_of(_: &Path, device: Option<u64>) -> Volume {
     Volume { device, ..Volume::default() }
+}
+
+/// Returns the path under which a root is found whatever its names hold.
+#[cfg(windows)]
+fn exact(path: &Path) -> std::io::Result<PathBuf> {
+    crate::windows::verbatim(path)
+}
+
+#[cfg(not(windows))]
+fn exact(path: &Path) -> std::io::Result<PathBuf> {
+    Ok(path.to_owned())
+}
+
+/// Adds what is wanted and `std` does not tell: on Windows the allocated size and the file id.
+#[cfg(windows)]
+use crate::windows::complete;
+
+#[cfg(not(windows))]
+fn complete(_: &Path, _: FieldMask, _: bool, _: &mut Attributes) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Returns the type of an entry as its directory tells it.
+fn type_of(entry: &DirEntry) -> FileType {
+    let file_type = entry.file_type().map_or(FileType::Unknown, file_type_of);
+    // `std` keeps to itself what kind of reparse point a directory is.
+    #[cfg(windows)]
+    if file_type == FileType::Directory
+        && entry.metadata().is_ok_and(|metadata| {
+            use std::os::windows::fs::MetadataExt;
+            metadata.file_attributes() & 0x400 != 0
+        })
+    {
+        return crate::windows::listed_type(&entry.path()).unwrap_or(file_type);
+    }
+    file_type
 }
 
 fn file_type_of(file_type: std::fs::FileType) -> FileType {

@@ -119,7 +119,7 @@ impl<T> Dir<T> {
     pub(crate) fn write_prefix(&self, out: &mut Vec<u8>) {
         let length = |dir: &Self| {
             let name = dir.name.as_encoded_bytes();
-            name.len() + usize::from(!ends_with_separator(name))
+            name.len() + usize::from(!takes_a_name(name))
         };
         let mut end = out.len() + self.ancestors().map(length).sum::<usize>();
         out.resize(end, std::path::MAIN_SEPARATOR as u8);
@@ -150,14 +150,19 @@ impl<T> Dir<T> {
     }
 }
 
-/// Returns whether the next name can be appended as it is. A root may end with a separator: `/`.
-fn ends_with_separator(path: &[u8]) -> bool {
-    path.last().is_none_or(|&byte| std::path::is_separator(byte.into()))
+/// Returns whether the next name can be appended as it is. A root may end with a separator, `/`,
+/// or be a drive, `C:`, which means the current directory there.
+fn takes_a_name(path: &[u8]) -> bool {
+    match path {
+        [.., last] if std::path::is_separator((*last).into()) => true,
+        [_, b':'] => cfg!(windows),
+        path => path.is_empty(),
+    }
 }
 
 /// Appends one name to a path.
 fn append(path: &mut OsString, name: &OsStr) {
-    if !ends_with_separator(path.as_encoded_bytes()) {
+    if !takes_a_name(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);
     }
     path.push(name);
@@ -184,6 +189,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg(windows)]
+    fn paths_begin_with_the_drive_as_given() {
+        let top = Dir::top(());
+        for (root, expected) in
+            [("C:", r"C:a\b"), (r"C:\", r"C:\a\b"), ("C:/", r"C:/a\b"), (r"\\s\x", r"\\s\x\a\b")]
+        {
+            let dir = child(&child(&top, root), "a");
+            assert_eq!(dir.path_of(OsStr::new("b")).as_os_str(), expected);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
     fn paths_begin_with_the_root_as_given() {
         let top = Dir::top(());
         for (root, expected) in [("/", "/a/b"), (".", "./a/b"), ("x/", "x/a/b"), ("x", "x/a/b")] {

@@ -32,7 +32,8 @@ pub struct ScanOptions {
     pub one_file_system: bool,
     /// Read pseudo file systems (`/proc`, `/sys`) below a root that is not one itself.
     pub pseudo_file_systems: bool,
-    /// Follow symbolic links. Every directory is read once, whatever leads to it.
+    /// Follow symbolic links. Every directory is read once, whatever leads to it. On Windows also
+    /// read directories that are fetched from a cloud service when they are read.
     pub follow: bool,
     /// Read no directories that are this many steps below their root, or deeper.
     pub max_depth: Option<u32>,

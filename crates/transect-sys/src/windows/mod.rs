@@ -1,4 +1,27 @@
-//! Windows: directory records by handle or by search handle, and everything asked without a path
-//! being parsed anew.
+//! Windows: whole directories as records, directories opened relative to their parent's handle.
+//!
+//! A directory record carries sizes, times, attributes and, where the class has it, the file id:
+//! nothing has to be asked of a file. What a record has not (the link count; with the readers by
+//! path also allocated size and file id) is asked of an opened handle, if it is wanted.
+//!
+//! The calls are those of the Windows Driver Kit and of the Windows SDK as Microsoft documents
+//! them; statuses of the kernel are told as the Win32 errors that they mean.
 
+mod ask;
+mod fill;
+mod find;
+mod handle_reader;
+mod name;
+mod open;
+mod path;
+mod query;
+mod status;
 pub mod system;
+
+pub use find::{FindCall, FindReader};
+pub use handle_reader::{DirHandle, HandleReader};
+pub use query::DirectoryCall;
+
+pub(crate) use ask::complete;
+pub(crate) use find::{listed_type, stored_name};
+pub(crate) use path::verbatim;

@@ -42,6 +42,9 @@ pub enum SkipReason {
     MountBoundary,
     /// A file system that occupies no storage (`/proc`, `/sys`) below one that does: not read.
     PseudoFileSystem,
+    /// A directory that would have to be fetched from where its content is kept (a cloud service,
+    /// Windows): not read.
+    Placeholder,
     /// Also named as a root of its own, and counted there.
     OverlappingRoot,
     /// A link that leads to a directory above itself.
@@ -65,6 +68,7 @@ impl SkipReason {
             Self::MaxDepth => "max_depth",
             Self::MountBoundary => "mount_boundary",
             Self::PseudoFileSystem => "pseudo_file_system",
+            Self::Placeholder => "placeholder",
             Self::OverlappingRoot => "overlapping_root",
             Self::Loop => "loop",
             Self::VisitedElsewhere => "visited_elsewhere",

@@ -242,11 +242,16 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             {
                 continue;
             }
-            if too_deep {
-                self.sink.skipped(dir, SkipReason::MaxDepth);
+            let unread = match too_deep {
+                true => Some(SkipReason::MaxDepth),
+                false if self.run.plan.follow => None,
+                false => entry.attributes.is_placeholder().then_some(SkipReason::Placeholder),
+            };
+            if let Some(reason) = unread {
+                self.sink.skipped(dir, reason);
             }
             let how = How {
-                read: !too_deep && entry.verdict != Verdict::Prune,
+                read: unread.is_none() && entry.verdict != Verdict::Prune,
                 listed: entry.verdict != Verdict::DescendOnly,
                 followed: entry.followed,
             };

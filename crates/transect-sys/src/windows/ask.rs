@@ -1,0 +1,219 @@
+//! The attributes of what is open.
+
+use std::io;
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
+use std::path::Path;
+
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_BASIC_INFORMATION, FILE_ID_INFORMATION, FILE_INFORMATION_CLASS, FILE_INTERNAL_INFORMATION,
+    FILE_STANDARD_INFORMATION, FileAttributeTagInformation, FileBasicInformation,
+    FileFsVolumeInformation, FileIdInformation, FileInternalInformation, FileStandardInformation,
+    NtQueryInformationFile, NtQueryVolumeInformationFile,
+};
+use windows_sys::Wdk::System::SystemServices::{
+    FILE_ATTRIBUTE_TAG_INFORMATION, FILE_FS_VOLUME_INFORMATION,
+};
+use windows_sys::Win32::Foundation::STATUS_BUFFER_OVERFLOW;
+use windows_sys::Win32::Storage::FileSystem::FILE_ATTRIBUTE_REPARSE_POINT;
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+use super::open::{Purpose, open_path};
+use super::path::units;
+use super::status::error_of;
+use crate::attributes::{Attributes, FieldMask, FileType};
+use crate::record::dirinfo::nanoseconds;
+
+/// What Windows can tell of a file at all. Nobody is asked for the rest.
+pub(super) const TELLABLE: FieldMask = FieldMask::SIZE
+    .union(FieldMask::ALLOCATED)
+    .union(FieldMask::TIMES)
+    .union(FieldMask::NLINK)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::ATTRIBUTES)
+    .union(FieldMask::REPARSE_TAG);
+
+/// A structure that `NtQueryInformationFile` writes.
+///
+/// # Safety
+/// The class writes this structure, and any bytes it may write are a value of it.
+unsafe trait Information: Default {
+    const CLASS: FILE_INFORMATION_CLASS;
+}
+
+// SAFETY: `ntifs.h` names the structure for the class; its fields are numbers.
+unsafe impl Information for FILE_BASIC_INFORMATION {
+    const CLASS: FILE_INFORMATION_CLASS = FileBasicInformation;
+}
+
+// SAFETY: as above; its two flags are written as 0 or 1.
+unsafe impl Information for FILE_STANDARD_INFORMATION {
+    const CLASS: FILE_INFORMATION_CLASS = FileStandardInformation;
+}
+
+// SAFETY: as above; its field is a number.
+unsafe impl Information for FILE_INTERNAL_INFORMATION {
+    const CLASS: FILE_INFORMATION_CLASS = FileInternalInformation;
+}
+
+// SAFETY: as above; its fields are numbers.
+unsafe impl Information for FILE_ATTRIBUTE_TAG_INFORMATION {
+    const CLASS: FILE_INFORMATION_CLASS = FileAttributeTagInformation;
+}
+
+// SAFETY: as above; its fields are numbers and bytes.
+unsafe impl Information for FILE_ID_INFORMATION {
+    const CLASS: FILE_INFORMATION_CLASS = FileIdInformation;
+}
+
+fn ask<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
+    let mut answer = T::default();
+    let mut status_block = IO_STATUS_BLOCK::default();
+    // SAFETY: the class writes at most the structure that its trait names, into one that is ours;
+    // the handle is borrowed, hence open, and was opened for synchronous work.
+    let status = unsafe {
+        NtQueryInformationFile(
+            handle.as_raw_handle(),
+            &mut status_block,
+            (&raw mut answer).cast(),
+            size_of::<T>() as u32,
+            T::CLASS,
+        )
+    };
+    if status < 0 { Err(error_of(status)) } else { Ok(answer) }
+}
+
+/// Returns the serial number of the volume that an open file lies on; `None` if it has none.
+pub(super) fn device_of(handle: BorrowedHandle<'_>) -> Option<u64> {
+    // 64 bits where the file system has them (Windows 8), else the 32 that every one has.
+    let whole = ask::<FILE_ID_INFORMATION>(handle).map(|id| id.VolumeSerialNumber);
+    whole.ok().or_else(|| serial_of(handle)).filter(|&serial| serial != 0)
+}
+
+fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
+    // Room for the label, which comes along: 32 characters.
+    #[repr(C)]
+    struct Labelled {
+        volume: FILE_FS_VOLUME_INFORMATION,
+        rest_of_label: [u16; 32],
+    }
+    let volume = FILE_FS_VOLUME_INFORMATION {
+        VolumeCreationTime: 0,
+        VolumeSerialNumber: 0,
+        VolumeLabelLength: 0,
+        SupportsObjects: false,
+        VolumeLabel: [0],
+    };
+    let mut answer = Labelled { volume, rest_of_label: [0; 32] };
+    let mut status_block = IO_STATUS_BLOCK::default();
+    // SAFETY: as in `ask`; the class writes the structure and, behind it, the rest of the label.
+    let status = unsafe {
+        NtQueryVolumeInformationFile(
+            handle.as_raw_handle(),
+            &mut status_block,
+            (&raw mut answer).cast(),
+            size_of::<Labelled>() as u32,
+            FileFsVolumeInformation,
+        )
+    };
+    // A longer label is cut off; the number stands before it.
+    (status >= 0 || status == STATUS_BUFFER_OVERFLOW)
+        .then_some(answer.volume.VolumeSerialNumber.into())
+}
+
+/// Returns what is wanted of an open file. `device` is its volume, if that is known already.
+///
+/// # Errors
+/// Whatever the system says.
+pub(super) fn attributes_of(
+    handle: BorrowedHandle<'_>,
+    want: FieldMask,
+    device: Option<u64>,
+) -> io::Result<Attributes> {
+    let basic: FILE_BASIC_INFORMATION = ask(handle)?;
+    let mut tag = 0;
+    if basic.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+        tag = ask::<FILE_ATTRIBUTE_TAG_INFORMATION>(handle)?.ReparseTag;
+    }
+    let file_type = FileType::from_attributes(basic.FileAttributes, tag);
+    let mut attributes = Attributes::of_type(file_type);
+    attributes.set_attribute_bits(basic.FileAttributes);
+    attributes.set_reparse_tag(tag);
+    let times = [basic.CreationTime, basic.LastAccessTime, basic.LastWriteTime, basic.ChangeTime];
+    set_times(&mut attributes, times);
+    if want.intersects(FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::NLINK) {
+        let standard: FILE_STANDARD_INFORMATION = ask(handle)?;
+        attributes.set_size(u64::try_from(standard.EndOfFile).unwrap_or(0));
+        attributes.set_allocated(u64::try_from(standard.AllocationSize).unwrap_or(0));
+        // Wine shows a link of the system below as one more name of a file that has one: whoever
+        // tells files apart by their id must not be told that there are no further names.
+        if want.contains(FieldMask::NLINK) {
+            attributes.set_nlink(standard.NumberOfLinks);
+        }
+    }
+    if want.contains(FieldMask::INODE) {
+        let internal: FILE_INTERNAL_INFORMATION = ask(handle)?;
+        // 0 and -1 mean that the file has no number of 64 bits ([MS-FSCC] 2.1.9).
+        match internal.IndexNumber {
+            0 | -1 => {}
+            number => attributes.set_inode(number as u64),
+        }
+    }
+    if want.contains(FieldMask::DEVICE)
+        && let Some(device) = device.or_else(|| device_of(handle))
+    {
+        attributes.set_device(device);
+    }
+    Ok(attributes)
+}
+
+/// Sets the times of birth, access, content and attributes, given in 100 ns since 1601.
+pub(super) fn set_times(attributes: &mut Attributes, times: [i64; 4]) {
+    let [created, accessed, written, changed] = times.map(nanoseconds);
+    if let Some(time) = created {
+        attributes.set_btime(time);
+    }
+    if let Some(time) = accessed {
+        attributes.set_atime(time);
+    }
+    if let Some(time) = written {
+        attributes.set_mtime(time);
+    }
+    if let Some(time) = changed {
+        attributes.set_ctime(time);
+    }
+}
+
+/// Returns what is wanted of what lies at a path, and the type it has.
+///
+/// # Errors
+/// Whatever the system says.
+pub(super) fn attributes_at(
+    path: &[u16],
+    want: FieldMask,
+    device: Option<u64>,
+    follow: bool,
+) -> io::Result<Attributes> {
+    let handle = open_path(path, Purpose::Ask, follow)?;
+    // What is followed may lie on another volume.
+    attributes_of(handle.as_handle(), want, device.filter(|_| !follow))
+}
+
+/// Adds what is wanted and not known yet, as far as Windows can tell it: for the portable reader,
+/// whose library does not.
+///
+/// # Errors
+/// Whatever the system says.
+pub(crate) fn complete(
+    path: &Path,
+    want: FieldMask,
+    follow: bool,
+    attributes: &mut Attributes,
+) -> io::Result<()> {
+    if attributes.have().contains(want & TELLABLE) {
+        return Ok(());
+    }
+    let file_type = attributes.file_type();
+    *attributes = attributes_at(&units(path)?, want, None, follow)?;
+    attributes.set_file_type(file_type);
+    Ok(())
+}

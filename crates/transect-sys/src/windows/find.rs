@@ -1,0 +1,392 @@
+//! The readers by path: `FindFirstFile` in all its forms.
+//!
+//! They are what most programs use, and the rows that all others are compared with. Every directory
+//! is found by its whole path; a record has sizes and times, but neither allocated size nor file
+//! id: who wants those pays for an opened handle per file.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::windows::ffi::OsStringExt;
+use std::path::Path;
+use std::ptr::null;
+
+use windows_sys::Win32::Foundation::{
+    ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_FILES, FILETIME, HANDLE, INVALID_HANDLE_VALUE,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    FIND_FIRST_EX_LARGE_FETCH, FindClose, FindExInfoBasic, FindExInfoStandard,
+    FindExSearchNameMatch, FindFirstFileExW, FindFirstFileW, FindNextFileW, GetFileAttributesExW,
+    GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA, WIN32_FIND_DATAW,
+};
+
+use super::ask::{attributes_at, attributes_of, device_of, set_times};
+use super::fill::fill;
+use super::handle_reader::stat_root;
+use super::open::{Purpose, open_path};
+use super::path;
+use super::status::fault_below;
+use crate::attributes::{Attributes, FieldMask, FileType};
+use crate::batch::Batch;
+use crate::fault::Fault;
+use crate::reader::{Listing, Reader, Want};
+use crate::volume::Volume;
+use std::os::windows::io::AsHandle;
+
+/// Which of the calls lists, and which asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindCall {
+    /// `FindFirstFile`.
+    Plain,
+    /// `FindFirstFileEx`.
+    Ex {
+        /// Level Basic, which leaves out the 8.3 name; otherwise level Standard.
+        basic: bool,
+        /// `FIND_FIRST_EX_LARGE_FETCH`: a larger buffer for each trip to the device.
+        large: bool,
+    },
+    /// `FindFirstFile` for the names alone, and `GetFileAttributesEx` for every file.
+    AttributesEx,
+}
+
+/// A directory by its verbatim path.
+#[derive(Debug)]
+pub struct PathHandle {
+    path: Vec<u16>,
+    volume: Volume,
+}
+
+/// Lists with `FindFirstFile` and its kin, always by path.
+#[derive(Debug)]
+pub struct FindReader {
+    call: FindCall,
+    /// The directory being listed, from its opening to its end.
+    search: Option<Search>,
+}
+
+impl FindReader {
+    /// Returns a reader that lists with `call`.
+    pub fn new(call: FindCall) -> Self {
+        Self { call, search: None }
+    }
+
+    fn start(&mut self, path: Vec<u16>, volume: Volume) -> io::Result<PathHandle> {
+        self.search = None;
+        self.search = Some(Search::begin(self.call, &path)?);
+        Ok(PathHandle { path, volume })
+    }
+
+    /// Asks about an entry by its path.
+    fn ask(
+        &self,
+        handle: &PathHandle,
+        name: &OsStr,
+        want: FieldMask,
+        follow: bool,
+    ) -> io::Result<Attributes> {
+        let mut path = handle.path.clone();
+        path::append_step_to(&mut path, name)?;
+        if self.call != FindCall::AttributesEx || follow {
+            return attributes_at(&path, want, handle.volume.device, follow);
+        }
+        let mut attributes = attributes_ex(&mut path)?;
+        let rest = want - attributes.have();
+        if !rest.is_empty() {
+            attributes = attributes_at(&path, want, handle.volume.device, false)?;
+        }
+        Ok(attributes)
+    }
+}
+
+/// A search that is open, and the record it has brought already.
+#[derive(Debug)]
+struct Search {
+    handle: HANDLE,
+    pending: Option<Box<Found>>,
+}
+
+// SAFETY: a search handle is a number that any thread may use; it is used by one at a time.
+unsafe impl Send for Search {}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        if self.handle != INVALID_HANDLE_VALUE {
+            // SAFETY: the search is open, and nobody uses it after this.
+            unsafe { FindClose(self.handle) };
+        }
+    }
+}
+
+impl Search {
+    /// Begins to list the directory at a verbatim path.
+    fn begin(call: FindCall, directory: &[u16]) -> io::Result<Self> {
+        let mut pattern = directory.to_vec();
+        path::append(&mut pattern, OsStr::new("*"));
+        match Self::first(call, &mut pattern) {
+            Ok(search) => Ok(search),
+            // The root of a volume has no `.`: without any entry nothing matches.
+            Err(error) if error.raw_os_error() == Some(ERROR_FILE_NOT_FOUND as i32) => {
+                Ok(Self { handle: INVALID_HANDLE_VALUE, pending: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Begins to look for what matches; `pattern` gets a NUL at its end.
+    fn first(call: FindCall, pattern: &mut Vec<u16>) -> io::Result<Self> {
+        pattern.push(0);
+        let mut data = WIN32_FIND_DATAW::default();
+        // SAFETY: the pattern ends in a NUL, the record is ours to write, no filter is given.
+        let handle = unsafe {
+            match call {
+                FindCall::Plain | FindCall::AttributesEx => {
+                    FindFirstFileW(pattern.as_ptr(), &mut data)
+                }
+                FindCall::Ex { basic, large } => FindFirstFileExW(
+                    pattern.as_ptr(),
+                    if basic { FindExInfoBasic } else { FindExInfoStandard },
+                    (&raw mut data).cast(),
+                    FindExSearchNameMatch,
+                    null(),
+                    if large { FIND_FIRST_EX_LARGE_FETCH } else { 0 },
+                ),
+            }
+        };
+        if handle == INVALID_HANDLE_VALUE {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { handle, pending: Some(Box::new(Found(data))) })
+    }
+
+    /// Returns the next record; `None` if there are no more.
+    fn next(&mut self) -> io::Result<Option<Box<Found>>> {
+        if let Some(found) = self.pending.take() {
+            return Ok(Some(found));
+        }
+        if self.handle == INVALID_HANDLE_VALUE {
+            return Ok(None);
+        }
+        let mut found = Box::new(Found(WIN32_FIND_DATAW::default()));
+        // SAFETY: the search is open, and the record is ours to write.
+        if unsafe { FindNextFileW(self.handle, &mut found.0) } != 0 {
+            return Ok(Some(found));
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() == Some(ERROR_NO_MORE_FILES as i32) {
+            true => Ok(None),
+            false => Err(error),
+        }
+    }
+}
+
+/// A record.
+struct Found(WIN32_FIND_DATAW);
+
+impl std::fmt::Debug for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Found").field(&OsString::from_wide(self.name())).finish()
+    }
+}
+
+impl Found {
+    fn name(&self) -> &[u16] {
+        until_nul(&self.0.cFileName)
+    }
+
+    fn short_name(&self) -> &[u16] {
+        until_nul(&self.0.cAlternateFileName)
+    }
+
+    fn file_type(&self) -> FileType {
+        FileType::from_attributes(self.0.dwFileAttributes, self.0.dwReserved0)
+    }
+
+    fn attributes(&self) -> Attributes {
+        let data = &self.0;
+        let mut attributes = Attributes::of_type(self.file_type());
+        attributes.set_attribute_bits(data.dwFileAttributes);
+        let tag = if data.dwFileAttributes & 0x400 != 0 { data.dwReserved0 } else { 0 };
+        attributes.set_reparse_tag(tag);
+        attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));
+        let times = [data.ftCreationTime, data.ftLastAccessTime, data.ftLastWriteTime];
+        set_find_times(&mut attributes, times);
+        attributes
+    }
+}
+
+fn until_nul(units: &[u16]) -> &[u16] {
+    let end = units.iter().position(|&unit| unit == 0).unwrap_or(units.len());
+    &units[..end]
+}
+
+fn joined(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn set_find_times(attributes: &mut Attributes, times: [FILETIME; 3]) {
+    let [created, accessed, written] =
+        times.map(|time| joined(time.dwHighDateTime, time.dwLowDateTime) as i64);
+    // There is no time of the attributes' change: 0 is "not told".
+    set_times(attributes, [created, accessed, written, 0]);
+}
+
+/// Calls `GetFileAttributesEx`; the path gets a NUL while it is asked about.
+fn attributes_ex(path: &mut Vec<u16>) -> io::Result<Attributes> {
+    let mut data = WIN32_FILE_ATTRIBUTE_DATA::default();
+    path.push(0);
+    // SAFETY: the path ends in a NUL, and the class writes the structure, which is ours.
+    let done = unsafe {
+        GetFileAttributesExW(path.as_ptr(), GetFileExInfoStandard, (&raw mut data).cast())
+    };
+    path.pop();
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut attributes = Attributes::of_type(FileType::from_attributes(data.dwFileAttributes, 0));
+    attributes.set_attribute_bits(data.dwFileAttributes);
+    attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));
+    let times = [data.ftCreationTime, data.ftLastAccessTime, data.ftLastWriteTime];
+    set_find_times(&mut attributes, times);
+    Ok(attributes)
+}
+
+/// Returns the record of one path.
+fn find(path: &Path) -> io::Result<Box<Found>> {
+    let mut pattern = path::units(path)?;
+    let mut search = Search::first(FindCall::Ex { basic: true, large: false }, &mut pattern)?;
+    search.next()?.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// Returns the type of what a path names, as its directory lists it.
+pub(crate) fn listed_type(path: &Path) -> io::Result<FileType> {
+    Ok(find(path)?.file_type())
+}
+
+/// Returns the last name of a path as its directory stores it.
+pub(crate) fn stored_name(path: &Path) -> Option<OsString> {
+    // A name that is a pattern would be answered with another one.
+    let name = path.file_name()?;
+    let pattern = name.as_encoded_bytes().iter().any(|byte| b"*?<>\"".contains(byte));
+    let found = if pattern { None } else { find(path).ok() };
+    Some(found.map_or_else(|| name.to_owned(), |found| OsString::from_wide(found.name())))
+}
+
+impl Reader for FindReader {
+    type Handle = PathHandle;
+
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        stat_root(path, want, follow)
+    }
+
+    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
+        let units = path::units(path).map_err(Fault::Failed)?;
+        let device = volume_at(&units).map_err(Fault::Failed)?;
+        let volume = Volume { device, ..Volume::default() };
+        self.start(units, volume).map_err(Fault::Failed)
+    }
+
+    fn open(
+        &mut self,
+        anchor: &PathHandle,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<PathHandle, Fault> {
+        let mut path = anchor.path.clone();
+        for step in steps {
+            path::append_step_to(&mut path, step).map_err(Fault::Failed)?;
+        }
+        let mut volume = anchor.volume;
+        if follow {
+            volume.device = volume_at(&path).map_err(fault_below)?;
+        } else {
+            // Looking for what is in it would follow what has become a link.
+            let now = attributes_ex(&mut path).map_err(fault_below)?;
+            let link = now.attribute_bits().is_some_and(|bits| bits & 0x400 != 0);
+            let plain = now.file_type() == FileType::Directory;
+            if !plain && !(link && is_listed_as_directory(&path)) {
+                return Err(Fault::Vanished);
+            }
+        }
+        self.start(path, volume).map_err(fault_below)
+    }
+
+    fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
+        if let Some(device) = handle.volume.device.filter(|_| want == FieldMask::DEVICE) {
+            let mut attributes = Attributes::of_type(FileType::Directory);
+            attributes.set_device(device);
+            return Ok(attributes);
+        }
+        let open = open_path(&handle.path, Purpose::Ask, true).map_err(fault_below)?;
+        attributes_of(open.as_handle(), want, handle.volume.device).map_err(Fault::Failed)
+    }
+
+    fn stat(
+        &mut self,
+        anchor: &PathHandle,
+        steps: &[&OsStr],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        let mut path = anchor.path.clone();
+        for step in steps.iter().filter(|&&step| step != ".") {
+            path::append_step_to(&mut path, step).map_err(Fault::Failed)?;
+        }
+        attributes_at(&path, want, anchor.volume.device, follow).map_err(fault_below)
+    }
+
+    fn list(
+        &mut self,
+        handle: &PathHandle,
+        batch: &mut Batch,
+        want: &Want,
+    ) -> Result<Listing, Fault> {
+        batch.clear();
+        let wanted = want.entries | want.directories;
+        batch.short_names = wanted.contains(FieldMask::SHORT_NAME);
+        let Some(search) = &mut self.search else {
+            return Ok(Listing::End);
+        };
+        while batch.has_room() {
+            let Some(found) = search.next().map_err(Fault::Failed)? else {
+                self.search = None;
+                return Ok(Listing::End);
+            };
+            if matches!(found.name(), [DOT] | [DOT, DOT]) {
+                continue;
+            }
+            let mut attributes = match self.call {
+                FindCall::AttributesEx => Attributes::of_type(found.file_type()),
+                _ => found.attributes(),
+            };
+            if let Some(device) = handle.volume.device {
+                attributes.set_device(device);
+            }
+            let short_name = batch.short_names.then(|| found.short_name().iter().copied());
+            batch.push_utf16(found.name().iter().copied(), short_name, attributes);
+        }
+        Ok(Listing::More)
+    }
+
+    fn fill(&mut self, handle: &PathHandle, batch: &mut Batch, want: &Want) {
+        fill(batch, want, |name, wanted, follow| self.ask(handle, name, wanted, follow));
+    }
+
+    fn volume(handle: &PathHandle) -> Volume {
+        handle.volume
+    }
+}
+
+const DOT: u16 = b'.' as u16;
+
+fn volume_at(path: &[u16]) -> io::Result<Option<u64>> {
+    Ok(device_of(open_path(path, Purpose::Ask, true)?.as_handle()))
+}
+
+fn is_listed_as_directory(path: &[u16]) -> bool {
+    let path = std::path::PathBuf::from(OsString::from_wide(path));
+    listed_type(&path).is_ok_and(|listed| listed == FileType::Directory)
+}

@@ -1,0 +1,342 @@
+//! The readers by handle: directories are opened relative to their parent, and read as records.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
+use std::path::Path;
+
+use super::ask::{attributes_at, attributes_of, device_of};
+use super::fill::fill;
+use super::open::{Purpose, open_below, open_path};
+use super::path;
+use super::query::{DirectoryCall, Stop};
+use super::status::{fault_below, leads_nowhere};
+use crate::attributes::{Attributes, FieldMask, FileType};
+use crate::batch::Batch;
+use crate::fault::Fault;
+use crate::reader::{Listing, Reader, Want};
+use crate::record::dirinfo::{Layout, Record, Records, units};
+use crate::volume::Volume;
+
+/// The longest name there can be (`UNICODE_STRING` counts 65,535 bytes) and its header fit.
+const LARGEST_BUFFER: usize = 128 << 10;
+
+/// An open directory.
+#[derive(Debug)]
+pub struct DirHandle {
+    handle: OwnedHandle,
+    volume: Volume,
+}
+
+impl AsHandle for DirHandle {
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.handle.as_handle()
+    }
+}
+
+/// Lists with `NtQueryDirectoryFile` or `GetFileInformationByHandleEx`.
+///
+/// One call opens a directory, one or a few bring its records with all attributes, one says that
+/// there are no more; a file costs no call at all.
+#[derive(Debug)]
+pub struct HandleReader {
+    call: DirectoryCall,
+    buffer: Vec<u64>,
+    /// Layouts that a volume does not know.
+    refused: Vec<(Option<u64>, Layout)>,
+    progress: Progress,
+}
+
+/// How far the directory being listed has been listed.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Records delivered, `.` and `..` left out.
+    delivered: usize,
+    /// The name of the last of them, as it stood in its record.
+    last: Vec<u8>,
+    /// Calls made.
+    calls: usize,
+    /// The layout in use.
+    layout: Option<Layout>,
+}
+
+impl HandleReader {
+    /// Returns a reader that lists with `call`, `buffer_size` bytes at a time.
+    pub fn new(call: DirectoryCall, buffer_size: usize) -> Self {
+        let buffer = vec![0; buffer_size / size_of::<u64>()];
+        Self { call, buffer, refused: Vec::new(), progress: Progress::default() }
+    }
+
+    /// Takes a directory as the next one to be listed.
+    fn begin(&mut self, handle: OwnedHandle, volume: Volume) -> DirHandle {
+        self.progress = Progress::default();
+        DirHandle { handle, volume }
+    }
+
+    /// Returns the volume of what was opened: the parent's, unless a link was followed.
+    fn volume_of(handle: &OwnedHandle, above: Volume, follow: bool) -> Volume {
+        match follow {
+            true => Volume { device: device_of(handle.as_handle()), ..Volume::default() },
+            false => above,
+        }
+    }
+
+    /// Fills the buffer with the next records; returns their layout and how many bytes they may
+    /// take.
+    fn next_records(
+        &mut self,
+        directory: &DirHandle,
+        want: FieldMask,
+    ) -> Result<(Layout, usize), Stop> {
+        let device = directory.volume.device;
+        let restart = self.progress.calls == 0;
+        let layouts = self.call.layouts(want);
+        for &layout in layouts {
+            let known = self.progress.layout.is_none_or(|chosen| chosen == layout);
+            if !known || self.refused.contains(&(device, layout)) {
+                continue;
+            }
+            match self.call.list(directory.as_handle(), layout, restart, &mut self.buffer) {
+                // The last one is what every file system has: its refusal is an error.
+                Err(Stop::Refused) if restart && Some(&layout) != layouts.last() => {
+                    self.refused.push((device, layout));
+                }
+                answer => {
+                    self.progress.layout = Some(layout);
+                    self.progress.calls += 1;
+                    return answer.map(|length| (layout, length));
+                }
+            }
+        }
+        Err(Stop::Refused)
+    }
+
+    /// Begins the directory anew with a larger buffer, and passes over what was delivered. A
+    /// record that came cut off would be lost otherwise: the system goes on behind it.
+    fn grow(&mut self) -> io::Result<()> {
+        let size = size_of_val(self.buffer.as_slice());
+        if size >= LARGEST_BUFFER {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a directory record is longer than any name",
+            ));
+        }
+        self.buffer.resize((size * 2).min(LARGEST_BUFFER) / size_of::<u64>(), 0);
+        self.progress.calls = 0;
+        Ok(())
+    }
+
+    /// Appends the records in the buffer to the batch, those left out of which the first `skip`
+    /// were delivered before.
+    fn take_records(
+        &mut self,
+        layout: Layout,
+        length: usize,
+        device: Option<u64>,
+        skip: &mut usize,
+        batch: &mut Batch,
+    ) -> Result<(), Fault> {
+        let bytes = as_bytes(&self.buffer, length);
+        for record in Records::new(bytes, layout) {
+            let record = record.map_err(Batch::malformed)?;
+            let name = &bytes[record.name.clone()];
+            if *skip > 0 {
+                *skip -= 1;
+                if *skip == 0 && name != self.progress.last {
+                    return Err(Batch::malformed("the directory changed while it was read anew"));
+                }
+                continue;
+            }
+            let short_name = (batch.short_names && layout.has_short_name())
+                .then(|| units(&bytes[record.short_name.clone()]));
+            batch.push_utf16(units(name), short_name, attributes(&record, device));
+            self.progress.delivered += 1;
+            self.progress.last.clear();
+            self.progress.last.extend_from_slice(name);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the first `length` bytes of a buffer.
+fn as_bytes(buffer: &[u64], length: usize) -> &[u8] {
+    let size = size_of_val(buffer);
+    // SAFETY: the numbers are that many bytes, initialised, and borrowed as long as the bytes are.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), size) };
+    &bytes[..length]
+}
+
+/// Returns what a record tells.
+fn attributes(record: &Record, device: Option<u64>) -> Attributes {
+    let file_type = FileType::from_attributes(record.attributes, record.reparse_tag);
+    let mut attributes = Attributes::of_type(file_type);
+    attributes.set_attribute_bits(record.attributes);
+    attributes.set_reparse_tag(record.reparse_tag);
+    attributes.set_size(record.size);
+    attributes.set_allocated(record.allocated);
+    super::ask::set_times(
+        &mut attributes,
+        [record.created, record.accessed, record.written, record.changed],
+    );
+    // Wine shows links of the system below without a tag, and with the id of what they lead to.
+    let not_its_own = file_type == FileType::Symlink && record.reparse_tag == 0;
+    if let Some(id) = record.file_id.filter(|_| !not_its_own) {
+        attributes.set_inode(id);
+    }
+    if let Some(device) = device {
+        attributes.set_device(device);
+    }
+    attributes
+}
+
+impl Reader for HandleReader {
+    type Handle = DirHandle;
+
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        stat_root(path, want, follow)
+    }
+
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
+        let follow = follow || path::leads_on(path);
+        let open = |path: &[u16]| open_path(path, Purpose::List, follow);
+        let handle = path::units(path).and_then(|path| open(&path)).map_err(Fault::Failed)?;
+        let volume = Self::volume_of(&handle, Volume::default(), true);
+        Ok(self.begin(handle, volume))
+    }
+
+    fn open(
+        &mut self,
+        anchor: &DirHandle,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<DirHandle, Fault> {
+        let handle = at_parent(anchor.as_handle(), steps, |parent, name| {
+            open_below(parent, name, Purpose::List, follow)
+        })
+        .map_err(fault_below)?;
+        let volume = Self::volume_of(&handle, anchor.volume, follow);
+        Ok(self.begin(handle, volume))
+    }
+
+    fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
+        // Known from its opening: a volume ends only where a link is followed.
+        if let Some(device) = handle.volume.device.filter(|_| want == FieldMask::DEVICE) {
+            let mut attributes = Attributes::of_type(FileType::Directory);
+            attributes.set_device(device);
+            return Ok(attributes);
+        }
+        attributes_of(handle.as_handle(), want, handle.volume.device).map_err(Fault::Failed)
+    }
+
+    fn stat(
+        &mut self,
+        anchor: &DirHandle,
+        steps: &[&OsStr],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        if steps.iter().all(|&step| step == ".") {
+            return attributes_of(anchor.as_handle(), want, anchor.volume.device)
+                .map_err(Fault::Failed);
+        }
+        at_parent(anchor.as_handle(), steps, |parent, name| {
+            ask_below(parent, anchor.volume.device, name, want, follow)
+        })
+        .map_err(fault_below)
+    }
+
+    fn list(
+        &mut self,
+        handle: &DirHandle,
+        batch: &mut Batch,
+        want: &Want,
+    ) -> Result<Listing, Fault> {
+        batch.clear();
+        let wanted = want.entries | want.directories;
+        batch.short_names = wanted.contains(FieldMask::SHORT_NAME);
+        let mut skip = 0;
+        loop {
+            match self.next_records(handle, wanted) {
+                Ok((layout, length)) => {
+                    let device = handle.volume.device;
+                    self.take_records(layout, length, device, &mut skip, batch)?;
+                    if skip == 0 {
+                        return Ok(Listing::More);
+                    }
+                }
+                Err(Stop::End) if skip == 0 => return Ok(Listing::End),
+                Err(Stop::End) => {
+                    return Err(Batch::malformed("the directory changed while it was read anew"));
+                }
+                Err(Stop::TooSmall) => {
+                    self.grow().map_err(Fault::Failed)?;
+                    skip = self.progress.delivered;
+                }
+                Err(Stop::Refused) => {
+                    return Err(Fault::Failed(io::ErrorKind::Unsupported.into()));
+                }
+                Err(Stop::Failed(error)) => return Err(Fault::Failed(error)),
+            }
+        }
+    }
+
+    fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {
+        let device = handle.volume.device;
+        fill(batch, want, |name, wanted, follow| {
+            ask_below(handle.as_handle(), device, name, wanted, follow)
+        });
+    }
+
+    fn volume(handle: &DirHandle) -> Volume {
+        handle.volume
+    }
+}
+
+/// Returns the attributes of a root; a link at its end is followed if it is to be, and then only
+/// if it leads anywhere.
+pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<Attributes, Fault> {
+    let units = path::units(path).map_err(Fault::Failed)?;
+    if follow || path::leads_on(path) {
+        match attributes_at(&units, want, None, true) {
+            Err(error) if leads_nowhere(&error) => {}
+            answer => return answer.map_err(Fault::Failed),
+        }
+    }
+    attributes_at(&units, want, None, false).map_err(Fault::Failed)
+}
+
+/// Returns the attributes of a name in an open directory.
+fn ask_below(
+    parent: BorrowedHandle<'_>,
+    device: Option<u64>,
+    name: &OsStr,
+    want: FieldMask,
+    follow: bool,
+) -> io::Result<Attributes> {
+    let file = open_below(parent, name, Purpose::Ask, follow)?;
+    // What is followed may lie on another volume.
+    attributes_of(file.as_handle(), want, device.filter(|_| !follow))
+}
+
+/// Does something with the last of several steps, in the directory that the others lead to. Each
+/// is opened by itself: no link on the way is followed, and no length adds up.
+fn at_parent<T>(
+    anchor: BorrowedHandle<'_>,
+    steps: &[&OsStr],
+    act: impl FnOnce(BorrowedHandle<'_>, &OsStr) -> io::Result<T>,
+) -> io::Result<T> {
+    let Some((last, way)) = steps.split_last() else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut reached: Option<OwnedHandle> = None;
+    for step in way {
+        let from = reached.as_ref().map_or(anchor, AsHandle::as_handle);
+        reached = Some(open_below(from, step, Purpose::List, false)?);
+    }
+    act(reached.as_ref().map_or(anchor, AsHandle::as_handle), last)
+}

@@ -1,0 +1,71 @@
+//! Names from UTF-16 into a batch, without loss.
+
+use std::ffi::OsString;
+use std::os::windows::ffi::OsStringExt;
+
+use crate::attributes::Attributes;
+use crate::batch::{Batch, Entry};
+use crate::record::dirinfo::append_utf8;
+
+impl Batch {
+    /// Appends an entry whose name is UTF-16 without a NUL, and perhaps its 8.3 name.
+    pub(super) fn push_utf16(
+        &mut self,
+        name: impl Iterator<Item = u16> + Clone,
+        short_name: Option<impl Iterator<Item = u16> + Clone>,
+        attributes: Attributes,
+    ) {
+        if self.entries.is_empty() {
+            self.bytes.clear();
+        }
+        let start = self.bytes.len() as u32;
+        append(name, &mut self.bytes);
+        let end = self.bytes.len() as u32;
+        self.bytes.push(0);
+        if let Some(short_name) = short_name {
+            append(short_name, &mut self.bytes);
+            self.bytes.push(0);
+        }
+        self.entries.push(Entry::new(start..end, attributes));
+    }
+}
+
+/// Appends a name as `OsStr` encodes it: text as UTF-8, anything else as only the standard library
+/// knows.
+fn append(units: impl Iterator<Item = u16> + Clone, out: &mut Vec<u8>) {
+    if append_utf8(units.clone(), out).is_err() {
+        let name = OsString::from_wide(&units.collect::<Vec<_>>());
+        out.extend_from_slice(name.as_encoded_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::windows::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_name_comes_back_unit_by_unit_whatever_it_is() {
+        let names: [&[u16]; 5] = [
+            &[0x61, 0x62],
+            &[0x61, 0xE9, 0x20AC],
+            &[0xD83D, 0xDE00],
+            &[0xD800],
+            &[0x61, 0xDC00, 0xE9, 0xD800, 0xD83D, 0xDE00],
+        ];
+        let mut batch = Batch::new();
+        batch.short_names = true;
+        for name in names {
+            let short = [0x78, 0x7E, 0x31];
+            let units = name.iter().copied();
+            batch.push_utf16(units, Some(short.into_iter()), Attributes::default());
+        }
+        let found: Vec<_> = batch.entries().collect();
+        assert_eq!(found.len(), names.len());
+        for (entry, name) in found.into_iter().zip(names) {
+            assert_eq!(batch.name(entry).encode_wide().collect::<Vec<_>>(), name);
+            assert_eq!(batch.short_name(entry), Some("x~1".as_ref()));
+        }
+    }
+}

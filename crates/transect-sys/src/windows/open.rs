@@ -1,0 +1,119 @@
+//! Opening: a root by its path, everything else by its name in an open directory.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::ptr::{null, null_mut};
+
+use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_DIRECTORY_FILE, FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_NO_RECALL, FILE_OPEN_REPARSE_POINT,
+    FILE_SYNCHRONOUS_IO_NONALERT, NtOpenFile,
+};
+use windows_sys::Win32::Foundation::{INVALID_HANDLE_VALUE, UNICODE_STRING};
+use windows_sys::Win32::Storage::FileSystem::{
+    CreateFileW, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_NO_RECALL,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, OPEN_EXISTING, SYNCHRONIZE,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+use super::path::append_step;
+use super::status::error_of;
+
+/// Nobody is kept from anything while we look.
+const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
+/// What a handle is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To list a directory, and to open what is in it.
+    List,
+    /// To ask for attributes: never conflicts with how others share the file.
+    Ask,
+}
+
+impl Purpose {
+    fn access(self) -> u32 {
+        match self {
+            Self::List => FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+            Self::Ask => FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+        }
+    }
+}
+
+/// Opens a verbatim path. Without `follow`, a link at its end is opened itself.
+///
+/// Nothing is fetched from where a placeholder keeps it.
+pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Result<OwnedHandle> {
+    let mut name = Vec::with_capacity(path.len() + 1);
+    name.extend_from_slice(path);
+    name.push(0);
+    let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_NO_RECALL | link;
+    // SAFETY: the name ends in a NUL and lives through the call; the optional pointers are null.
+    let handle = unsafe {
+        CreateFileW(
+            name.as_ptr(),
+            purpose.access(),
+            SHARE_ALL,
+            null(),
+            OPEN_EXISTING,
+            flags,
+            null_mut(),
+        )
+    };
+    if handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// Opens `name` in an open directory: one call, whatever the depth, and no path is parsed.
+///
+/// Names are taken exactly as they were listed; upper and lower case are folded only if the
+/// system does so by itself.
+pub(super) fn open_below(
+    parent: BorrowedHandle<'_>,
+    name: &OsStr,
+    purpose: Purpose,
+    follow: bool,
+) -> io::Result<OwnedHandle> {
+    // A name of a local file system has at most 255 units.
+    let mut units = Vec::with_capacity(256);
+    append_step(&mut units, name)?;
+    let bytes = u16::try_from(units.len() * 2)
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: units.as_mut_ptr() };
+    let object = OBJECT_ATTRIBUTES {
+        Length: size_of::<OBJECT_ATTRIBUTES>() as u32,
+        RootDirectory: parent.as_raw_handle(),
+        ObjectName: &name,
+        Attributes: 0,
+        SecurityDescriptor: null(),
+        SecurityQualityOfService: null(),
+    };
+    let kind = if purpose == Purpose::List { FILE_DIRECTORY_FILE } else { 0 };
+    let link = if follow { 0 } else { FILE_OPEN_REPARSE_POINT };
+    let options = FILE_SYNCHRONOUS_IO_NONALERT
+        | FILE_OPEN_FOR_BACKUP_INTENT
+        | FILE_OPEN_NO_RECALL
+        | kind
+        | link;
+    let mut status_block = IO_STATUS_BLOCK::default();
+    let mut handle = null_mut();
+    // SAFETY:
+    // - `object` points to `name`, which points to `units`, whose length it states in bytes; all
+    //   of them live through the call, and the call writes to none of them;
+    // - `handle` and `status_block` are ours to write;
+    // - the parent's handle is borrowed, hence open.
+    let status = unsafe {
+        NtOpenFile(&mut handle, purpose.access(), &object, &mut status_block, SHARE_ALL, options)
+    };
+    if status < 0 {
+        return Err(error_of(status));
+    }
+    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}

@@ -1,0 +1,146 @@
+//! Paths as the kernel takes them: verbatim, so that no length, dot, space or reserved name in them
+//! means anything.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use windows_sys::Win32::Foundation::ERROR_INVALID_NAME;
+
+const SEPARATOR: u16 = b'\\' as u16;
+
+/// Returns the verbatim form of a path: `\\?\C:\…` or `\\?\UNC\server\share\…`. What begins with
+/// `\\?\` or `\\.\` stays as it is; everything else is made absolute by the system's own rules,
+/// which drop dots and spaces at the end of a name.
+///
+/// # Errors
+/// An empty path, or one that holds a NUL.
+pub(crate) fn verbatim(path: &Path) -> io::Result<PathBuf> {
+    if is_verbatim(&path.as_os_str().encode_wide().collect::<Vec<_>>()) {
+        return Ok(path.to_owned());
+    }
+    let absolute: Vec<u16> = std::path::absolute(path)?.as_os_str().encode_wide().collect();
+    Ok(PathBuf::from(OsString::from_wide(&verbatim_of(absolute))))
+}
+
+/// Returns the verbatim form of an absolute path.
+fn verbatim_of(absolute: Vec<u16>) -> Vec<u16> {
+    if is_verbatim(&absolute) {
+        return absolute;
+    }
+    let (prefix, rest) = match absolute.as_slice() {
+        [SEPARATOR, SEPARATOR, rest @ ..] => (r"\\?\UNC\", rest),
+        rest => (r"\\?\", rest),
+    };
+    prefix.encode_utf16().chain(rest.iter().copied()).collect()
+}
+
+/// Returns whether the system takes a path as it is: `\\?\`, `\??\`, and `\\.\` for devices.
+fn is_verbatim(path: &[u16]) -> bool {
+    [r"\\?\", r"\??\", r"\\.\"].iter().any(|prefix| {
+        let prefix: Vec<u16> = prefix.encode_utf16().collect();
+        path.starts_with(&prefix)
+    })
+}
+
+/// Returns the units of a verbatim path, without a NUL at the end.
+///
+/// # Errors
+/// A path that holds a NUL.
+pub(super) fn units(path: &Path) -> io::Result<Vec<u16>> {
+    let units: Vec<u16> = verbatim(path)?.as_os_str().encode_wide().collect();
+    if units.contains(&0) {
+        return Err(invalid_name());
+    }
+    Ok(units)
+}
+
+/// Appends a name to a path.
+pub(super) fn append(path: &mut Vec<u16>, name: &std::ffi::OsStr) {
+    if path.last() != Some(&SEPARATOR) {
+        path.push(SEPARATOR);
+    }
+    path.extend(name.encode_wide());
+}
+
+/// Returns the units of a name that is to be looked up in an open directory.
+///
+/// # Errors
+/// A name that would be taken for a path or a pattern. No Windows file system makes one, but what
+/// is served by another system may hold it; to open something else would be worse than an error.
+pub(super) fn append_step(units: &mut Vec<u16>, name: &std::ffi::OsStr) -> io::Result<()> {
+    if name.as_encoded_bytes().iter().any(|byte| br#"\/*?"<>|"#.contains(byte)) {
+        return Err(invalid_name());
+    }
+    units.extend(name.encode_wide());
+    Ok(())
+}
+
+/// Appends a name that is to be looked up to the path of its directory.
+///
+/// # Errors
+/// As [`append_step`].
+pub(super) fn append_step_to(path: &mut Vec<u16>, name: &std::ffi::OsStr) -> io::Result<()> {
+    if path.last() != Some(&SEPARATOR) {
+        path.push(SEPARATOR);
+    }
+    append_step(path, name)
+}
+
+/// Returns whether a path asks for what a link at its end leads to: `link\`.
+pub(super) fn leads_on(path: &Path) -> bool {
+    path.as_os_str()
+        .encode_wide()
+        .last()
+        .is_some_and(|unit| unit == SEPARATOR || unit == b'/'.into())
+}
+
+fn invalid_name() -> io::Error {
+    io::Error::from_raw_os_error(ERROR_INVALID_NAME as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(path: &str) -> String {
+        verbatim(Path::new(path)).unwrap().to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn every_form_of_a_path_becomes_verbatim() {
+        for (path, expected) in [
+            (r"C:\a\b", r"\\?\C:\a\b"),
+            (r"C:/a/./b/../c", r"\\?\C:\a\c"),
+            (r"C:\", r"\\?\C:\"),
+            (r"C:\a\", r"\\?\C:\a\"),
+            (r"C:\a. .", r"\\?\C:\a"),
+            (r"\\server\share\a", r"\\?\UNC\server\share\a"),
+            (r"\\?\C:\a. .", r"\\?\C:\a. ."),
+            (r"\\?\UNC\server\share\a", r"\\?\UNC\server\share\a"),
+            (r"\\.\COM1", r"\\.\COM1"),
+        ] {
+            assert_eq!(shown(path), expected, "{path}");
+        }
+        assert!(shown("a").starts_with(r"\\?\"), "a relative path");
+        assert!(verbatim(Path::new("")).is_err());
+        assert!(units(Path::new("C:\\a\0b")).is_err());
+    }
+
+    #[test]
+    fn a_name_that_would_be_a_path_or_a_pattern_is_refused() {
+        for name in [r"a\b", "a/b", "*", "a?", "a\"b", "<", ">", "|"] {
+            assert!(append_step(&mut Vec::new(), name.as_ref()).is_err(), "{name}");
+        }
+        for name in ["a", "a.", "a ", "NUL", "é", "a:b"] {
+            assert!(append_step(&mut Vec::new(), name.as_ref()).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_separator_at_the_end_asks_for_what_is_behind_a_link() {
+        assert!(leads_on(Path::new(r"C:\a\")) && leads_on(Path::new("a/")));
+        assert!(!leads_on(Path::new("a")) && !leads_on(Path::new("")));
+    }
+}

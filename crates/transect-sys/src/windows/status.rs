@@ -1,0 +1,39 @@
+//! What a refusal means.
+
+use std::io;
+
+use windows_sys::Win32::Foundation::{
+    ERROR_CANT_ACCESS_FILE, ERROR_CANT_RESOLVE_FILENAME, ERROR_DELETE_PENDING, NTSTATUS,
+    RtlNtStatusToDosError, STATUS_DELETE_PENDING,
+};
+
+use crate::fault::{Fault, FaultKind};
+
+/// Returns the error that a status of the kernel means, as Win32 numbers it.
+pub(super) fn error_of(status: NTSTATUS) -> io::Error {
+    // The system's own table says "access denied" for what is just being deleted.
+    if status == STATUS_DELETE_PENDING {
+        return io::Error::from_raw_os_error(ERROR_DELETE_PENDING as i32);
+    }
+    // SAFETY: the function takes any status and reads nothing else.
+    let error = unsafe { RtlNtStatusToDosError(status) };
+    io::Error::from_raw_os_error(error as i32)
+}
+
+/// Tells "gone since it was listed" from a refusal.
+pub(super) fn fault_below(error: io::Error) -> Fault {
+    match FaultKind::of(&error) {
+        FaultKind::NotFound | FaultKind::NotADirectory => Fault::Vanished,
+        _ => Fault::Failed(error),
+    }
+}
+
+/// Returns whether a link leads nowhere (or to itself, or where nobody knows the way): then it is a
+/// link and nothing more.
+pub(super) fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(FaultKind::of(error), FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop)
+        || matches!(
+            error.raw_os_error().map(|code| code as u32),
+            Some(ERROR_CANT_ACCESS_FILE | ERROR_CANT_RESOLVE_FILENAME)
+        )
+}
