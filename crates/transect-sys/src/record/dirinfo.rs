@@ -127,7 +127,10 @@ impl<'a> Records<'a> {
             return Err("a directory record says that the next is outside the buffer");
         }
         let name = &bytes[layout.header()..end];
-        if length == 0 || length % 2 != 0 || name.chunks_exact(2).any(|unit| unit == [0, 0]) {
+        if length == 0
+            || !length.is_multiple_of(2)
+            || name.chunks_exact(2).any(|unit| unit == [0, 0])
+        {
             return Err("a directory record has no proper name");
         }
         let attributes = number(bytes, 56) as u32;
@@ -135,7 +138,7 @@ impl<'a> Records<'a> {
         let (short_length, short_at) = SHORT_NAME;
         let short_name = if layout.has_short_name() {
             let length = usize::from(bytes[short_length]);
-            if length > SHORT_NAME_MOST || length % 2 != 0 {
+            if length > SHORT_NAME_MOST || !length.is_multiple_of(2) {
                 return Err("a directory record has no proper 8.3 name");
             }
             at + short_at..at + short_at + length

@@ -7,16 +7,17 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::windows::ffi::OsStringExt;
-use std::path::Path;
+use std::os::windows::io::AsHandle;
+use std::path::{Path, PathBuf};
 use std::ptr::null;
 
 use windows_sys::Win32::Foundation::{
     ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_FILES, FILETIME, HANDLE, INVALID_HANDLE_VALUE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FIND_FIRST_EX_LARGE_FETCH, FindClose, FindExInfoBasic, FindExInfoStandard,
-    FindExSearchNameMatch, FindFirstFileExW, FindFirstFileW, FindNextFileW, GetFileAttributesExW,
-    GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA, WIN32_FIND_DATAW,
+    FILE_ATTRIBUTE_REPARSE_POINT, FIND_FIRST_EX_LARGE_FETCH, FindClose, FindExInfoBasic,
+    FindExInfoStandard, FindExSearchNameMatch, FindFirstFileExW, FindFirstFileW, FindNextFileW,
+    GetFileAttributesExW, GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA, WIN32_FIND_DATAW,
 };
 
 use super::ask::{attributes_at, attributes_of, device_of, set_times};
@@ -30,7 +31,6 @@ use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::reader::{Listing, Reader, Want};
 use crate::volume::Volume;
-use std::os::windows::io::AsHandle;
 
 /// Which of the calls lists, and which asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +204,11 @@ impl Found {
         let data = &self.0;
         let mut attributes = Attributes::of_type(self.file_type());
         attributes.set_attribute_bits(data.dwFileAttributes);
-        let tag = if data.dwFileAttributes & 0x400 != 0 { data.dwReserved0 } else { 0 };
+        let tag = if data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+            data.dwReserved0
+        } else {
+            0
+        };
         attributes.set_reparse_tag(tag);
         attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));
         let times = [data.ftCreationTime, data.ftLastAccessTime, data.ftLastWriteTime];
@@ -302,14 +306,9 @@ impl Reader for FindReader {
         let mut volume = anchor.volume;
         if follow {
             volume.device = volume_at(&path).map_err(fault_below)?;
-        } else {
+        } else if !is_still_directory(&mut path).map_err(fault_below)? {
             // Looking for what is in it would follow what has become a link.
-            let now = attributes_ex(&mut path).map_err(fault_below)?;
-            let link = now.attribute_bits().is_some_and(|bits| bits & 0x400 != 0);
-            let plain = now.file_type() == FileType::Directory;
-            if !plain && !(link && is_listed_as_directory(&path)) {
-                return Err(Fault::Vanished);
-            }
+            return Err(Fault::Vanished);
         }
         self.start(path, volume).map_err(fault_below)
     }
@@ -386,7 +385,15 @@ fn volume_at(path: &[u16]) -> io::Result<Option<u64>> {
     Ok(device_of(open_path(path, Purpose::Ask, true)?.as_handle()))
 }
 
-fn is_listed_as_directory(path: &[u16]) -> bool {
-    let path = std::path::PathBuf::from(OsString::from_wide(path));
-    listed_type(&path).is_ok_and(|listed| listed == FileType::Directory)
+/// Returns whether a path names a directory that is no link.
+fn is_still_directory(path: &mut Vec<u16>) -> io::Result<bool> {
+    Ok(match attributes_ex(path)?.file_type() {
+        FileType::Directory => true,
+        // Which kind of reparse point it is only its record tells.
+        FileType::Symlink => {
+            let path = PathBuf::from(OsString::from_wide(path));
+            listed_type(&path).is_ok_and(|listed| listed == FileType::Directory)
+        }
+        _ => false,
+    })
 }

@@ -1,7 +1,7 @@
 //! Paths as the kernel takes them: verbatim, so that no length, dot, space or reserved name in them
 //! means anything.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub(super) fn units(path: &Path) -> io::Result<Vec<u16>> {
 }
 
 /// Appends a name to a path.
-pub(super) fn append(path: &mut Vec<u16>, name: &std::ffi::OsStr) {
+pub(super) fn append(path: &mut Vec<u16>, name: &OsStr) {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);
     }
@@ -69,7 +69,7 @@ pub(super) fn append(path: &mut Vec<u16>, name: &std::ffi::OsStr) {
 /// # Errors
 /// A name that would be taken for a path or a pattern. No Windows file system makes one, but what
 /// is served by another system may hold it; to open something else would be worse than an error.
-pub(super) fn append_step(units: &mut Vec<u16>, name: &std::ffi::OsStr) -> io::Result<()> {
+pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if name.as_encoded_bytes().iter().any(|byte| br#"\/*?"<>|"#.contains(byte)) {
         return Err(invalid_name());
     }
@@ -81,7 +81,7 @@ pub(super) fn append_step(units: &mut Vec<u16>, name: &std::ffi::OsStr) -> io::R
 ///
 /// # Errors
 /// As [`append_step`].
-pub(super) fn append_step_to(path: &mut Vec<u16>, name: &std::ffi::OsStr) -> io::Result<()> {
+pub(super) fn append_step_to(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);
     }

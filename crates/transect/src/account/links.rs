@@ -26,6 +26,8 @@ use transect_sys::FileId;
 use super::Sum;
 
 /// One file with several names, as one directory knows it.
+///
+/// Where link counts are not told (Windows) every file has one of these: with its id 40 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Linked {
     /// Names met in and below the directory.
@@ -33,7 +35,8 @@ struct Linked {
     /// Names the file has; 0 if that is not known, or it may be met more often (links are
     /// followed): then it is remembered to the end.
     all: u32,
-    size: Sum,
+    apparent: u64,
+    allocated: u64,
 }
 
 /// The multi-link files in and below a directory.
@@ -49,7 +52,9 @@ impl Links {
     /// file's link count; `None` if that is not known, or if it can be met more often (links are
     /// followed).
     pub(crate) fn add(&mut self, id: FileId, names: Option<u32>, size: Sum) -> bool {
-        self.absorb(id, Linked { names: 1, all: names.unwrap_or(0), size }).is_none()
+        let Sum { apparent, allocated, .. } = size;
+        let met = Linked { names: 1, all: names.unwrap_or(0), apparent, allocated };
+        self.absorb(id, met).is_none()
     }
 
     /// Returns how many names were met beyond the first of each file.
@@ -95,7 +100,7 @@ impl Links {
                 }
                 // The size that is known stays counted, and stays known; what was met now goes.
                 // While a file grows its names have different sizes.
-                Some(met.size)
+                Some(Sum { apparent: met.apparent, allocated: met.allocated, ..Sum::default() })
             }
         }
     }
