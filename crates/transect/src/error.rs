@@ -90,12 +90,21 @@ impl fmt::Display for ScanError {
     }
 }
 
-/// Returns the system's words without the "(os error 13)" that the standard library appends.
+/// Returns the system's words in one line. The "(os error 13)" that the standard library appends
+/// stays only on Windows, where people search for the number.
 pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
+    worded(&error.to_string(), cfg!(windows))
+}
+
+fn worded(text: &str, with_code: bool) -> String {
+    match text.split_once(" (os error ") {
+        Some((words, code)) if with_code => {
+            // Windows ends its messages as sentences, and breaks the long ones into lines.
+            let words: Vec<&str> = words.split_whitespace().collect();
+            format!("{} (os error {code}", words.join(" ").trim_end_matches('.'))
+        }
+        Some((words, _)) => words.to_owned(),
+        None => text.to_owned(),
     }
 }
 
@@ -172,5 +181,41 @@ impl std::error::Error for Error {
             Self::Root(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stays_where_people_search_for_it() {
+        for (text, without, with) in [
+            (
+                "No such file or directory (os error 2)",
+                "No such file or directory",
+                "No such file or directory (os error 2)",
+            ),
+            ("Path not found. (os error 3)", "Path not found.", "Path not found (os error 3)"),
+            ("corrupt record", "corrupt record", "corrupt record"),
+        ] {
+            assert_eq!(worded(text, false), without);
+            assert_eq!(worded(text, true), with);
+        }
+    }
+
+    #[test]
+    fn a_message_of_windows_is_one_line() {
+        let text = "The volume is damaged.\r\nRun chkdsk.\r\n (os error 1392)";
+        assert_eq!(worded(text, true), "The volume is damaged. Run chkdsk (os error 1392)");
+    }
+
+    #[test]
+    fn a_message_has_operation_path_and_reason() {
+        let missing = io::Error::from_raw_os_error(2);
+        let reason = reason(&missing);
+        let error = ScanError::new(Operation::Stat, "nowhere".into(), 0, missing);
+        assert_eq!(error.to_string(), format!("cannot access 'nowhere': {reason}"));
+        assert_eq!(reason.ends_with("(os error 2)"), cfg!(windows), "{reason}");
     }
 }
