@@ -24,6 +24,14 @@ pub fn raise_handle_limit() {
     crate::linux::raise_open_file_limit();
 }
 
+/// Lets this process see cloud files as what they are, where the system would disguise them.
+///
+/// For programs, not for libraries: it changes the whole process.
+pub fn expose_placeholders() {
+    #[cfg(windows)]
+    crate::windows::system::expose_placeholders();
+}
+
 /// Returns where file systems are mounted; `None` if the system does not tell.
 pub fn mount_points() -> Option<Vec<PathBuf>> {
     #[cfg(target_os = "linux")]
