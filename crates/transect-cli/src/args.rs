@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, Totals};
 
-use crate::output;
+use crate::{output, size};
 
 /// Walks directory trees as fast as the kernel allows, and counts what is there.
 ///
@@ -50,7 +50,7 @@ pub(crate) enum Command {
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Rank the largest by length instead of by disk usage, and show lengths first
+    /// Rank the largest by length, not by disk usage, and show lengths first
     #[arg(long)]
     pub(crate) apparent: bool,
     /// How many of the largest directories and files to show
@@ -108,7 +108,7 @@ pub(crate) struct WalkArgs {
     /// Read pseudo file systems (/proc, /sys) below PATH, too
     #[arg(long)]
     pub(crate) pseudo: bool,
-    /// Follow symbolic links; every directory is read once, whatever leads to it
+    /// Follow symbolic links; a directory is read once, whatever leads to it
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
     /// Read no directories N steps below PATH, or deeper
@@ -127,6 +127,9 @@ pub(crate) struct WalkArgs {
     /// How directories are read; `transect doctor` says which can be used here
     #[arg(long, value_name = "READER", value_parser = reader_parser())]
     pub(crate) reader: Option<ReaderName>,
+    /// Bytes that one listing call may fill, 4K to 4M; by default 64K
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) buffer_size: Option<usize>,
     /// In which order, and on which threads, directories are read
     #[arg(long, value_name = "ORDER", default_value = Order::default().as_str(),
           value_parser = order_parser())]
@@ -163,6 +166,7 @@ impl WalkArgs {
         let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
         ScanOptions {
             reader: self.reader,
+            buffer_size: self.buffer_size,
             order: self.order,
             threads: self.threads.map(usize::from),
             one_file_system: self.one_file_system,

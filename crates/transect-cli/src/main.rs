@@ -9,6 +9,7 @@ mod exit;
 mod interrupt;
 mod output;
 mod progress;
+mod size;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ use args::{Cli, Command};
 use exit::End;
 
 fn main() -> ExitCode {
+    transect_sys::host::expose_placeholders();
     let cli = Cli::parse();
     let end = match &cli.command {
         None => commands::scan::run(&cli.scan),
