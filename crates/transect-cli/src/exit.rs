@@ -80,10 +80,18 @@ pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
         Ok(End::Partial) => ExitCode::from(1),
         Ok(End::RootFailed) => ExitCode::from(2),
         Ok(End::Interrupted) => ExitCode::from(130),
-        Err(Fatal::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Fatal::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(fatal) => {
             crate::output::complain(&fatal);
             ExitCode::from(2)
         }
     }
+}
+
+/// Returns whether nobody reads any more.
+fn is_closed_pipe(error: &io::Error) -> bool {
+    // What a named pipe says, and every pipe under Wine; the standard library has no kind for it.
+    const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
+    error.kind() == io::ErrorKind::BrokenPipe
+        || cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED)
 }

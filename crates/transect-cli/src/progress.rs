@@ -39,11 +39,14 @@ impl ProgressLine {
             if !wait(PATIENCE) {
                 return;
             }
+            let mut shown = 0;
             loop {
                 let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
-                draw(line(progress.counts(), began.elapsed(), path.as_deref()));
+                let line = line(progress.counts(), began.elapsed(), path.as_deref());
+                shown = draw(line, shown);
                 if !wait(PERIOD) {
-                    return erase();
+                    draw(String::new(), shown);
+                    return;
                 }
             }
         });
@@ -61,20 +64,25 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Writes a line over the last one, cut to the terminal.
-fn draw(line: String) {
+/// Writes a line, cut to the terminal, over the last one, and returns how many characters it has.
+fn draw(line: String, last: usize) -> usize {
     let width = output::terminal_width(&std::io::stderr()).unwrap_or(80);
     let line = quote::shorten(line, width.saturating_sub(1));
+    let length = line.chars().count();
+    let erase = if cfg!(windows) { blank(last.saturating_sub(length)) } else { ERASE.to_owned() };
     // Who closes stderr wants no progress.
-    let _ = write!(std::io::stderr(), "\r{line}{ERASE}");
-}
-
-fn erase() {
-    let _ = write!(std::io::stderr(), "\r{ERASE}");
+    let _ = write!(std::io::stderr(), "\r{line}{erase}");
+    length
 }
 
 /// Erases from the cursor to the end of the line (ECMA-48, EL).
 const ERASE: &str = "\x1b[K";
+
+/// Covers `length` characters right of the cursor, and goes back. A Windows console takes no escape
+/// sequence unless it is told to, and then only if no other stream goes elsewhere.
+fn blank(length: usize) -> String {
+    " ".repeat(length) + &"\x08".repeat(length)
+}
 
 fn line(counts: ProgressCounts, elapsed: Duration, path: Option<&str>) -> String {
     let rate = counts.entries as f64 / elapsed.as_secs_f64();

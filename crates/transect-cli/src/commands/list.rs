@@ -1,8 +1,6 @@
 //! `transect list`: every path, as soon as it is found.
 
-use std::fs::File;
 use std::io::IsTerminal;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use transect::{PathOutput, Paths, Progress, Tally};
@@ -19,13 +17,11 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     options.filters.min_depth = args.min_depth;
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
-    // The standard output's own buffer would cut the walk's buffers into lines: go around it.
-    let stdout = std::io::stdout();
-    let to_terminal = stdout.is_terminal();
-    let file = File::from(stdout.as_fd().try_clone_to_owned()?);
+    let to_terminal = std::io::stdout().is_terminal();
     let terminator = if args.null { b'\0' } else { b'\n' };
-    let mut output = PathOutput::new(file, terminator);
-    if to_terminal && !args.null {
+    let mut output = PathOutput::new(output::Unbuffered::stdout(), terminator);
+    // Who asks for NUL wants the bytes; but a Windows console takes no name that is not Unicode.
+    if to_terminal && (!args.null || cfg!(windows)) {
         output = output.shown_by(output::quote::for_terminal);
     }
     let output = Arc::new(output);

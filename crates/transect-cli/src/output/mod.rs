@@ -6,8 +6,7 @@ pub(crate) mod summary;
 pub(crate) mod units;
 
 use std::fmt::Display;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::io::{self, IsTerminal, Stdout, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -24,8 +23,12 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 const ERRORS_SHOWN: usize = 10;
 
 /// Returns how many characters a line of the terminal holds; `None` if there is no terminal.
-pub(crate) fn terminal_width(stream: &impl AsFd) -> Option<usize> {
-    terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0))
+pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
+    if !stream.is_terminal() {
+        return None;
+    }
+    // Of whichever standard stream is a terminal: they share one.
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
 /// Returns a buffer for stdout that takes colours only if stdout does: a terminal, no `NO_COLOR`.
@@ -33,11 +36,40 @@ pub(crate) fn buffer() -> AutoStream<Vec<u8>> {
     AutoStream::new(Vec::new(), AutoStream::choice(&io::stdout()))
 }
 
-/// Writes a buffer to stdout in one piece.
+/// Writes a buffer to stdout: in one piece, but for a Windows console without escape sequences.
 pub(crate) fn print(text: AutoStream<Vec<u8>>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    // Not to stdout as it is: a Windows console has to be told that escape sequences will come.
+    let mut out = anstream::stdout().lock();
     out.write_all(&text.into_inner())?;
     out.flush()
+}
+
+/// Stdout for who gathers what he writes: nothing waits in a second buffer.
+///
+/// Not a file made of the same handle: only the standard library's own stdout writes Unicode to a
+/// Windows console.
+pub(crate) struct Unbuffered(Stdout);
+
+impl Unbuffered {
+    pub(crate) fn stdout() -> Self {
+        Self(io::stdout())
+    }
+}
+
+impl Write for Unbuffered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = self.0.lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Writes one JSON object and a newline.
