@@ -116,7 +116,7 @@ fn doctor_shows_calls_place_readers_and_orders() {
             in_columns |= line == "readers";
             match line.split_at_checked(14) {
                 Some((label, _)) if line.starts_with("  ") && !in_columns => label.trim(),
-                _ if line.starts_with("* is") => line,
+                _ if line.starts_with("* is") || line.starts_with("  not here") => line,
                 _ if in_columns => line.trim_start_matches(['*', ' ']).split("  ").next().unwrap(),
                 _ => line.split(" on Linux ").next().unwrap(),
             }
@@ -141,6 +141,10 @@ fn doctor_shows_calls_place_readers_and_orders() {
         getdents-statx
         getdents-fstatat
         portable
+          not here (only on Windows): nt-query, by-handle,
+        find-first-file-ex-basic-large, find-first-file-ex-standard-large,
+        find-first-file-ex-basic, find-first-file-ex-standard, find-first-file,
+        file-attributes-ex
 
         orders
         work-stealing
@@ -212,7 +216,7 @@ fn an_unknown_reader_is_answered_with_those_there_are() {
     exit code: 2
     ----- stderr -----
     error: invalid value 'getdents-stat' for '--reader <READER>'
-      [possible values: getdents-statx, getdents-fstatat, portable]
+      [possible values: getdents-statx, getdents-fstatat, nt-query, by-handle, find-first-file-ex-basic-large, find-first-file-ex-standard-large, find-first-file-ex-basic, find-first-file-ex-standard, find-first-file, file-attributes-ex, portable]
 
       tip: a similar value exists: 'getdents-statx'
 
@@ -325,6 +329,38 @@ fn no_threads_and_too_many_threads_are_refused() {
     For more information, try '--help'.
     ");
     let _ = env.transect(["--threads", "1024", "."]).exits(0).quiet();
+}
+
+#[test]
+fn a_buffer_size_that_no_reader_takes_is_refused() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["scan", "--buffer-size", "64KB"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value '64KB' for '--buffer-size <SIZE>': a size is a whole number of bytes, or of K, M, G or T
+
+    For more information, try '--help'.
+    ");
+    assert_output!(env, env.transect(["list", "--buffer-size", "1K"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: buffer size 1024 is not between 4096 and 4194304 bytes
+    ");
+    assert_output!(env, env.transect(["--reader", "portable", "--buffer-size", "64K"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: reader 'portable' takes no buffer size
+    ");
+}
+
+#[test]
+fn a_reader_of_another_system_is_refused() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["scan", "--reader", "nt-query"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: reader 'nt-query' cannot be used here: only on Windows
+    ");
 }
 
 #[test]

@@ -1,5 +1,11 @@
 //! `transect doctor`: what is allowed here, and which reader would be used.
 
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "other.rs")]
+mod platform;
+
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -9,6 +15,9 @@ use transect::{Order, ReaderName};
 use crate::args::DoctorArgs;
 use crate::exit::{End, Fatal};
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
+
+/// What a line of names may take, beside its margin.
+const WIDTH: usize = 76;
 
 /// What was found out.
 #[derive(Serialize)]
@@ -35,12 +44,16 @@ struct Ability {
     meaning: &'static str,
 }
 
-/// Where a path lies.
-#[derive(Serialize)]
+/// Where a path lies. Label and serial number are what Windows knows a volume by.
+#[derive(Default, Serialize)]
 struct FileSystem {
     kind: Option<String>,
     mount_point: Option<String>,
     source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serial: Option<String>,
     options: Option<String>,
     pseudo: bool,
     short_read_is_end: bool,
@@ -103,10 +116,11 @@ fn row(reader: ReaderName) -> ReaderRow {
 }
 
 fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    let limit = report.open_file_limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
     writeln!(out, "{BOLD}transect {}{BOLD:#} on {}", report.version, report.system)?;
     writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "cores", report.cores)?;
-    writeln!(out, "  {DIM}{:<12}{DIM:#}{limit} for this process", "open files")?;
+    if let Some(limit) = report.open_file_limit {
+        writeln!(out, "  {DIM}{:<12}{DIM:#}{limit} for this process", "open files")?;
+    }
     for call in &report.calls {
         let (style, word) = if call.allowed { (GOOD, "yes") } else { (WARN, "no") };
         writeln!(out, "  {DIM}{:<12}{DIM:#}{style}{word:<5}{style:#}{}", call.name, call.meaning)?;
@@ -115,19 +129,44 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     if let Some(file_system) = &report.file_system {
         write_file_system(out, file_system)?;
     }
-    writeln!(out, "\n{BOLD}readers{BOLD:#}")?;
-    for reader in &report.readers {
-        let mark = if reader.name == report.reader { '*' } else { ' ' };
-        let text = reader.why_not.unwrap_or(reader.about);
-        let style = if reader.available { GOOD } else { WARN };
-        writeln!(out, "{mark} {style}{:<18}{style:#}{text}", reader.name)?;
-    }
+    write_readers(out, report)?;
     writeln!(out, "\n{BOLD}orders{BOLD:#}")?;
+    let width = column(report.orders.iter().map(|order| order.name));
     for order in &report.orders {
         let mark = if order.name == report.order { '*' } else { ' ' };
-        writeln!(out, "{mark} {:<18}{}", order.name, order.about)?;
+        writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
     writeln!(out, "\n* is what is used unless --reader or --order say otherwise.")
+}
+
+/// Writes the readers that can be used, one in a line, then the others by the reason why not: most
+/// of them belong to another system.
+fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
+    writeln!(out, "\n{BOLD}readers{BOLD:#}")?;
+    let available = || report.readers.iter().filter(|reader| reader.available);
+    let width = column(available().map(|reader| reader.name));
+    for reader in available() {
+        let mark = if reader.name == report.reader { '*' } else { ' ' };
+        writeln!(out, "{mark} {GOOD}{:<width$}{GOOD:#}{}", reader.name, reader.about)?;
+    }
+    let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for reader in &report.readers {
+        if let Some(why_not) = reader.why_not {
+            others.entry(why_not).or_default().push(reader.name);
+        }
+    }
+    for (why_not, names) in others {
+        let text = format!("not here ({why_not}): {}", names.join(", "));
+        for line in output::wrap(&text, WIDTH) {
+            writeln!(out, "  {DIM}{line}{DIM:#}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the width of a column of names, with the space to the next.
+fn column<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(str::len).max().unwrap_or(0) + 2
 }
 
 fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Result<()> {
@@ -145,99 +184,7 @@ fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Resul
     line("kind", &found.kind.as_ref().map(|kind| format!("{kind}{note}")))?;
     line("mounted at", &found.mount_point)?;
     line("source", &found.source)?;
+    line("label", &found.label)?;
+    line("serial", &found.serial)?;
     line("options", &found.options)
-}
-
-#[cfg(target_os = "linux")]
-mod platform {
-    use std::path::Path;
-
-    use transect::{Error, Operation, ScanError};
-    use transect_sys::linux;
-
-    use super::{Ability, FileSystem};
-    use crate::exit::Fatal;
-
-    pub(super) fn system() -> String {
-        linux::kernel()
-    }
-
-    pub(super) fn open_file_limit() -> Option<u64> {
-        linux::open_file_limit()
-    }
-
-    pub(super) fn abilities() -> Vec<Ability> {
-        vec![
-            Ability {
-                name: "statx",
-                allowed: linux::has_statx(),
-                meaning: "asks for the wanted attributes only (Linux 4.11)",
-            },
-            Ability {
-                name: "openat2",
-                allowed: linux::has_openat2(),
-                meaning: "opens far below a handle in one call (Linux 5.6)",
-            },
-            Ability {
-                name: "drop caches",
-                allowed: linux::may_drop_caches(),
-                meaning: "cold measurements (root)",
-            },
-        ]
-    }
-
-    pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
-        let failed = |source| {
-            let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-            Fatal::Walk(Error::Root(error))
-        };
-        let path = path.canonicalize().map_err(failed)?;
-        let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
-        // The last mount of the longest point hides the others.
-        let mount = linux::mounts()
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|mount| path.starts_with(&mount.point))
-            .max_by_key(|mount| mount.point.as_os_str().len());
-        let (mut kind, mut point, mut source, mut options) =
-            (name.map(str::to_owned), None, None, None);
-        if let Some(mount) = mount {
-            kind = Some(mount.file_system);
-            point = Some(mount.point.to_string_lossy().into_owned());
-            source = Some(mount.source);
-            options = Some(mount.options);
-        }
-        Ok(Some(FileSystem {
-            kind,
-            mount_point: point,
-            source,
-            options,
-            pseudo: volume.pseudo,
-            short_read_is_end: volume.short_read_is_end,
-        }))
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod platform {
-    use std::path::Path;
-
-    use super::{Ability, FileSystem};
-    use crate::exit::Fatal;
-
-    pub(super) fn system() -> String {
-        std::env::consts::OS.to_owned()
-    }
-
-    pub(super) fn open_file_limit() -> Option<u64> {
-        None
-    }
-
-    pub(super) fn abilities() -> Vec<Ability> {
-        Vec::new()
-    }
-
-    pub(super) fn file_system(_: &Path) -> Result<Option<FileSystem>, Fatal> {
-        Ok(None)
-    }
 }

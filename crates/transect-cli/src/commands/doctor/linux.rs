@@ -1,0 +1,69 @@
+//! What a Linux kernel, its mounts and a privilege allow.
+
+use std::path::Path;
+
+use transect::{Error, Operation, ScanError};
+use transect_sys::linux;
+
+use super::{Ability, FileSystem};
+use crate::exit::Fatal;
+
+pub(super) fn system() -> String {
+    linux::kernel()
+}
+
+pub(super) fn open_file_limit() -> Option<u64> {
+    linux::open_file_limit()
+}
+
+pub(super) fn abilities() -> Vec<Ability> {
+    vec![
+        Ability {
+            name: "statx",
+            allowed: linux::has_statx(),
+            meaning: "asks for the wanted attributes only (Linux 4.11)",
+        },
+        Ability {
+            name: "openat2",
+            allowed: linux::has_openat2(),
+            meaning: "opens far below a handle in one call (Linux 5.6)",
+        },
+        Ability {
+            name: "drop caches",
+            allowed: linux::may_drop_caches(),
+            meaning: "cold measurements (root)",
+        },
+    ]
+}
+
+pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
+    let failed = |source| {
+        let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
+        Fatal::Walk(Error::Root(error))
+    };
+    let path = path.canonicalize().map_err(failed)?;
+    let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
+    // The last mount of the longest point hides the others.
+    let mount = linux::mounts()
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|mount| path.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.as_os_str().len());
+    let (mut kind, mut point, mut source, mut options) =
+        (name.map(str::to_owned), None, None, None);
+    if let Some(mount) = mount {
+        kind = Some(mount.file_system);
+        point = Some(mount.point.to_string_lossy().into_owned());
+        source = Some(mount.source);
+        options = Some(mount.options);
+    }
+    Ok(Some(FileSystem {
+        kind,
+        mount_point: point,
+        source,
+        options,
+        pseudo: volume.pseudo,
+        short_read_is_end: volume.short_read_is_end,
+        ..FileSystem::default()
+    }))
+}

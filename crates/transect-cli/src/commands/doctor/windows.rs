@@ -1,0 +1,88 @@
+//! What this Windows, or Wine, and its volumes allow.
+
+use std::path::Path;
+
+use transect::{Error, Operation, ScanError};
+use transect_sys::windows::system::{self, VolumeInfo};
+
+use super::{Ability, FileSystem};
+use crate::exit::Fatal;
+
+pub(super) fn system() -> String {
+    let version = system::version();
+    match system::wine_version() {
+        Some(wine) => format!("{version} (Wine {wine})"),
+        None => version,
+    }
+}
+
+/// Windows counts the handles of a process, but sets no limit that could be reached.
+pub(super) fn open_file_limit() -> Option<u64> {
+    None
+}
+
+pub(super) fn abilities() -> Vec<Ability> {
+    vec![
+        Ability {
+            name: "long paths",
+            allowed: system::has_long_paths(),
+            meaning: r"beyond 260 characters without the prefix \\?\ (not needed)",
+        },
+        Ability {
+            name: "cloud files",
+            allowed: system::sees_placeholders(),
+            meaning: "are told from those on the disk (Windows 10 1803)",
+        },
+    ]
+}
+
+pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
+    let failed = |source| {
+        let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
+        Fatal::Walk(Error::Root(error))
+    };
+    path.metadata().map_err(failed)?;
+    // Some file systems cannot say where a path leads in the end: then it is taken as it is.
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // What cannot be told is left out: Wine knows nothing of a mount below a drive.
+    Ok(system::volume(&place).ok().map(describe))
+}
+
+fn describe(volume: VolumeInfo) -> FileSystem {
+    FileSystem {
+        options: Some(options(&volume)),
+        mount_point: Some(volume.mount_point.to_string_lossy().into_owned()),
+        label: Some(volume.label).filter(|label| !label.is_empty()),
+        serial: Some(serial(volume.serial)),
+        kind: Some(volume.file_system),
+        ..FileSystem::default()
+    }
+}
+
+/// Returns what a volume is and can do, as a mount table would say it.
+fn options(volume: &VolumeInfo) -> String {
+    let access = if volume.read_only { "ro" } else { "rw" };
+    let further = [
+        (volume.remote, "remote"),
+        (volume.hard_links, "hard_links"),
+        (volume.reparse_points, "reparse_points"),
+        (volume.case_sensitive, "case_sensitive"),
+    ];
+    let further = further.iter().filter(|(has, _)| *has).map(|(_, word)| *word);
+    std::iter::once(access).chain(further).collect::<Vec<_>>().join(",")
+}
+
+/// Returns a serial number as `vol` and `dir` show it.
+fn serial(number: u32) -> String {
+    format!("{:04X}-{:04X}", number >> 16, number & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_serial_number_is_shown_as_vol_shows_it() {
+        assert_eq!(serial(0x1a2b_003c), "1A2B-003C");
+    }
+}
