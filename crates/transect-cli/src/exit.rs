@@ -79,7 +79,7 @@ pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Partial) => ExitCode::from(1),
         Ok(End::RootFailed) => ExitCode::from(2),
-        Ok(End::Interrupted) => ExitCode::from(130),
+        Ok(End::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
         Err(Fatal::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(fatal) => {
             crate::output::complain(&fatal);
