@@ -17,6 +17,7 @@ mod scan;
 mod signals;
 mod terminal;
 mod tree;
+mod wine;
 
 /// A file that nobody declares is never compiled: its tests would pass for ever.
 #[test]

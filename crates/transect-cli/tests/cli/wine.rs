@@ -1,25 +1,207 @@
-//! The program for Windows, run under Wine, compared with the one for Linux: the same trees, seen
-//! through the drive `Z:`, which is `/`.
+//! The program for Windows, run under Wine, compared with the one for Linux: both read the same
+//! trees, one of them through the drive `Z:`, which is `/`.
 //!
-//! `TRANSECT_EXE` names the program, `TRANSECT_WINE` the command that runs it, with its arguments:
-//! `TRANSECT_WINE="wine64"`.
+//! `TRANSECT_EXE` names the program, `TRANSECT_WINE` the command that runs it, such as `wine64`.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use transect_testkit::trees::{self, Build};
+use transect_testkit::trees;
 
 use crate::harness::{TestEnv, skip};
 
-/// The trees that both systems see alike: without links, which Wine shows as what they lead to.
-const TREES: [(&str, Build); 6] = [
-    ("basic", without_links(trees::basic)),
-    ("wide", trees::wide),
-    ("deep", trees::deep),
-    ("many_small_dirs", trees::many_small_dirs),
-    ("hardlinks", trees::hardlinks),
-    ("weirdnames", trees::weirdnames),
-];
+/// The program for Windows.
+struct Exe {
+    program: OsString,
+    wine: Vec<String>,
+}
+
+impl Exe {
+    /// Returns the program, and says loudly if there is none.
+    fn find(test: &str) -> Option<Self> {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let (Some(program), Some(wine)) = (set("TRANSECT_EXE"), set("TRANSECT_WINE")) else {
+            return skip(test, "TRANSECT_EXE and TRANSECT_WINE are not set");
+        };
+        let wine = wine.to_str().expect("a command in plain words");
+        Some(Self { program, wine: wine.split_whitespace().map(str::to_owned).collect() })
+    }
+
+    /// Runs the program to its end, and returns its output.
+    #[track_caller]
+    fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<u8> {
+        let (wine, words) = self.wine.split_first().expect("a command");
+        let mut command = Command::new(wine);
+        command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
+        let output = command.output().expect("Wine can be started");
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {}\n{complaints}", output.status);
+        output.stdout
+    }
+
+    #[track_caller]
+    fn json<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Value {
+        serde_json::from_slice(&self.run(args)).expect("one JSON object")
+    }
+
+    /// Returns the readers that can be used.
+    fn readers(&self) -> Vec<String> {
+        let doctor = self.json(["doctor", "--json", r"C:\"]);
+        let rows = doctor["readers"].as_array().expect("a list").iter();
+        let available = rows.filter(|row| row["available"] == true);
+        available.map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
+    }
+}
+
+/// Returns a path as Wine spells it.
+fn on_drive(path: &Path) -> String {
+    format!("Z:{}", path.to_str().expect("a plain path").replace('/', r"\"))
+}
+
+/// Returns the counts that both systems agree on. (Directories have no size of their own there.)
+fn counts(object: &Value, keys: &[&str]) -> Vec<(String, Value)> {
+    assert_eq!(object["errors"], 0, "{object}");
+    keys.iter().map(|&key| (key.to_owned(), object[key].clone())).collect()
+}
+
+/// Returns what was listed, sorted.
+fn listed(bytes: &[u8]) -> Vec<String> {
+    let text = str::from_utf8(bytes).expect("names that are text");
+    let mut paths: Vec<String> = text.split_terminator('\0').map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+/// Demands that both programs find the same in a tree, whatever reader is used under Wine.
+fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[&str]) {
+    let root = tree.to_str().expect("a plain path");
+    let drive = on_drive(tree);
+    let here = env.transect(["--json", root].iter().chain(options)).exits(0).quiet().json();
+    let here_counts = counts(&here, keys);
+    let list = env.transect(["list", "-0", root].iter().chain(options)).exits(0).quiet();
+    let mut here_paths: Vec<String> =
+        listed(&list.stdout).iter().map(|path| on_drive(path.as_ref())).collect();
+    here_paths.sort();
+    let mut wrong = Vec::new();
+    for reader in exe.readers() {
+        let reader = ["--reader", &reader];
+        let scan = exe.json(["--json", &drive].iter().chain(options).chain(&reader));
+        let list = exe.run(["list", "-0", &drive].iter().chain(options).chain(&reader));
+        for ((key, here), (_, there)) in here_counts.iter().zip(counts(&scan, keys)) {
+            if *here != there {
+                wrong.push(format!("{}: {key} is {there} instead of {here}", reader[1]));
+            }
+        }
+        let there_paths = listed(&list);
+        if there_paths != here_paths {
+            let missing: Vec<_> = here_paths.iter().filter(|p| !there_paths.contains(p)).collect();
+            let further: Vec<_> = there_paths.iter().filter(|p| !here_paths.contains(p)).collect();
+            wrong.push(format!("{}: missing {missing:?}, not expected {further:?}", reader[1]));
+        }
+    }
+    assert!(wrong.is_empty(), "{root}:\n{}", wrong.join("\n"));
+}
+
+const SIZES: [&str; 7] =
+    ["files", "directories", "symlinks", "others", "apparent_size", "allocated_size", "hard_links"];
+
+/// Makes a tree without what Windows has not: links, pipes, names that Wine spells otherwise.
+fn built(env: &TestEnv, name: &str) -> PathBuf {
+    let build = trees::ALL.iter().find(|(tree, _)| *tree == name).expect("a tree of that name").1;
+    // Some trees have names beside them.
+    let tree = env.mkdir(format!("{name}/tree"));
+    build(&tree);
+    for path in below(&tree) {
+        let file_type = path.symlink_metadata().expect("an entry of our own tree").file_type();
+        if !file_type.is_file() && !file_type.is_dir() {
+            std::fs::remove_file(&path).expect("an entry of our own tree");
+        }
+    }
+    tree
+}
+
+/// Returns the paths below a directory.
+fn below(tree: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(tree).expect("a directory of our own tree") {
+        let entry = entry.expect("an entry of our own tree");
+        if entry.file_type().expect("its type").is_dir() {
+            paths.extend(below(&entry.path()));
+        }
+        paths.push(entry.path());
+    }
+    paths
+}
+
+#[test]
+fn both_systems_find_the_same_in_trees_without_links() {
+    let test = "both_systems_find_the_same_in_trees_without_links";
+    let Some(exe) = Exe::find(test) else {
+        return;
+    };
+    let env = TestEnv::new();
+    for name in ["basic", "wide", "deep", "many_small_dirs", "hardlinks"] {
+        assert_same(&env, &exe, &built(&env, name), &SIZES, &[]);
+    }
+}
+
+#[test]
+fn both_systems_find_the_same_weird_names() {
+    let test = "both_systems_find_the_same_weird_names";
+    let Some(exe) = Exe::find(test) else {
+        return;
+    };
+    let env = TestEnv::new();
+    let tree = env.mkdir("tree");
+    for bytes in trees::WEIRD_NAMES.iter().filter(|bytes| is_valid_on_windows(bytes)) {
+        let name = OsStr::from_bytes(bytes);
+        env.write(&tree.join(name), bytes.len());
+        let directory = env.mkdir(tree.join("directories").join(name));
+        env.write(directory.join(name), bytes.len());
+    }
+    assert_same(&env, &exe, &tree, &SIZES, &[]);
+}
+
+/// Returns whether Windows has names like that: others Wine shows by a short name of its own making.
+fn is_valid_on_windows(name: &[u8]) -> bool {
+    str::from_utf8(name).is_ok_and(|name| {
+        !name.contains(['<', '>', ':', '"', '/', '\\', '|', '?', '*'])
+            && !name.chars().any(|character| character < ' ')
+            && !name.ends_with(['.', ' '])
+    })
+}
+
+#[test]
+fn both_systems_find_the_same_when_links_are_followed() {
+    let test = "both_systems_find_the_same_when_links_are_followed";
+    let Some(exe) = Exe::find(test) else {
+        return;
+    };
+    let env = TestEnv::new();
+    let tree = env.mkdir("tree");
+    for directory in ["tree/real/below", "tree/other", "elsewhere/deeper"] {
+        env.mkdir(directory);
+    }
+    for (file, bytes) in [
+        ("tree/real/file", 100),
+        ("tree/real/below/leaf", 5000),
+        ("elsewhere/one", 1),
+        ("elsewhere/deeper/two", 20_000),
+    ] {
+        env.write(file, bytes);
+    }
+    for (target, link) in [
+        // Out of the tree, into what is read anyway, up, and to files: inside and outside.
+        ("../elsewhere", "tree/to_elsewhere"),
+        ("../real", "tree/other/to_real"),
+        ("..", "tree/real/below/up"),
+        ("real/file", "tree/to_file"),
+        ("../../elsewhere/one", "tree/other/to_one"),
+    ] {
+        std::os::unix::fs::symlink(target, env.path(link)).expect("a symbolic link");
+    }
+    assert_same(&env, &exe, &tree, &["files", "directories", "apparent_size"], &["--follow"]);
+}
