@@ -9,12 +9,13 @@
 //! * [`Counts`]: what is compared, with a difference that can be read.
 //! * [`alone()`], [`within()`], [`loudly_skip`]: how a test runs.
 
-#![cfg(target_os = "linux")]
-
 mod alone;
 mod counts;
+#[cfg(unix)]
 mod descriptors;
 pub mod oracle;
+#[cfg(windows)]
+mod shell;
 mod skip;
 mod temp;
 pub mod trees;
@@ -22,7 +23,10 @@ mod watchdog;
 
 pub use alone::{alone, rerun};
 pub use counts::Counts;
+#[cfg(unix)]
 pub use descriptors::limit_descriptors;
+#[cfg(windows)]
+pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;
 pub use temp::TempDir;
 pub use watchdog::within;

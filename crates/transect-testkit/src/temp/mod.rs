@@ -1,16 +1,14 @@
 //! A directory that goes away, whatever was built in it.
 
-use std::ffi::{CStr, CString, OsStr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode};
-use rustix::io::Errno;
-
-const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
 
 /// A new directory, removed with all that is in it when this is dropped: also what nobody may
 /// read, and what lies deeper than any path reaches.
@@ -53,7 +51,8 @@ impl TempDir {
         }
     }
 
-    /// Returns where it is; no link is on the way.
+    /// Returns where it is; no link is on the way. On Windows it is a verbatim path (`\\?\C:\…`),
+    /// below which no name means anything but itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -66,65 +65,12 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        let removed = remove(&self.path);
+        let removed = system::remove(&self.path);
         if !std::thread::panicking() {
             removed
-                .unwrap_or_else(|errno| panic!("cannot remove '{}': {errno}", self.path.display()));
+                .unwrap_or_else(|error| panic!("cannot remove '{}': {error}", self.path.display()));
         }
     }
-}
-
-/// Removes a directory and all that is in it.
-///
-/// Two descriptors are open at a time and no name is longer than one step, so depth has no limit.
-fn remove(path: &Path) -> Result<(), Errno> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(Errno::INVAL);
-    };
-    let parent = rustix::fs::openat(CWD, parent, DIRECTORY, Mode::empty())?;
-    let mut names = vec![cstring(name)];
-    let mut here = enter(parent.as_fd(), &names[0])?;
-    loop {
-        if let Some(child) = empty(here.as_fd())? {
-            here = enter(here.as_fd(), &child)?;
-            names.push(child);
-            continue;
-        }
-        let above = rustix::fs::openat(&here, "..", DIRECTORY, Mode::empty())?;
-        let name = names.pop().expect("a name for every directory entered");
-        rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)?;
-        if names.is_empty() {
-            return Ok(());
-        }
-        here = above;
-    }
-}
-
-/// Removes what is not a directory, and returns the first directory met.
-fn empty(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
-    for entry in rustix::fs::Dir::read_from(here)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        match rustix::fs::unlinkat(here, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(Errno::ISDIR) => return Ok(Some(name.to_owned())),
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(None)
-}
-
-fn enter(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    // Whoever made it unreadable: it was ours to make, and is ours to remove.
-    rustix::fs::chmodat(above, name, Mode::from_raw_mode(0o700 as RawMode), AtFlags::empty())?;
-    rustix::fs::openat(above, name, DIRECTORY, Mode::empty())
-}
-
-fn cstring(name: &OsStr) -> CString {
-    CString::new(name.as_bytes()).expect("a name holds no NUL")
 }
 
 #[cfg(test)]
@@ -132,6 +78,7 @@ mod tests {
     use super::*;
     use crate::trees;
 
+    #[cfg(unix)]
     #[test]
     fn nothing_is_left_of_a_directory_that_nobody_may_read() {
         use std::os::unix::fs::PermissionsExt;
@@ -152,6 +99,35 @@ mod tests {
         let temp = TempDir::new();
         let path = temp.path().to_owned();
         trees::beyond_path_max(&path);
+        drop(temp);
+        assert!(!path.exists());
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn nothing_is_left_of_files_that_may_not_be_written() {
+        let temp = TempDir::new();
+        let path = temp.path().to_owned();
+        std::fs::create_dir(temp.join("directory")).unwrap();
+        std::fs::write(temp.join("directory/file"), "x").unwrap();
+        for name in ["directory/file", "directory"] {
+            let mut permissions = temp.join(name).metadata().unwrap().permissions();
+            permissions.set_readonly(true);
+            std::fs::set_permissions(temp.join(name), permissions).unwrap();
+        }
+        drop(temp);
+        assert!(!path.exists());
+    }
+
+    /// Wine shows such names, but takes none of them.
+    #[cfg(windows)]
+    #[test]
+    fn nothing_is_left_of_what_only_unix_can_make() {
+        let temp = TempDir::new();
+        let path = temp.path().to_owned();
+        std::fs::create_dir_all(temp.join("a/b")).unwrap();
+        let script = "touch 'a*b' 'a?b'; mkfifo pipe; ln -s .. up; mkdir 'c:d'; chmod 0 'c:d'";
+        crate::unix_shell(&temp.join("a/b"), script);
         drop(temp);
         assert!(!path.exists());
     }

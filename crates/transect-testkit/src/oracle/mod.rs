@@ -1,0 +1,164 @@
+//! A plain recursion over `std::fs`: slow, simple and right.
+
+use std::collections::HashSet;
+use std::fs::DirEntry;
+use std::path::Path;
+
+use crate::counts::Counts;
+
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+
+/// What is in a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Oracle {
+    /// How many of everything, and how large.
+    pub counts: Counts,
+    /// The path of every entry, the root first as it was given, sorted as bytes.
+    pub paths: Vec<Vec<u8>>,
+}
+
+/// What an entry is to the oracle.
+struct Entry {
+    kind: Kind,
+    device: u64,
+    /// The same for all names of a file, within its device.
+    number: u64,
+    size: u64,
+    /// Unknown where `std` does not tell.
+    allocated: Option<u64>,
+}
+
+enum Kind {
+    File,
+    Directory,
+    Symlink,
+    Other,
+}
+
+/// Returns what is in the tree at `root`.
+///
+/// # Panics
+/// If anything cannot be read: an oracle does not guess.
+pub fn oracle(root: impl AsRef<Path>) -> Oracle {
+    below(root.as_ref(), |_| true)
+}
+
+/// Returns what is in the tree at `root` as `find -xdev` sees it: a directory on another device is
+/// there, but neither its size nor what is in it is looked at.
+///
+/// # Panics
+/// If anything cannot be read.
+pub fn oracle_on_one_device(root: impl AsRef<Path>) -> Oracle {
+    let device = must(root.as_ref(), system::root(root.as_ref())).device;
+    below(root.as_ref(), |there| there == device)
+}
+
+fn below(root: &Path, enter: impl Fn(u64) -> bool) -> Oracle {
+    let mut oracle = Oracle::default();
+    let entry = must(root, system::root(root));
+    add(root, &entry, &mut oracle, &mut HashSet::new(), &enter);
+    oracle.paths.sort_unstable();
+    oracle
+}
+
+#[expect(clippy::disallowed_methods, reason = "the oracle is independent of the readers")]
+fn add(
+    path: &Path,
+    entry: &Entry,
+    oracle: &mut Oracle,
+    seen: &mut HashSet<(u64, u64)>,
+    enter: &dyn Fn(u64) -> bool,
+) {
+    oracle.paths.push(path.as_os_str().as_encoded_bytes().to_vec());
+    let counts = &mut oracle.counts;
+    counts.allocation_unknown |= entry.allocated.is_none();
+    let allocated = entry.allocated.unwrap_or(0);
+    match entry.kind {
+        Kind::File => counts.files += 1,
+        Kind::Symlink => counts.symlinks += 1,
+        Kind::Other => counts.others += 1,
+        Kind::Directory => {
+            counts.directories += 1;
+            if enter(entry.device) {
+                counts.directories_allocated_size += allocated;
+                for child in must(path, std::fs::read_dir(path)) {
+                    let child: DirEntry = must(path, child);
+                    let entry = must(&child.path(), system::listed(&child));
+                    add(&child.path(), &entry, oracle, seen, enter);
+                }
+            }
+            return;
+        }
+    }
+    if seen.insert((entry.device, entry.number)) {
+        counts.apparent_size += entry.size;
+        counts.allocated_size += allocated;
+    } else {
+        counts.hard_links += 1;
+    }
+}
+
+fn must<T>(path: &Path, answer: std::io::Result<T>) -> T {
+    answer.unwrap_or_else(|error| panic!("the oracle cannot read '{}': {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::MAIN_SEPARATOR_STR;
+
+    use super::*;
+    use crate::TempDir;
+
+    #[test]
+    fn the_oracle_counts_a_tree_that_was_counted_by_hand() {
+        let temp = TempDir::new();
+        std::fs::create_dir_all(temp.join("a/b")).unwrap();
+        std::fs::write(temp.join("a/x"), [0; 1000]).unwrap();
+        std::fs::write(temp.join("a/b/y"), [0; 24]).unwrap();
+        std::fs::hard_link(temp.join("a/x"), temp.join("z")).unwrap();
+        let Oracle { counts, paths } = oracle(temp.path());
+        assert_eq!(
+            (counts.files, counts.directories, counts.symlinks, counts.others),
+            (3, 3, 0, 0)
+        );
+        assert_eq!((counts.apparent_size, counts.hard_links), (1024, 1));
+        assert!(counts.allocation_unknown || counts.allocated_size >= 1024);
+        let below: Vec<_> =
+            ["", "a", "a/b", "a/b/y", "a/x", "z"].iter().map(|path| temp.join(path)).collect();
+        let below: Vec<_> = below
+            .iter()
+            .map(|path| path.as_os_str().as_encoded_bytes())
+            // Joining nothing adds a separator.
+            .map(|path| path.strip_suffix(MAIN_SEPARATOR_STR.as_bytes()).unwrap_or(path))
+            .collect();
+        assert_eq!(paths, below);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_counted_and_not_followed() {
+        let temp = TempDir::new();
+        std::os::unix::fs::symlink("12345", temp.join("link")).unwrap();
+        std::os::unix::fs::symlink(".", temp.join("here")).unwrap();
+        let Oracle { counts, paths } = oracle(temp.path());
+        assert_eq!((counts.files, counts.directories, counts.symlinks), (0, 1, 2));
+        assert_eq!((counts.apparent_size, paths.len()), (6, 3));
+    }
+
+    /// As far as Wine tells links from what they lead to: those to directories.
+    #[cfg(windows)]
+    #[test]
+    fn a_link_that_wine_shows_is_counted_and_not_followed() {
+        let temp = TempDir::new();
+        std::fs::create_dir(temp.join("real")).unwrap();
+        let links = u64::from(crate::unix_shell(temp.path(), "ln -s real link").is_some());
+        let Oracle { counts, paths } = oracle(temp.path());
+        assert_eq!((counts.files, counts.directories, counts.symlinks), (0, 2, links));
+        assert_eq!((counts.apparent_size, paths.len() as u64), (0, 2 + links));
+    }
+}

@@ -1,0 +1,58 @@
+//! What an entry is stands in the listing; its size and number tell an open handle. What it
+//! occupies tells neither: `std` has no question for it, and the oracle shares none with readers.
+
+use std::fs::{DirEntry, Metadata, OpenOptions};
+use std::io::Result;
+use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use winapi_util::file::information;
+
+use super::{Entry, Kind};
+
+/// `FILE_READ_ATTRIBUTES`, and the flags that open directories and the links themselves.
+const READ_ATTRIBUTES: u32 = 0x80;
+const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+const ATTRIBUTE_REPARSE_POINT: u32 = 0x400;
+
+#[expect(clippy::disallowed_methods, reason = "the oracle is independent of the readers")]
+pub(super) fn root(path: &Path) -> Result<Entry> {
+    entry(path, &std::fs::symlink_metadata(path)?)
+}
+
+pub(super) fn listed(entry: &DirEntry) -> Result<Entry> {
+    self::entry(&entry.path(), &entry.metadata()?)
+}
+
+/// `metadata` is from where the entry was listed: under Wine a link that is opened is what it leads
+/// to, however it is opened.
+fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
+    // To `std` a directory whose tag is 0, as Wine makes them of links, is a directory. Other
+    // tags that lead nowhere else (of cloud files) are in no tree that tests make.
+    let leads_on = metadata.is_dir() && metadata.file_attributes() & ATTRIBUTE_REPARSE_POINT != 0;
+    let kind = if metadata.is_symlink() || leads_on {
+        Kind::Symlink
+    } else if metadata.is_dir() {
+        Kind::Directory
+    } else if metadata.is_file() {
+        Kind::File
+    } else {
+        Kind::Other
+    };
+    let file = OpenOptions::new()
+        .access_mode(READ_ATTRIBUTES)
+        .custom_flags(BACKUP_SEMANTICS | OPEN_REPARSE_POINT)
+        .open(path)?;
+    let open = information(&file)?;
+    // A record in a directory may be older than what was written through another name.
+    let size = if matches!(kind, Kind::File) { open.file_size() } else { metadata.len() };
+    Ok(Entry {
+        kind,
+        device: open.volume_serial_number(),
+        number: open.file_index(),
+        size,
+        allocated: None,
+    })
+}

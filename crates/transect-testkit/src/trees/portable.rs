@@ -1,0 +1,159 @@
+//! Trees that every file system can hold.
+
+use std::fs::{File, create_dir, create_dir_all, hard_link, write};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::counts::Counts;
+
+pub(super) fn file(path: impl AsRef<Path>, size: usize) {
+    write(path, vec![b'x'; size]).expect("a file can be written");
+}
+
+pub(super) fn directory(path: impl AsRef<Path>) {
+    create_dir_all(path).expect("a directory can be made");
+}
+
+pub(super) fn name(of: &impl AsRef<Path>, to: impl AsRef<Path>) {
+    hard_link(of, to).expect("a file can have another name");
+}
+
+/// Nothing at all.
+pub fn empty(_: &Path) {}
+
+/// One file.
+pub fn single(at: &Path) {
+    file(at.join("file"), 1234);
+}
+
+/// A little of what is usual, links left out.
+pub(super) fn files(at: &Path) {
+    for name in ["src/a", "src/b/c", "empty", ".hidden/deeper"] {
+        directory(at.join(name));
+    }
+    for (path, size) in [
+        ("top", 10),
+        ("none", 0),
+        ("src/main", 5000),
+        ("src/a/one", 1),
+        ("src/a/block", 4096),
+        ("src/a/block_and_one", 4097),
+        ("src/b/c/large", 300_000),
+        (".hidden/file", 77),
+        (".hidden/deeper/.dot", 3),
+    ] {
+        file(at.join(path), size);
+    }
+}
+
+/// Many files in one directory, many directories in another.
+pub(super) fn crowds(at: &Path, files: usize, directories: usize) {
+    create_dir(at.join("files")).expect("a directory can be made");
+    create_dir(at.join("directories")).expect("a directory can be made");
+    for number in 0..files {
+        file(at.join(format!("files/a file of many {number:05}")), number % 7);
+    }
+    for number in 0..directories {
+        create_dir(at.join(format!("directories/{number}"))).expect("a directory can be made");
+    }
+}
+
+/// Many levels of 13 characters, each with a file.
+pub(super) fn levels(at: &Path, levels: usize) {
+    let mut path = at.to_owned();
+    for level in 0..levels {
+        path.push(format!("deep{level:08}"));
+        create_dir(&path).expect("the path as a whole is short enough");
+        file(path.join("f"), level);
+    }
+}
+
+/// Files with several names, links and pipes left out: in one directory, in several, and beside the tree (in the directory
+/// above, which has to be there for the test alone).
+pub(super) fn names(at: &Path) {
+    for name in ["a/deeper", "b", "c/d/e"] {
+        directory(at.join(name));
+    }
+    let beside = at.parent().expect("a tree lies in a directory");
+    let new = |path: &str, size| {
+        file(at.join(path), size);
+        at.join(path)
+    };
+    // All names in one directory.
+    let of = new("a/same_1", 10_000);
+    name(&of, at.join("a/same_2"));
+    name(&of, at.join("a/same_3"));
+    // One name in each of several.
+    let of = new("a/across", 20_000);
+    name(&of, at.join("b/across"));
+    name(&of, at.join("c/d/e/across"));
+    name(&of, at.join("across"));
+    // Several names in each of several.
+    let of = new("b/many_0", 30_000);
+    for number in 1..20 {
+        let directory = ["a", "a/deeper", "b", "c", "c/d"][number % 5];
+        name(&of, at.join(format!("{directory}/many_{number}")));
+    }
+    // One name inside, one outside; two inside, one outside.
+    let of = new("a/half", 40_000);
+    name(&of, beside.join("half"));
+    let of = new("c/part", 50_000);
+    name(&of, at.join("a/deeper/part"));
+    name(&of, beside.join("part"));
+}
+
+/// Writes single bytes into a file that is `length` bytes long.
+pub(super) fn islands(file: &mut File, length: u64, written: &[u64]) {
+    file.set_len(length).expect("holes are possible");
+    for &offset in written {
+        file.seek(SeekFrom::Start(offset)).expect("a place in a file can be gone to");
+        file.write_all(b"x").expect("one byte can be written");
+    }
+}
+
+/// Files of times before the epoch, now, with nanoseconds, and far away.
+pub fn times(at: &Path) {
+    let epoch = UNIX_EPOCH;
+    for (name, time) in [
+        ("epoch", epoch),
+        ("before", epoch - Duration::new(86_400, 1)),
+        ("nanosecond", epoch + Duration::new(1_000_000_000, 123_456_789)),
+        ("after_2038", epoch + Duration::from_secs(1 << 32)),
+        ("now", SystemTime::now()),
+    ] {
+        let file = File::create(at.join(name)).expect("a file can be made");
+        let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);
+        file.set_times(times).expect("times can be set");
+    }
+}
+
+/// As many directories in each level as `breadth` says, every other one with a file.
+pub(super) fn many_directories(at: &Path, breadth: &[usize]) {
+    let Some((&breadth_here, below)) = breadth.split_first() else {
+        return;
+    };
+    for number in 0..breadth_here {
+        let path = at.join(number.to_string());
+        create_dir(&path).expect("a directory can be made");
+        if number % 2 == 0 {
+            file(path.join("file"), number * 100);
+        }
+        many_directories(&path, below);
+    }
+}
+
+/// One directory with `files` files of which the last few are a byte long.
+pub fn very_wide(at: &Path, files: u64) -> Counts {
+    for number in 0..files {
+        let path = at.join(format!("f{number:06}"));
+        let mut file = File::create(path).expect("a file can be made");
+        if number % 1000 == 999 {
+            file.write_all(b"x").expect("it can be written");
+        }
+    }
+    let mut counts = crate::oracle::oracle(at).counts;
+    assert_eq!(counts.files, files, "the file system holds what was made");
+    counts.files = files;
+    counts
+}

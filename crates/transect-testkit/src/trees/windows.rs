@@ -1,0 +1,170 @@
+//! Trees with all that Windows offers. They are smaller than those of Linux: under Wine every open
+//! is a question to another process.
+
+use std::ffi::OsString;
+use std::fs::{File, create_dir, rename, write};
+use std::os::windows::ffi::OsStringExt;
+use std::path::Path;
+use std::process::Command;
+
+use super::Build;
+use super::portable::{
+    crowds, directory, empty, file, files, islands, levels, many_directories, names, single, times,
+};
+use crate::counts::Counts;
+
+/// The trees that every way of walking can read to the end.
+pub const ALL: &[(&str, Build)] = &[
+    ("empty", empty),
+    ("single", single),
+    ("basic", basic),
+    ("wide", wide),
+    ("deep", deep),
+    ("hardlinks", hardlinks),
+    ("sparse", sparse),
+    ("weirdnames", weirdnames),
+    ("times", times),
+    ("many_small_dirs", many_small_dirs),
+];
+
+/// A little of what is usual.
+pub fn basic(at: &Path) {
+    files(at);
+}
+
+/// 1,500 files in one directory, 100 directories in another: more than one buffer of the files.
+pub fn wide(at: &Path) {
+    crowds(at, 1500, 100);
+}
+
+/// 100 levels, each with a file; the longest path is 1,300 characters longer than the root's, five
+/// times what paths were once limited to.
+pub fn deep(at: &Path) {
+    levels(at, 100);
+}
+
+/// Files with several names: in one directory, in several, and beside the tree (in the directory
+/// above, which has to be there for the test alone).
+pub fn hardlinks(at: &Path) {
+    names(at);
+}
+
+/// Files that are longer than what they occupy, one of them longer than 32 bits tell.
+pub fn sparse(at: &Path) {
+    for (name, length, written) in [
+        ("hole", 1_u64 << 30, &[][..]),
+        ("islands", 1 << 24, &[0, 1 << 20, (1 << 24) - 1]),
+        ("tail", (1 << 33) + 1, &[1 << 33]),
+    ] {
+        let path = at.join(name);
+        let mut file = File::create(&path).expect("a file can be made");
+        // NTFS must be told; Unix, below Wine, has no such program and need not be told.
+        let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(&path).output();
+        islands(&mut file, length, written);
+    }
+}
+
+/// Names that somebody did not expect. Most of them mean something else unless the path that they
+/// stand in is verbatim.
+pub const WEIRD_NAMES: &[&str] = &[
+    "dot at the end.",
+    "space at the end ",
+    "x",
+    "x.",
+    "x ",
+    "x. . ",
+    "...",
+    "..x",
+    ".x",
+    " ",
+    " leading",
+    "NUL",
+    "CON.txt",
+    "aux",
+    "com1",
+    "LPT9.",
+    "conin$",
+    "$Recycle.Bin",
+    "$MFT",
+    "LONGFI~1.TXT",
+    "-rf",
+    "--",
+    "%TEMP%",
+    "!bang",
+    "#hash",
+    "a[b]{c}",
+    "quote'`$(x);&^,=",
+    "\u{7f}",
+    "right\u{202e}left",
+    "\u{1f980}",
+    "e\u{301}",
+    "\u{e9}",
+    "\u{130}i\u{131}I",
+    "\u{fffd}",
+    "\u{ffff}",
+    "bom\u{feff}",
+];
+
+/// Returns those names and the longest ones: of 255 characters, and of as many others as the file
+/// system below Wine has bytes for.
+fn weird_names() -> Vec<OsString> {
+    let mut names: Vec<OsString> = WEIRD_NAMES.iter().map(OsString::from).collect();
+    names.extend(["n".repeat(255), "\u{e8}".repeat(127), "\u{1f980}".repeat(63)].map(Into::into));
+    names
+}
+
+/// Names that somebody did not expect: of files, and of directories with such files in them.
+pub fn weirdnames(at: &Path) {
+    let names = weird_names();
+    for (size, name) in names.iter().enumerate() {
+        file(at.join(name), size);
+    }
+    directory(at.join("directories"));
+    for (size, name) in names.iter().enumerate() {
+        let path = at.join("directories").join(name);
+        directory(&path);
+        file(path.join(name), size);
+    }
+    // Halves of pairs. Wine cannot store them, and the tree is without.
+    for units in [&[0xd83e, 0x61][..], &[0x61, 0xdd80], &[0xdd80, 0xd83e]] {
+        let _ = write(at.join(OsString::from_wide(units)), "half");
+    }
+}
+
+/// 156 directories in 3 levels, each with one file or none.
+pub fn many_small_dirs(at: &Path) {
+    many_directories(at, &[6, 5, 4]);
+}
+
+/// 150 levels of names of 60 characters: the path is more than 9,000 characters long. Every tenth
+/// directory holds a file. Windows takes such a path; under Wine no path reaches the end, as Unix
+/// takes 4,096 bytes. Therefore the counts come along.
+pub fn beyond_path_max(at: &Path) -> Counts {
+    let mut counts = Counts { directories: 1, allocation_unknown: true, ..Counts::default() };
+    let part = |path: &Path, counts: &mut Counts| {
+        let mut path = path.to_owned();
+        for level in 0..30 {
+            path.push(format!("{level:060}"));
+            create_dir(&path).expect("a part of the path is short enough");
+            counts.directories += 1;
+            if level % 10 == 9 {
+                file(path.join("f"), 7);
+                counts.files += 1;
+                counts.apparent_size += 7;
+            }
+        }
+        path
+    };
+    // From the end: each part is moved, with all that hangs on it, to the end of the next.
+    let first = at.join(format!("{:060}", 0));
+    for _ in 0..5 {
+        if first.exists() {
+            rename(&first, at.join("rest")).expect("a directory can be moved");
+        }
+        let end = part(at, &mut counts);
+        if at.join("rest").exists() {
+            rename(at.join("rest"), end.join("rest")).expect("a directory can be moved");
+        }
+    }
+    counts
+}
