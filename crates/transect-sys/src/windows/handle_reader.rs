@@ -340,3 +340,35 @@ fn at_parent<T>(
     }
     act(reached.as_ref().map_or(anchor, AsHandle::as_handle), last)
 }
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// No file system at hand refuses a layout: the reader is told that one did.
+    #[test]
+    fn what_a_refused_layout_would_have_brought_is_asked_for() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("a"), [1; 700]).expect("a file can be written");
+        std::fs::hard_link(temp.join("a"), temp.join("b")).expect("a link can be made");
+        let want = Want { entries: FieldMask::SIZE | FieldMask::FILE_ID, ..Want::default() };
+        for call in [DirectoryCall::NtQuery, DirectoryCall::ByHandle] {
+            let mut reader = HandleReader::new(call, 4096);
+            let root = reader.open_root(temp.path(), false).expect("it can be opened");
+            for &layout in call.layouts(want.entries).iter().filter(|layout| layout.has_file_id()) {
+                reader.refused.push((root.volume.device, layout));
+            }
+            let mut batch = Batch::new();
+            reader.list(&root, &mut batch, &want).expect("another layout is known");
+            let ids = |batch: &Batch| {
+                batch.entries().map(|entry| entry.attributes.file_id()).collect::<Vec<_>>()
+            };
+            assert_eq!(ids(&batch), [None, None], "{call:?}");
+            reader.fill(&root, &mut batch, &want);
+            let ids = ids(&batch);
+            assert!(ids[0].is_some() && ids[0] == ids[1], "{call:?}: {ids:?}");
+        }
+    }
+}

@@ -6,9 +6,12 @@ use std::io;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use windows_sys::Win32::Foundation::ERROR_INVALID_NAME;
+use windows_sys::Win32::Foundation::{ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME};
 
 const SEPARATOR: u16 = b'\\' as u16;
+
+/// The units of the longest path there can be, with `\*` and a NUL still to come.
+const LONGEST: usize = 32_767 - 3;
 
 /// Returns the verbatim form of a path: `\\?\C:\…` or `\\?\UNC\server\share\…`. What begins with
 /// `\\?\` or `\\.\` stays as it is; everything else is made absolute by the system's own rules,
@@ -80,12 +83,17 @@ pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> 
 /// Appends a name that is to be looked up to the path of its directory.
 ///
 /// # Errors
-/// As [`append_step`].
+/// As [`append_step`], and a path that has become longer than any the system takes: it would say
+/// that there is no such thing.
 pub(super) fn append_step_to(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);
     }
-    append_step(path, name)
+    append_step(path, name)?;
+    if path.len() > LONGEST {
+        return Err(io::Error::from_raw_os_error(ERROR_FILENAME_EXCED_RANGE as i32));
+    }
+    Ok(())
 }
 
 /// Returns whether a path asks for what a link at its end leads to: `link\`.

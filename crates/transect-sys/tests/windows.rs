@@ -1,0 +1,291 @@
+//! The readers of Windows, one directory at a time: nothing lost, nothing asked twice.
+#![cfg(windows)]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{create_dir, create_dir_all, remove_file, write};
+use std::path::Path;
+
+use transect_sys::windows::{DirectoryCall, HandleReader};
+use transect_sys::{
+    Attributes, Batch, Fault, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings,
+    ReaderUser, Want,
+};
+use transect_testkit::TempDir;
+
+const CALLS: [DirectoryCall; 2] = [DirectoryCall::NtQuery, DirectoryCall::ByHandle];
+
+/// What was told of an entry: its attributes and its 8.3 name.
+type Found = BTreeMap<OsString, (Attributes, Option<OsString>)>;
+
+/// Reads one directory to its end.
+fn read<R: Reader>(reader: &mut R, handle: &R::Handle, want: &Want) -> Found {
+    let (mut batch, mut found) = (Batch::new(), Found::new());
+    loop {
+        let listing = reader.list(handle, &mut batch, want).unwrap();
+        reader.fill(handle, &mut batch, want);
+        batch.settle(|name, _, fault| panic!("{name:?}: {fault:?}"));
+        for entry in batch.entries() {
+            let short = batch.short_name(entry).map(OsStr::to_owned);
+            let name = batch.name(entry).to_owned();
+            let twice = found.insert(name.clone(), (entry.attributes, short));
+            assert!(twice.is_none(), "{name:?} came twice");
+        }
+        if listing == Listing::End {
+            return found;
+        }
+    }
+}
+
+fn want(entries: FieldMask) -> Want {
+    Want { entries, ..Want::default() }
+}
+
+/// Runs a test with every reader of Windows.
+fn with_every_reader(test: impl ReaderTest) {
+    let mut tested = 0;
+    for &name in ReaderName::ALL.iter().filter(|name| name.why_not().is_none()) {
+        name.give(ReaderSettings::default(), Named { name, test: &test });
+        tested += 1;
+    }
+    assert_eq!(tested, 9, "every way of the seed articles, and the portable one");
+}
+
+trait ReaderTest {
+    fn run<R: Reader>(&self, name: ReaderName, reader: R);
+}
+
+struct Named<'t, T> {
+    name: ReaderName,
+    test: &'t T,
+}
+
+impl<T: ReaderTest> ReaderUser for Named<'_, T> {
+    type Value = ();
+
+    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) {
+        self.test.run(self.name, make());
+    }
+}
+
+#[test]
+fn a_record_that_does_not_fit_its_buffer_is_read_anew_and_none_is_lost() {
+    let temp = TempDir::new();
+    let names: Vec<String> = (1..=200).map(|n| format!("{n:03}").repeat(n / 3 + 1)).collect();
+    for name in &names {
+        write(temp.join(name), name).unwrap();
+    }
+    for call in CALLS {
+        // Smaller than the longest records, so that the buffer grows, again and again.
+        for buffer_size in [160, 320, 512, 1024, 4096, 65536] {
+            let mut reader = HandleReader::new(call, buffer_size);
+            let handle = reader.open_root(temp.path(), false).unwrap();
+            let found = read(&mut reader, &handle, &want(FieldMask::SIZE | FieldMask::INODE));
+            assert_eq!(found.len(), names.len(), "{call:?} with {buffer_size} bytes");
+            for name in &names {
+                let (attributes, _) = &found[OsStr::new(name)];
+                assert_eq!(attributes.size(), Some(name.len() as u64), "{call:?} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_takes_one_directory_after_the_other() {
+    let temp = TempDir::new();
+    create_dir_all(temp.join("a/b")).unwrap();
+    write(temp.join("a/b/deep"), "deep").unwrap();
+    write(temp.join("a/file"), "1").unwrap();
+    struct Test<'p>(&'p Path);
+    impl ReaderTest for Test<'_> {
+        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+            let context = name.as_str();
+            let want = want(FieldMask::SIZE);
+            let root = reader.open_root(self.0, false).unwrap();
+            assert_eq!(read(&mut reader, &root, &want).len(), 1, "{context}");
+            let a = reader.open(&root, &[OsStr::new("a")], false).unwrap();
+            assert_eq!(read(&mut reader, &a, &want).len(), 2, "{context}");
+            let b = [OsStr::new("a"), OsStr::new("b")];
+            let b = reader.open(&root, &b, false).unwrap();
+            let found = read(&mut reader, &b, &want);
+            assert_eq!(found[OsStr::new("deep")].0.size(), Some(4), "{context}");
+            // Opened again it is listed from its beginning.
+            let b = reader.open(&a, &[OsStr::new("b")], false).unwrap();
+            assert_eq!(read(&mut reader, &b, &want).len(), 1, "{context}");
+        }
+    }
+    with_every_reader(Test(temp.path()));
+}
+
+#[test]
+fn what_is_wanted_is_told_by_every_reader_and_all_say_the_same() {
+    let temp = TempDir::new();
+    create_dir(temp.join("directory")).unwrap();
+    write(temp.join("file"), [1; 5000]).unwrap();
+    write(temp.join("empty"), "").unwrap();
+    std::fs::hard_link(temp.join("file"), temp.join("further")).unwrap();
+    const WANTED: FieldMask = FieldMask::SIZE
+        .union(FieldMask::ALLOCATED)
+        .union(FieldMask::FILE_ID)
+        .union(FieldMask::NLINK)
+        .union(FieldMask::MTIME)
+        .union(FieldMask::CTIME)
+        .union(FieldMask::BTIME);
+    struct Test<'p>(&'p Path, std::cell::RefCell<Option<String>>);
+    impl ReaderTest for Test<'_> {
+        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+            let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
+            let root = reader.open_root(self.0, false).unwrap();
+            let found = read(&mut reader, &root, &want);
+            let told: Vec<_> = found
+                .iter()
+                .map(|(name, (a, _))| {
+                    let times = (a.mtime(), a.ctime(), a.btime());
+                    let file = a.file_type() == FileType::File;
+                    (
+                        name,
+                        a.file_type(),
+                        a.file_id(),
+                        file.then(|| (a.size(), a.allocated(), a.nlink(), times)),
+                    )
+                })
+                .collect();
+            let told = format!("{told:?}");
+            assert!(!told.contains("None") || told.matches("None").count() == 1, "{told}");
+            let [file, further] = ["file", "further"].map(|name| found[OsStr::new(name)].0);
+            assert_eq!(file.file_id(), further.file_id(), "{}", name.as_str());
+            assert_eq!((file.nlink(), file.size()), (Some(2), Some(5000)));
+            let mut first = self.1.borrow_mut();
+            assert_eq!(&told, first.get_or_insert_with(|| told.clone()), "{}", name.as_str());
+        }
+    }
+    with_every_reader(Test(temp.path(), None.into()));
+}
+
+/// The test takes the files away between listing and asking: whoever still knows everything did
+/// not ask.
+#[test]
+fn the_readers_by_handle_ask_nothing_about_a_file() {
+    let wanted = FieldMask::SIZE
+        | FieldMask::ALLOCATED
+        | FieldMask::TIMES
+        | FieldMask::FILE_ID
+        | FieldMask::ATTRIBUTES
+        | FieldMask::REPARSE_TAG;
+    for call in CALLS {
+        let temp = TempDir::new();
+        let names: Vec<String> = (0..50).map(|number| format!("file{number}")).collect();
+        names.iter().for_each(|name| write(temp.join(name), name).unwrap());
+        let mut reader = HandleReader::new(call, 65536);
+        let mut batch = Batch::new();
+        let handle = reader.open_root(temp.path(), false).unwrap();
+        let want = Want { welcome: FieldMask::NLINK, ..want(wanted) };
+        reader.list(&handle, &mut batch, &want).unwrap();
+        assert_eq!(batch.len(), 50, "{call:?}");
+        names.iter().for_each(|name| remove_file(temp.join(name)).unwrap());
+        reader.fill(&handle, &mut batch, &want);
+        batch.settle(|name, _, fault| panic!("{call:?} asked about {name:?}: {fault:?}"));
+        for entry in batch.entries() {
+            assert!(entry.attributes.have().contains(wanted), "{:?}", entry.attributes.have());
+        }
+    }
+}
+
+#[test]
+fn a_reader_by_path_finds_out_that_a_file_has_gone() {
+    struct Test;
+    impl ReaderTest for Test {
+        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+            if name.takes_buffer_size() {
+                return;
+            }
+            let temp = TempDir::new();
+            write(temp.join("gone"), "1").unwrap();
+            write(temp.join("stays"), "1").unwrap();
+            let handle = reader.open_root(temp.path(), false).unwrap();
+            let want = want(FieldMask::SIZE | FieldMask::ALLOCATED);
+            let mut batch = Batch::new();
+            reader.list(&handle, &mut batch, &want).unwrap();
+            remove_file(temp.join("gone")).unwrap();
+            reader.fill(&handle, &mut batch, &want);
+            let mut vanished = Vec::new();
+            batch.settle(|name, _, fault| match fault {
+                Fault::Vanished => vanished.push(name.to_owned()),
+                Fault::Failed(error) => panic!("{name:?}: {error}"),
+            });
+            assert_eq!((vanished, batch.len()), (vec!["gone".into()], 1), "{}", name.as_str());
+        }
+    }
+    with_every_reader(Test);
+}
+
+#[test]
+fn short_names_come_only_when_they_are_asked_for_and_are_no_entries() {
+    let temp = TempDir::new();
+    let long = "a name that no 8.3 name can be";
+    write(temp.join(long), "1").unwrap();
+    write(temp.join("SHORT.TXT"), "1").unwrap();
+    // A volume may be told to make none: then nobody has any.
+    struct Test<'p>(&'p Path, &'p OsStr, std::cell::RefCell<Option<OsString>>);
+    impl ReaderTest for Test<'_> {
+        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+            let context = name.as_str();
+            // Level Basic leaves them out, and the standard library keeps them to itself.
+            let has_them = !context.contains("basic") && context != "portable";
+            for (wanted, expected) in [
+                (FieldMask::SIZE, false),
+                (FieldMask::SHORT_NAME, has_them),
+                (FieldMask::SHORT_NAME | FieldMask::FILE_ID, has_them),
+            ] {
+                let root = reader.open_root(self.0, false).unwrap();
+                let found = read(&mut reader, &root, &want(wanted));
+                assert_eq!(found.len(), 2, "{context}");
+                let short = found[self.1].1.as_deref();
+                assert!(found.keys().all(|name| Some(name.as_os_str()) != short), "{context}");
+                if !expected {
+                    assert_eq!(short, None, "{context}");
+                    continue;
+                }
+                let mut made = self.2.borrow_mut();
+                let made = made.get_or_insert_with(|| short.unwrap_or_default().to_owned());
+                assert_eq!(made.as_os_str(), short.unwrap_or_default(), "{context}");
+                assert!(made.len() <= 12, "{context}: {made:?}");
+            }
+        }
+    }
+    let test = Test(temp.path(), OsStr::new(long), None.into());
+    with_every_reader(test);
+}
+
+#[test]
+fn what_is_not_there_any_more_has_vanished_and_a_missing_root_is_an_error() {
+    let temp = TempDir::new();
+    create_dir(temp.join("directory")).unwrap();
+    write(temp.join("file"), "1").unwrap();
+    struct Test<'p>(&'p Path);
+    impl ReaderTest for Test<'_> {
+        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+            let context = name.as_str();
+            let root = reader.open_root(self.0, false).unwrap();
+            for gone in ["missing", "file"] {
+                let answer = reader.open(&root, &[OsStr::new(gone)], false);
+                assert!(matches!(answer, Err(Fault::Vanished)), "{context}: {gone}");
+            }
+            let steps = [OsStr::new("missing"), OsStr::new("below")];
+            assert!(matches!(reader.open(&root, &steps, false), Err(Fault::Vanished)), "{context}");
+            let missing = [OsStr::new("missing")];
+            let answer = reader.stat(&root, &missing, FieldMask::SIZE, false);
+            assert!(matches!(answer, Err(Fault::Vanished)), "{context}");
+            for path in [self.0.join("missing"), self.0.join("missing").join("below")] {
+                let answer = reader.stat_root(&path, FieldMask::SIZE, false);
+                assert!(matches!(answer, Err(Fault::Failed(_))), "{context}: '{}'", path.display());
+            }
+            let itself = [OsStr::new(".")];
+            let here = reader.stat(&root, &itself, FieldMask::FILE_ID, false).unwrap();
+            let same = reader.stat_root(self.0, FieldMask::FILE_ID, false).unwrap();
+            assert!(here.file_id().is_some() && here.file_id() == same.file_id(), "{context}");
+        }
+    }
+    with_every_reader(Test(temp.path()));
+}
