@@ -5,6 +5,8 @@ PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 BINARY := $(TARGET)/release/transect
 FUZZ_SECONDS ?= 60
+# Explains itself when it is called with nothing.
+WINDOWS := $(CURDIR)/tools/windows
 # Where rustup puts programs, for shells that do not know it.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
@@ -14,7 +16,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build test check ci fuzz bench install completions clean need-cargo need-programs
+.PHONY: help build windows test check ci fuzz bench install completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +24,19 @@ help: ## List the targets
 build: need-cargo ## Build the release binary, target/release/transect
 	$(CARGO) build --release --locked
 
+windows: ## Build transect.exe for Windows (tools/windows brings what that takes)
+	@'$(WINDOWS)' cargo build -p transect-cli --release --locked
+	folder=$$('$(WINDOWS)' dir)/release
+	'$(WINDOWS)' shim "$$folder"
+	echo "built $$folder/transect.exe"
+	echo "run it here: tools/windows wine $$folder/transect.exe doctor"
+	if [ -e "$$folder/bcryptprimitives.dll" ]; then
+		echo 'bcryptprimitives.dll beside it is for Wine only, which lacks it: not to be shipped'
+	fi
+
+# First those for Linux, of which some run transect.exe under Wine, then those for Windows. Where
+# there can be no Windows, they are skipped, all as one.
+#
 # Fails if a test fails. The last line is a summary: a test is skipped if it said so (SKIPPED:
 # name: reason) or is marked #[ignore], and then counts as neither passed nor failed. Where CI=true,
 # nothing may say so. A test may say it in its captured output (which --show-output brings into the
@@ -32,32 +47,61 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 	export TRANSECT_SKIP_LOG='$(abspath $(TARGET))/test.skipped'
 	rm -f "$$log" "$$log.status"
 	: >"$$TRANSECT_SKIP_LOG"
+	: >"$$TRANSECT_SKIP_LOG.windows"
 	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1; fi
-	echo '$(CARGO) test --workspace --all-features --locked --no-fail-fast'
+	tests='test --workspace --all-features --locked --no-fail-fast'
+	unset TRANSECT_EXE TRANSECT_WINE
+	left_out=0
+	no_windows=$$('$(WINDOWS)' why-not) || left_out=1
 	{
 		status=0
-		$(CARGO) test --workspace --all-features --locked --no-fail-fast -- --show-output 2>&1 || status=$$?
+		if [ "$$left_out" = 0 ]; then
+			echo 'tools/windows cargo build --workspace --all-features --locked --bins'
+			if '$(WINDOWS)' cargo build --workspace --all-features --locked --bins 2>&1; then
+				export TRANSECT_EXE="$$('$(WINDOWS)' dir)/debug/transect.exe"
+				export TRANSECT_WINE='$(WINDOWS) wine' TRANSECT_WINE_SECONDS=1200
+			else
+				status=1
+			fi
+		elif [ -n "$$TRANSECT_NO_SKIP" ]; then
+			echo "FAILED: windows tests: $$no_windows"
+			status=1
+		else
+			echo "SKIPPED: windows tests: $$no_windows"
+		fi
+		echo "$(CARGO) $$tests"
+		$(CARGO) $$tests -- --show-output 2>&1 || status=$$?
+		if [ "$$left_out" = 0 ]; then
+			# Doc tests are the same on both systems.
+			echo "=== windows: tools/windows cargo $$tests --tests"
+			TRANSECT_SKIP_LOG="$$TRANSECT_SKIP_LOG.windows" \
+				'$(WINDOWS)' cargo $$tests --tests -- --show-output 2>&1 || status=$$?
+		fi
 		echo "$$status" >"$$log.status"
 	} | tee "$$log" | sed -u '/^successes:$$/,/^\(failures\|test result\):/ { /^\(failures\|test result\):/!d }'
 	status=$$(cat "$$log.status")
 	if [ -n "$$TRANSECT_NO_SKIP" ]; then
 		: >"$$TRANSECT_SKIP_LOG"
 	else
-		sed -n 's/^\(test .* \.\.\. \)\{0,1\}SKIPPED: /SKIPPED: /p' "$$log" >>"$$TRANSECT_SKIP_LOG"
+		# A test that is skipped on both systems is two.
+		sed -n 's/^SKIPPED: /&windows /p' "$$TRANSECT_SKIP_LOG.windows" >>"$$TRANSECT_SKIP_LOG"
+		sed -n -e 's/^\(test .* \.\.\. \)\{0,1\}SKIPPED: /SKIPPED: /' -e '/^=== windows: /,$$ s/^SKIPPED: /&windows /' \
+			-e '/^SKIPPED: /p' "$$log" | tr -d '\r' >>"$$TRANSECT_SKIP_LOG"
 		sort -u -o "$$TRANSECT_SKIP_LOG" "$$TRANSECT_SKIP_LOG"
 		cat "$$TRANSECT_SKIP_LOG"
 	fi
 	said=$$(sed 's/^SKIPPED: //; s/: .*//' "$$TRANSECT_SKIP_LOG" | sort -u | wc -l)
 	# A failed test may quote the results of a process it started: the last one of a binary counts.
-	awk -v said="$$said" -v status="$$status" '
+	# What said that it was skipped counts as passed until here, except all of Windows.
+	awk -v said="$$said" -v left_out="$$left_out" -v status="$$status" '
 		function add() { passed += p; failed += f; ignored += i; p = f = i = 0 }
 		/^ *(Running|Doc-tests) / { add() }
 		/^test result: / { p = $$4; f = $$6; i = $$8 }
 		END {
 			add()
 			if (status != 0 && failed == 0) failed = 1 # what does not compile, or crashes
-			passed = passed > said ? passed - said : 0
-			printf "%d passed, %d failed, %d skipped\n", passed, failed, said + ignored
+			passed -= said > left_out ? said - left_out : 0
+			printf "%d passed, %d failed, %d skipped\n", passed < 0 ? 0 : passed, failed, said + ignored
 		}' "$$log"
 	exit "$$status"
 
@@ -70,6 +114,12 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps --locked
 	$(CARGO) metadata --format-version 1 --locked --manifest-path fuzz/Cargo.toml >/dev/null
+	if no_windows=$$('$(WINDOWS)' why-not); then
+		'$(WINDOWS)' cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+	else
+		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
+	fi
+	if command -v shellcheck >/dev/null; then shellcheck tools/windows .ci/run; fi
 	set +x
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
