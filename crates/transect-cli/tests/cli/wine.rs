@@ -158,7 +158,7 @@ fn both_systems_find_the_same_weird_names() {
     let tree = env.mkdir("tree");
     for bytes in trees::WEIRD_NAMES.iter().filter(|bytes| is_valid_on_windows(bytes)) {
         let name = OsStr::from_bytes(bytes);
-        env.write(&tree.join(name), bytes.len());
+        env.write(tree.join(name), bytes.len());
         let directory = env.mkdir(tree.join("directories").join(name));
         env.write(directory.join(name), bytes.len());
     }
