@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn the_trees_hold_what_they_promise() {
         let as_large_as_here = if cfg!(windows) {
-            [("wide", 1500, 103), ("deep", 100, 101), ("many_small_dirs", 81, 157)]
+            [("wide", 1000, 63), ("deep", 60, 61), ("many_small_dirs", 81, 157)]
         } else {
             [("wide", 5000, 1003), ("deep", 300, 301), ("many_small_dirs", 1173, 2059)]
         };

@@ -32,15 +32,15 @@ pub fn basic(at: &Path) {
     files(at);
 }
 
-/// 1,500 files in one directory, 100 directories in another: more than one buffer of the files.
+/// 1,000 files in one directory, 60 directories in another: more than one buffer of the files.
 pub fn wide(at: &Path) {
-    crowds(at, 1500, 100);
+    crowds(at, 1000, 60);
 }
 
-/// 100 levels, each with a file; the longest path is 1,300 characters longer than the root's, five
+/// 60 levels, each with a file; the longest path is 780 characters longer than the root's, three
 /// times what paths were once limited to.
 pub fn deep(at: &Path) {
-    levels(at, 100);
+    levels(at, 60);
 }
 
 /// Files with several names: in one directory, in several, and beside the tree (in the directory
