@@ -1,6 +1,6 @@
 //! What is left out by name and by depth, seen through the list of paths.
 
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use transect::{Error, Filters, Order, ScanOptions, SkipReason};
 use transect_testkit::oracle::oracle;
@@ -23,19 +23,20 @@ fn build(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// Returns what is listed below the root, without the root's own path, sorted. All readers and
-/// orders list the same.
+/// Returns what is listed below the root, without the root's own path, with slashes, sorted. All
+/// readers and orders list the same.
 fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String> {
     let mut first: Option<Vec<String>> = None;
     for reader in readers() {
         for order in [Order::WorkStealing, Order::Recursive, Order::Queue] {
             let (listed, tally) = paths(options(scan(root).reader(reader).order(order)));
             assert_complete(&tally, reader.as_str());
-            let below = readable(&listed)
+            let mut below: Vec<String> = readable(&listed)
                 .iter()
                 .map(|path| path.strip_prefix(root.to_str().unwrap()).unwrap())
-                .map(|path| path.trim_start_matches('/').to_owned())
+                .map(|path| path.replace(MAIN_SEPARATOR, "/").trim_start_matches('/').to_owned())
                 .collect();
+            below.sort();
             let first = first.get_or_insert_with(|| Vec::clone(&below));
             assert_eq!(&below, first, "{} in {}", reader.as_str(), order.as_str());
         }
@@ -158,6 +159,7 @@ fn a_glob_that_does_not_parse_is_an_error_that_names_it() {
 
 /// An including glob leaves directories standing that it does not name; links that are followed
 /// to directories are directories.
+#[cfg(unix)]
 #[test]
 fn globs_do_not_keep_followed_links_from_being_entered() {
     let temp = TempDir::new();
@@ -264,6 +266,8 @@ fn rules_hold_without_a_repository_but_not_from_above() {
     assert_eq!(listed, ["", ".gitignore", "x"]);
 }
 
+// The git of Windows takes no verbatim paths, and none is at hand under Wine.
+#[cfg(unix)]
 #[test]
 fn the_listing_of_a_repository_is_what_git_says() {
     let temp = TempDir::new();
@@ -330,8 +334,12 @@ fn no_directory_at_the_maximum_depth_is_read() {
         let got = totals(options.max_depth(1));
         assert_eq!((got.directories, got.files), (4, 2));
         assert_eq!(skipped(&got.tally, SkipReason::MaxDepth), 3);
-        let own = oracle(temp.path()).counts.directories_allocated_size / 5 * 4;
-        assert_eq!(got.sum.directories_allocated, own, "all are of one block");
+        let known = oracle(temp.path()).counts;
+        let own = known.directories_allocated_size / 5 * 4;
+        assert!(
+            known.allocation_unknown || got.sum.directories_allocated == own,
+            "all are of one block"
+        );
     }
 }
 

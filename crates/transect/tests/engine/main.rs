@@ -1,13 +1,19 @@
 //! The engine against trees: whole walks, compared with what an oracle finds.
-#![cfg(target_os = "linux")]
+#![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+#[cfg(target_os = "linux")]
 mod churn;
 mod faults;
 mod filters;
+#[cfg(target_os = "linux")]
 mod limits;
+#[cfg(target_os = "linux")]
 mod links;
 mod matrix;
+#[cfg(target_os = "linux")]
 mod mounts;
 mod properties;
 mod support;
+#[cfg(windows)]
+mod windows;

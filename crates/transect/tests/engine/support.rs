@@ -1,6 +1,6 @@
 //! What the tests of whole walks share.
 
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
 use transect::{
@@ -31,11 +31,16 @@ pub(crate) fn schedules() -> impl Iterator<Item = (Order, usize)> {
     orders.flat_map(|order| THREADS.iter().map(move |&threads| (order, threads)))
 }
 
-/// Every reader with every order and every number of threads.
+/// Every reader with every order and every number of threads. On Windows, where there are many
+/// readers and under Wine every open is a question to another process, every number of threads
+/// has to do with the default order, and every order with two threads.
 pub(crate) fn combinations() -> impl Iterator<Item = (ReaderName, Order, usize)> {
-    readers()
-        .into_iter()
-        .flat_map(|reader| schedules().map(move |(order, threads)| (reader, order, threads)))
+    let affordable = |&(order, threads): &(Order, usize)| {
+        !cfg!(windows) || order == Order::default() || threads == 2
+    };
+    readers().into_iter().flat_map(move |reader| {
+        schedules().filter(affordable).map(move |(order, threads)| (reader, order, threads))
+    })
 }
 
 /// The default options for one root.
@@ -58,9 +63,15 @@ pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
     listed(|output| plan.run(|| Paths::new(Arc::clone(&output), 100)).expect("the walk begins"))
 }
 
-/// The same of a tree in memory.
+/// The same of a tree in memory, in which paths are written with slashes on every system.
 pub(crate) fn fake_paths(tree: &Arc<FakeTree>, options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
-    listed(|output| run_fake(tree, options, || Paths::new(Arc::clone(&output), 100)))
+    let (mut paths, tally) =
+        listed(|output| run_fake(tree, options, || Paths::new(Arc::clone(&output), 100)));
+    for byte in paths.iter_mut().flatten().filter(|&&mut byte| byte == MAIN_SEPARATOR as u8) {
+        *byte = b'/';
+    }
+    paths.sort_unstable();
+    (paths, tally)
 }
 
 fn listed(
@@ -126,6 +137,7 @@ pub(crate) fn counts(totals: &Totals) -> Counts {
         apparent_size: totals.sum.apparent,
         allocated_size: totals.sum.allocated,
         directories_allocated_size: totals.sum.directories_allocated,
+        allocation_unknown: false,
     }
 }
 

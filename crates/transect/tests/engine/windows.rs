@@ -1,0 +1,514 @@
+//! What is special about Windows: how paths are written, names that mean something else, sharing.
+//!
+//! The tests run under Wine, too. Where it cannot make what Windows can, or the other way round, a
+//! test says what it looks at instead.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use transect::{FaultKind, Operation, ReaderName, ScanOptions, SkipReason};
+use transect_testkit::oracle::oracle;
+use transect_testkit::{TempDir, alone, has_unix_shell, loudly_skip, trees, unix_shell, within};
+
+use crate::support::{
+    assert_complete, counts, native_readers, paths, readable, readers, scan, skipped, totals,
+};
+
+/// What opens a directory instead of a file (`FILE_FLAG_BACKUP_SEMANTICS`).
+const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+
+/// Returns a path as people write it: without what makes it verbatim.
+fn plain(path: &Path) -> String {
+    let path = path.to_str().expect("temporary directories have readable names");
+    path.strip_prefix(r"\\?\").expect("temporary directories have verbatim paths").to_owned()
+}
+
+fn tree_of(build: trees::Build) -> (TempDir, PathBuf) {
+    let temp = TempDir::new();
+    let root = temp.join("Tree");
+    std::fs::create_dir(&root).unwrap();
+    build(&root);
+    (temp, root)
+}
+
+fn verbatim(root: &Path, name: &str) -> PathBuf {
+    PathBuf::from(format!(r"{}\{name}", root.display()))
+}
+
+// ---- how a root is written ----
+
+#[test]
+fn a_root_is_read_however_it_is_written() {
+    let (_temp, root) = tree_of(trees::basic);
+    let expected = oracle(&root);
+    let verbatim = root.to_str().unwrap().to_owned();
+    let plain = plain(&root);
+    for written in [
+        verbatim.clone(),
+        format!(r"{verbatim}\"),
+        plain.clone(),
+        format!(r"{plain}\"),
+        format!(r"{plain}\\"),
+        format!("{plain}/"),
+        plain.replace('\\', "/"),
+        plain.replace('\\', r"\\").replacen(r"\\", r"\", 1),
+        plain.replace("Tree", r".\Tree\.\src\.."),
+        plain.to_lowercase(),
+        plain.to_uppercase(),
+        format!(r"\\.\{plain}"),
+    ] {
+        for reader in readers() {
+            let context = format!("{written} with {}", reader.as_str());
+            let got = totals(scan(&written).reader(reader));
+            assert_complete(&got.tally, &context);
+            counts(&got).assert_are(&expected.counts, &context);
+            let (listed, tally) = paths(scan(&written).reader(reader));
+            assert_complete(&tally, &context);
+            assert_eq!(listed.len(), expected.paths.len(), "{context}");
+            assert_eq!(listed[0], written.as_bytes(), "{context}");
+            for path in &listed {
+                assert!(path.starts_with(written.as_bytes()), "{context}: {path:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_relative_root_lies_where_we_are() {
+    alone("windows::a_relative_root_lies_where_we_are", || {
+        let (_temp, root) = tree_of(trees::basic);
+        let whole = oracle(&root).counts;
+        let src = oracle(root.join("src")).counts;
+        let plain = plain(&root);
+        std::env::set_current_dir(&plain).unwrap();
+        let (drive, without_drive) = plain.split_at(2);
+        for (written, expected) in [
+            (".", &whole),
+            (r".\", &whole),
+            ("./", &whole),
+            (r"..\tree", &whole),
+            (r"src\..", &whole),
+            ("src", &src),
+            ("src/", &src),
+            (r".\src", &src),
+            (drive, &whole),
+            (&format!("{drive}src"), &src),
+            (without_drive, &whole),
+        ] {
+            for reader in readers() {
+                let context = format!("{written} with {}", reader.as_str());
+                let got = totals(scan(written).reader(reader));
+                assert_complete(&got.tally, &context);
+                counts(&got).assert_are(expected, &context);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_root_may_be_a_file() {
+    let (_temp, root) = tree_of(trees::basic);
+    let file = root.join("src").join("main");
+    for written in
+        [file.to_str().unwrap().to_owned(), plain(&file), plain(&file).replace('\\', "/")]
+    {
+        for reader in readers() {
+            let context = format!("{written} with {}", reader.as_str());
+            let got = totals(scan(&written).reader(reader));
+            assert_complete(&got.tally, &context);
+            assert_eq!((got.files, got.directories), (1, 0), "{context}");
+            assert_eq!(got.sum.apparent, 5000, "{context}");
+            assert_eq!(paths(scan(&written).reader(reader)).0, [written.as_bytes()], "{context}");
+        }
+    }
+}
+
+#[test]
+fn a_root_that_is_not_there_is_an_error_and_nothing_else() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("file"), "").unwrap();
+    let missing_drive = ('D'..='Y')
+        .map(|letter| format!(r"{letter}:\"))
+        .find(|drive| !Path::new(drive).exists())
+        .expect("not all letters are drives");
+    let at = |path: &str| format!(r"{}\{path}", plain(temp.path()));
+    for (root, kind) in [
+        (missing_drive.clone(), FaultKind::NotFound),
+        (format!("{missing_drive}missing"), FaultKind::NotFound),
+        (at("missing"), FaultKind::NotFound),
+        (at(r"missing\below"), FaultKind::NotFound),
+        (temp.join("missing").to_str().unwrap().to_owned(), FaultKind::NotFound),
+    ] {
+        for reader in readers() {
+            let context = format!("{root} with {}", reader.as_str());
+            let got = totals(scan(&root).reader(reader));
+            assert_eq!((got.entries(), got.tally.vanished), (0, 0), "{context}");
+            assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1), "{context}");
+            assert_eq!(got.tally.list[0].kind(), kind, "{context}: {:?}", got.tally.list);
+        }
+    }
+}
+
+/// To some calls of the system a name may be a pattern. No path that a user gives is one.
+#[test]
+fn an_asterisk_in_a_root_matches_nothing() {
+    let temp = TempDir::new();
+    std::fs::create_dir(temp.join("directory")).unwrap();
+    std::fs::write(temp.join("directory").join("file"), "").unwrap();
+    for below in ["*", "dir*", r"*\file", r"directory\*", r"directory\fil?", r"directory\<"] {
+        for root in [
+            format!(r"{}\{below}", plain(temp.path())),
+            format!(r"{}\{below}", temp.path().display()),
+        ] {
+            for reader in readers() {
+                let context = format!("{root} with {}", reader.as_str());
+                let got = totals(scan(&root).reader(reader));
+                assert_eq!(got.entries(), 0, "{context}");
+                assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1), "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_verbatim_root_is_taken_by_the_letter() {
+    let temp = TempDir::new();
+    let roots = ["x", "x.", "x ", "NUL", "aux.txt"];
+    for (files, root) in roots.iter().enumerate() {
+        let root = verbatim(temp.path(), root);
+        std::fs::create_dir(&root).unwrap();
+        for file in 0..=files {
+            std::fs::write(verbatim(&root, &format!("{file}.")), "").unwrap();
+        }
+    }
+    for (files, root) in roots.iter().enumerate() {
+        for reader in readers() {
+            let got = totals(scan(verbatim(temp.path(), root)).reader(reader));
+            let context = format!("'{root}' with {}", reader.as_str());
+            assert_complete(&got.tally, &context);
+            assert_eq!(got.files, files as u64 + 1, "{context}");
+        }
+    }
+}
+
+#[test]
+fn roots_that_are_written_differently_count_once() {
+    let (_temp, root) = tree_of(trees::basic);
+    let expected = oracle(&root).counts;
+    let verbatim = root.to_str().unwrap().to_owned();
+    let plain = plain(&root);
+    for roots in [
+        [plain.clone(), plain.clone()],
+        [plain.clone(), verbatim.clone()],
+        [verbatim.clone(), plain.clone()],
+        [plain.clone(), format!(r"{plain}\")],
+        [plain.clone(), plain.replace('\\', "/")],
+        [plain.clone(), plain.to_uppercase()],
+        [plain.to_lowercase(), plain.clone()],
+        [plain.to_lowercase(), plain.to_uppercase()],
+        [format!(r"{plain}\SRC\A"), plain.clone()],
+        [plain.to_lowercase(), format!(r"{plain}\src\MAIN")],
+    ] {
+        for reader in readers() {
+            let context = format!("{roots:?} with {}", reader.as_str());
+            let got = totals(ScanOptions::new(&roots).reader(reader));
+            assert_complete(&got.tally, &context);
+            counts(&got).assert_are(&expected, &context);
+            assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 1, "{context}");
+        }
+    }
+}
+
+// ---- names and paths ----
+
+#[test]
+fn a_path_over_260_characters_is_read_from_a_plain_root() {
+    let (_temp, root) = tree_of(trees::deep);
+    let expected = oracle(&root).counts;
+    for reader in readers() {
+        let got = totals(scan(plain(&root)).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        counts(&got).assert_are(&expected, reader.as_str());
+    }
+}
+
+/// The native readers. To `std`, and so to the portable one, `x.` is `x` unless the root was given
+/// as a verbatim path.
+#[test]
+fn names_that_mean_something_else_are_read_from_a_plain_root() {
+    let (_temp, root) = tree_of(trees::weirdnames);
+    let expected = oracle(&root);
+    for reader in native_readers() {
+        let options = scan(plain(&root)).reader(reader);
+        let got = totals(options.clone());
+        assert_complete(&got.tally, reader.as_str());
+        counts(&got).assert_are(&expected.counts, reader.as_str());
+        let (listed, tally) = paths(options);
+        assert_complete(&tally, reader.as_str());
+        let below = |paths: &[Vec<u8>], root: &str| -> Vec<Vec<u8>> {
+            paths.iter().map(|path| path.strip_prefix(root.as_bytes()).unwrap().to_vec()).collect()
+        };
+        let expected = below(&expected.paths, root.to_str().unwrap());
+        assert!(below(&listed, &plain(&root)) == expected, "{}", reader.as_str());
+    }
+}
+
+/// Windows takes 32,767 characters. Under Wine a path ends after 4,096 bytes: only who opens
+/// relative to handles comes further, everybody else says where it ended and goes on.
+#[test]
+fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long() {
+    let temp = TempDir::new();
+    let expected = trees::beyond_path_max(temp.path());
+    assert_eq!((expected.directories, expected.files), (151, 15));
+    std::fs::write(temp.join("beside"), "").unwrap();
+    for reader in readers() {
+        let got = totals(scan(temp.path()).reader(reader));
+        let context = reader.as_str();
+        let relative = matches!(reader, ReaderName::NtQuery | ReaderName::ByHandle);
+        if relative || !has_unix_shell() {
+            assert_complete(&got.tally, context);
+            assert_eq!((got.directories, got.files), (151, 16), "{context}");
+            assert_eq!(got.sum.apparent, expected.apparent_size, "{context}");
+        } else {
+            let mut operations = got.tally.errors_by.keys().map(|(operation, _)| *operation);
+            assert!(
+                operations.any(|operation| operation == Operation::OpenDirectory),
+                "{context}: {:?}",
+                got.tally.list
+            );
+            assert!((60..80).contains(&got.directories), "{context}: {}", got.directories);
+            assert!((6..9).contains(&got.files), "{context}: {}", got.files);
+            assert_eq!(got.tally.vanished, 0, "{context}");
+        }
+    }
+}
+
+/// Names of every length make the records end at every place of the buffer.
+#[test]
+fn names_of_every_length_arrive_wherever_a_buffer_ends() {
+    let temp = TempDir::new();
+    let mut expected = BTreeSet::from([temp.path().to_path_buf()]);
+    for number in 0..5000_usize {
+        let path = temp.join(format!("{number:04}{}", "n".repeat(number * 7 % 252)));
+        std::fs::write(&path, "").unwrap();
+        expected.insert(path);
+        let count = number + 1;
+        // Few enough for one buffer, and some more.
+        if !matches!(count, 1 | 20 | 150 | 700 | 5000) {
+            continue;
+        }
+        for reader in readers() {
+            let buffer_sizes: &[Option<usize>] =
+                if reader.takes_buffer_size() { &[None, Some(4096)] } else { &[None] };
+            for &buffer_size in buffer_sizes {
+                let context = format!("{count} with {} and {buffer_size:?}", reader.as_str());
+                let mut options = scan(temp.path()).reader(reader);
+                options.buffer_size = buffer_size;
+                let (listed, tally) = paths(options.clone());
+                assert_complete(&tally, &context);
+                let listed: BTreeSet<PathBuf> =
+                    readable(&listed).into_iter().map(PathBuf::from).collect();
+                assert!(listed == expected, "{context}: {} of {}", listed.len(), expected.len());
+                // With attributes the records are others. Not of all: some readers open each file.
+                if count < 5000 || buffer_size.is_some() {
+                    assert_eq!(totals(options).files, count as u64, "{context}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn short_names_are_not_listed() {
+    let temp = TempDir::new();
+    for name in ["a long name.extension", "another long name.extension", "short.txt", "real~1.txt"]
+    {
+        std::fs::write(temp.join(name), "").unwrap();
+    }
+    std::fs::create_dir(temp.join("a long directory name")).unwrap();
+    std::fs::write(temp.join("a long directory name").join("a long name.extension"), "").unwrap();
+    for reader in readers() {
+        let (listed, tally) = paths(scan(temp.path()).reader(reader));
+        assert_complete(&tally, reader.as_str());
+        assert_eq!(listed, oracle(temp.path()).paths, "{}", reader.as_str());
+        assert_eq!(listed.len(), 7, "{}", reader.as_str());
+    }
+}
+
+/// On Windows names that differ in case only are two where a directory was told so; under Wine
+/// Unix programs make them.
+#[test]
+fn names_that_differ_in_case_only_are_two() {
+    let temp = TempDir::new();
+    let told = Command::new("fsutil")
+        .args(["file", "setCaseSensitiveInfo"])
+        .arg(plain(temp.path()))
+        .arg("enable")
+        .output();
+    if unix_shell(temp.path(), "echo 1 > name; echo 12345 > Name; mkdir D d; touch D/x d/X")
+        .is_none()
+    {
+        if !told.is_ok_and(|output| output.status.success()) {
+            return loudly_skip("names_that_differ_in_case_only_are_two", "not on this volume");
+        }
+        std::fs::write(temp.join("name"), "1\n").unwrap();
+        std::fs::write(temp.join("Name"), "12345\n").unwrap();
+        for (directory, file) in [("D", "x"), ("d", "X")] {
+            std::fs::create_dir(temp.join(directory)).unwrap();
+            std::fs::write(temp.join(directory).join(file), "").unwrap();
+        }
+    }
+    for reader in readers() {
+        let got = totals(scan(temp.path()).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        assert_eq!((got.files, got.directories), (4, 3), "{}", reader.as_str());
+        assert_eq!(got.sum.apparent, 2 + 6, "{}", reader.as_str());
+        assert_eq!(got.hard_links, 0, "{}", reader.as_str());
+    }
+}
+
+/// Names that Wine shows and does not take: they are listed, and match nothing but themselves.
+#[test]
+fn names_that_only_unix_can_make_are_listed() {
+    let temp = TempDir::new();
+    let names = ["a*b", "a?b", "a<b", "a|b", "a\"b", "new\nline", "aXb"];
+    let script: String = names.iter().map(|name| format!("touch '{name}'; ")).collect();
+    if unix_shell(temp.path(), &script).is_none() {
+        // Windows has no such names: nothing to see.
+        return;
+    }
+    for reader in readers() {
+        let (listed, tally) = paths(scan(temp.path()).reader(reader));
+        assert_complete(&tally, reader.as_str());
+        let listed: BTreeSet<String> = readable(&listed).into_iter().collect();
+        for name in names {
+            let path = format!(r"{}\{name}", temp.path().display());
+            assert!(listed.contains(&path), "{name:?} with {}: {listed:?}", reader.as_str());
+        }
+        assert_eq!(listed.len(), 1 + names.len(), "{}", reader.as_str());
+    }
+}
+
+/// Wine has no streams: there a file is named as the stream would be, and is one more file.
+#[test]
+fn streams_of_a_file_are_not_files() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("file"), "12345").unwrap();
+    std::fs::write(verbatim(temp.path(), "file:stream"), "1234567").unwrap();
+    let (files, bytes) = if has_unix_shell() { (2, 12) } else { (1, 5) };
+    for reader in readers() {
+        let got = totals(scan(temp.path()).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        assert_eq!((got.files, got.sum.apparent), (files, bytes), "{}", reader.as_str());
+    }
+}
+
+// ---- attributes ----
+
+#[test]
+fn hidden_and_system_and_read_only_files_are_counted() {
+    let temp = TempDir::new();
+    for (name, attributes) in [("hidden", 0x2), ("system", 0x4), ("both", 0x6), ("read-only", 0x1)]
+    {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).attributes(attributes).open(temp.join(name)).unwrap();
+    }
+    for reader in readers() {
+        let got = totals(scan(temp.path()).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        assert_eq!(got.files, 4, "{}", reader.as_str());
+    }
+}
+
+/// A junction; under Wine, which can make none, a link that a Unix program made, and that Wine shows
+/// as a reparse point of which nothing more is known.
+#[test]
+fn a_link_to_a_directory_is_counted_and_not_entered() {
+    let temp = TempDir::new();
+    let tree = temp.join("tree");
+    std::fs::create_dir_all(tree.join("real")).unwrap();
+    std::fs::create_dir(temp.join("outside")).unwrap();
+    std::fs::write(tree.join("real").join("file"), "12345").unwrap();
+    std::fs::write(temp.join("outside").join("file"), "1234567").unwrap();
+    let script = "ln -s ../outside out; ln -s real in; ln -s .. real/up";
+    if unix_shell(&tree, script).is_none() {
+        let root = plain(temp.path());
+        for (link, target) in [("out", "outside"), ("in", r"tree\real"), (r"real\up", "tree")] {
+            let made = Command::new("cmd")
+                .args(["/c", "mklink", "/J"])
+                .arg(format!(r"{root}\tree\{link}"))
+                .arg(format!(r"{root}\{target}"))
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "{made:?}");
+        }
+    }
+    let expected = oracle(&tree);
+    assert_eq!((expected.counts.symlinks, expected.counts.files), (3, 1));
+    within(60, "a walk of a tree with links", move || {
+        for reader in readers() {
+            let got = totals(scan(&tree).reader(reader));
+            assert_complete(&got.tally, reader.as_str());
+            counts(&got).assert_are(&expected.counts, reader.as_str());
+            let (listed, _) = paths(scan(&tree).reader(reader));
+            assert_eq!(readable(&listed), readable(&expected.paths), "{}", reader.as_str());
+        }
+    });
+}
+
+#[test]
+fn a_file_with_names_below_two_roots_counts_once() {
+    let (_temp, root) = tree_of(trees::hardlinks);
+    let whole = oracle(&root).counts;
+    // Beside them the tree holds one name of a file.
+    let roots = ["a", "b", "c"].map(|name| root.join(name));
+    for reader in readers() {
+        let got = totals(ScanOptions::new(&roots).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        assert_eq!(got.sum.apparent, whole.apparent_size, "{}", reader.as_str());
+        assert_eq!(got.hard_links, whole.hard_links - 1, "{}", reader.as_str());
+        assert_eq!(got.files, whole.files - 1, "{}", reader.as_str());
+    }
+}
+
+// ---- what others have open ----
+
+#[test]
+fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on() {
+    let (_temp, root) = tree_of(trees::basic);
+    let whole = oracle(&root).counts;
+    let lost = oracle(root.join("src").join("a")).counts;
+    let _kept = OpenOptions::new()
+        .read(true)
+        .share_mode(0)
+        .custom_flags(BACKUP_SEMANTICS)
+        .open(root.join("src").join("a"))
+        .unwrap();
+    for reader in readers() {
+        let got = totals(scan(&root).reader(reader));
+        let context = format!("{}: {:?}", reader.as_str(), got.tally.list);
+        assert_eq!((got.tally.errors, got.tally.vanished), (1, 0), "{context}");
+        let error = &got.tally.list[0];
+        assert_eq!(error.operation(), Operation::OpenDirectory, "{context}");
+        assert_eq!(error.path(), root.join("src").join("a"), "{context}");
+        assert_eq!(got.directories, whole.directories, "{context}");
+        assert_eq!(got.files, whole.files - lost.files, "{context}");
+        assert_eq!(got.sum.apparent, whole.apparent_size - lost.apparent_size, "{context}");
+    }
+}
+
+#[test]
+fn a_file_that_somebody_keeps_to_himself_is_counted_with_its_size() {
+    let (_temp, root) = tree_of(trees::basic);
+    let expected = oracle(&root).counts;
+    let file = root.join("src").join("main");
+    let _kept = OpenOptions::new().read(true).write(true).share_mode(0).open(file).unwrap();
+    for reader in readers() {
+        let got = totals(scan(&root).reader(reader));
+        assert_complete(&got.tally, reader.as_str());
+        counts(&got).assert_are(&expected, reader.as_str());
+    }
+}
