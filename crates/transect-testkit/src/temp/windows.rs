@@ -12,8 +12,8 @@ const LONG: usize = 2000;
 
 /// Removes a directory and all that is in it.
 ///
-/// Not `std::fs::remove_dir_all`: it leaves read-only files where they are, and under Wine 8 it
-/// never ends where a path is longer than Unix takes.
+/// Not `std::fs::remove_dir_all`: under Wine 8 it is denied read-only files, and never ends where a
+/// path is longer than Unix takes.
 pub(super) fn remove(path: &Path) -> Result<()> {
     remove_through_windows(path).or_else(|error| remove_through_unix(path, error))
 }
