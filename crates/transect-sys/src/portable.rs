@@ -149,6 +149,8 @@ impl Reader for PortableReader {
             if !unknown && !follow && entry.attributes.have().contains(wanted) {
                 continue;
             }
+            // A link may lead to a directory: then its identity is needed, to find loops.
+            let wanted = if follow { wanted | FieldMask::FILE_ID } else { wanted };
             match ask(&handle.path.join(batch.name(entry)), wanted, follow) {
                 Err(error) => batch.set_fault(index, fault_below(error)),
                 Ok((attributes, followed)) => {
