@@ -25,6 +25,10 @@
 //! |---|---|---|---|
 //! | `getdents-statx` | Linux | `getdents64` | `statx` relative to the directory handle |
 //! | `getdents-fstatat` | Linux | `getdents64` | `fstatat` relative to the directory handle |
+//! | `nt-query` | Windows | `NtQueryDirectoryFile` | come with the listing |
+//! | `by-handle` | Windows | `GetFileInformationByHandleEx` | come with the listing |
+//! | `find-first-file` and four more | Windows | `FindFirstFile`, `FindFirstFileEx` | come with the listing, but for allocated size and file id |
+//! | `file-attributes-ex` | Windows | `FindFirstFile` | `GetFileAttributesEx` by path |
 //! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
 

@@ -1,8 +1,8 @@
 //! Names as bytes and back, without loss, on every system.
 //!
 //! A batch keeps all names of a directory in one buffer of bytes. On Unix those are the bytes the
-//! kernel gave; elsewhere they are the encoded bytes of an [`OsStr`], which round-trip unpaired
-//! surrogates.
+//! kernel gave; elsewhere they are UTF-8, or the encoded bytes of an [`OsStr`], which round-trip
+//! unpaired surrogates.
 
 use std::ffi::OsStr;
 
@@ -17,11 +17,12 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
 
 /// Returns the name that the bytes spell.
 ///
-/// The bytes must have come out of an [`OsStr`].
+/// The bytes must be UTF-8, or have come out of an [`OsStr`].
 #[cfg(not(unix))]
 #[inline]
 pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
-    // SAFETY: crate-private, and only called by `Batch` on ranges that `Batch::push` copied whole
-    // from `OsStr::as_encoded_bytes`; no range is ever split or joined.
+    // SAFETY: crate-private, and only called by `Batch` on ranges that hold one name each: copied
+    // whole from `OsStr::as_encoded_bytes` (`Batch::push`, and `Batch::push_utf16` for what is no
+    // text), or made of `char`s (`append_utf8`). No range is ever split or joined.
     unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }
 }

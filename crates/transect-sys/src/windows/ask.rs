@@ -82,11 +82,12 @@ fn ask<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
     if status < 0 { Err(error_of(status)) } else { Ok(answer) }
 }
 
-/// Returns the serial number of the volume that an open file lies on; `None` if it has none.
-pub(super) fn device_of(handle: BorrowedHandle<'_>) -> Option<u64> {
+/// Returns the serial number of the volume that an open file lies on; 0 if it tells none. Then all
+/// such volumes are one: to take it for unknown would mean to ask every file.
+pub(super) fn device_of(handle: BorrowedHandle<'_>) -> u64 {
     // 64 bits where the file system has them (Windows 8), else the 32 that every one has.
     let whole = ask::<FILE_ID_INFORMATION>(handle).map(|id| id.VolumeSerialNumber);
-    whole.ok().or_else(|| serial_of(handle)).filter(|&serial| serial != 0)
+    whole.ok().or_else(|| serial_of(handle)).unwrap_or(0)
 }
 
 fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
@@ -158,10 +159,8 @@ pub(super) fn attributes_of(
             number => attributes.set_inode(number as u64),
         }
     }
-    if want.contains(FieldMask::DEVICE)
-        && let Some(device) = device.or_else(|| device_of(handle))
-    {
-        attributes.set_device(device);
+    if want.contains(FieldMask::DEVICE) {
+        attributes.set_device(device.unwrap_or_else(|| device_of(handle)));
     }
     Ok(attributes)
 }

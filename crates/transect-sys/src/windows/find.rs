@@ -288,8 +288,7 @@ impl Reader for FindReader {
 
     fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
         let units = path::units(path).map_err(Fault::Failed)?;
-        let device = volume_at(&units).map_err(Fault::Failed)?;
-        let volume = Volume { device, ..Volume::default() };
+        let volume = volume_at(&units).map_err(Fault::Failed)?;
         self.start(units, volume).map_err(Fault::Failed)
     }
 
@@ -305,7 +304,7 @@ impl Reader for FindReader {
         }
         let mut volume = anchor.volume;
         if follow {
-            volume.device = volume_at(&path).map_err(fault_below)?;
+            volume = volume_at(&path).map_err(fault_below)?;
         } else if !is_still_directory(&mut path).map_err(fault_below)? {
             // Looking for what is in it would follow what has become a link.
             return Err(Fault::Vanished);
@@ -350,7 +349,7 @@ impl Reader for FindReader {
             return Ok(Listing::End);
         };
         while batch.has_room() {
-            let Some(found) = search.next().map_err(Fault::Failed)? else {
+            let Some(found) = search.next().map_err(fault_below)? else {
                 self.search = None;
                 return Ok(Listing::End);
             };
@@ -381,8 +380,9 @@ impl Reader for FindReader {
 
 const DOT: u16 = b'.' as u16;
 
-fn volume_at(path: &[u16]) -> io::Result<Option<u64>> {
-    Ok(device_of(open_path(path, Purpose::Ask, true)?.as_handle()))
+fn volume_at(path: &[u16]) -> io::Result<Volume> {
+    let device = device_of(open_path(path, Purpose::Ask, true)?.as_handle());
+    Ok(Volume { device: Some(device), ..Volume::default() })
 }
 
 /// Returns whether a path names a directory that is no link.

@@ -76,7 +76,7 @@ impl HandleReader {
     /// Returns the volume of what was opened: the parent's, unless a link was followed.
     fn volume_of(handle: &OwnedHandle, above: Volume, follow: bool) -> Volume {
         match follow {
-            true => Volume { device: device_of(handle.as_handle()), ..Volume::default() },
+            true => Volume { device: Some(device_of(handle.as_handle())), ..Volume::default() },
             false => above,
         }
     }
@@ -280,7 +280,7 @@ impl Reader for HandleReader {
                 Err(Stop::Refused) => {
                     return Err(Fault::Failed(io::ErrorKind::Unsupported.into()));
                 }
-                Err(Stop::Failed(error)) => return Err(Fault::Failed(error)),
+                Err(Stop::Failed(error)) => return Err(fault_below(error)),
             }
         }
     }

@@ -59,6 +59,27 @@ fn options() -> ScanOptions {
 
 // ---- nothing wrong ----
 
+/// As Windows marks directories that a cloud service has not filled yet.
+#[test]
+fn a_directory_that_would_have_to_be_fetched_is_counted_and_not_read() {
+    const RECALL_ON_OPEN: u32 = 0x0004_0000;
+    let mut tree = FakeTree::new();
+    tree.add("/here/file", FileType::File, 10).add("/elsewhere/file", FileType::File, 100);
+    tree.change("/elsewhere", |attributes| attributes.set_attribute_bits(RECALL_ON_OPEN));
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        let context = format!("{} on {threads}", order.as_str());
+        let options = options().order(order).threads(threads);
+        let got = fake_totals(&tree, options.clone());
+        assert_complete(&got.tally, &context);
+        assert_eq!((got.files, got.directories), (1, 3), "{context}");
+        assert_eq!(skipped(&got.tally, SkipReason::Placeholder), 1, "{context}");
+        let got = fake_totals(&tree, options.follow(true));
+        assert_eq!((got.files, got.directories), (2, 3), "{context}");
+        assert!(got.tally.skipped.is_empty(), "{context}");
+    }
+}
+
 #[test]
 fn a_tree_in_memory_is_counted_whole_in_every_order() {
     let tree = Arc::new(forest());

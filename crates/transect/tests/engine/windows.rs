@@ -168,6 +168,8 @@ fn an_asterisk_in_a_root_matches_nothing() {
                 let got = totals(scan(&root).reader(reader));
                 assert_eq!(got.entries(), 0, "{context}");
                 assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1), "{context}");
+                let kind = got.tally.list[0].kind();
+                assert_eq!(kind, FaultKind::InvalidName, "{context}: {:?}", got.tally.list);
             }
         }
     }
@@ -493,6 +495,7 @@ fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on()
         assert_eq!((got.tally.errors, got.tally.vanished), (1, 0), "{context}");
         let error = &got.tally.list[0];
         assert_eq!(error.operation(), Operation::OpenDirectory, "{context}");
+        assert_eq!(error.kind(), FaultKind::SharingViolation, "{context}");
         assert_eq!(error.path(), root.join("src").join("a"), "{context}");
         assert_eq!(got.directories, whole.directories, "{context}");
         assert_eq!(got.files, whole.files - lost.files, "{context}");
