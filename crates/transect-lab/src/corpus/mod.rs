@@ -1,0 +1,1 @@
+//! Trees with a fixed content, to measure on.
