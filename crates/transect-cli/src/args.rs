@@ -1,5 +1,7 @@
 //! The command line: one definition for parsing, help, completions and the man page.
 
+mod lab;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -7,6 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, Totals};
 
 use crate::{output, size};
+pub(crate) use lab::*;
 
 /// Walks directory trees as fast as the kernel allows, and counts what is there.
 ///
@@ -40,6 +43,9 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),
+    /// Measures every way of walking a tree on this machine
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// Prints a completion script for a shell
     Completions(CompletionsArgs),
     /// Prints the man page

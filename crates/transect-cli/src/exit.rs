@@ -50,6 +50,8 @@ pub(crate) enum Fatal {
     Walk(transect::Error),
     /// The output could not be written.
     Output(io::Error),
+    /// The lab cannot do that, in its own words.
+    Lab(String),
 }
 
 impl From<transect::Error> for Fatal {
@@ -68,6 +70,7 @@ impl fmt::Display for Fatal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Walk(error) => error.fmt(f),
+            Self::Lab(reason) => f.write_str(reason),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Some(Command::Scan(args)) => commands::scan::run(args),
         Some(Command::List(args)) => commands::list::run(args),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
+        Some(Command::Lab(command)) => commands::lab::run(command),
         Some(Command::Completions(args)) => commands::generate::completions(args),
         Some(Command::Man) => commands::generate::man(),
     };

@@ -2,5 +2,6 @@
 
 pub(crate) mod doctor;
 pub(crate) mod generate;
+pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod scan;

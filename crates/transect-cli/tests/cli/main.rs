@@ -10,6 +10,7 @@
 mod generate;
 mod harness;
 mod help;
+mod lab;
 mod limits;
 mod list;
 mod messages;

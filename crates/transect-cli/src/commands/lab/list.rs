@@ -1,0 +1,92 @@
+//! `transect lab list`: all methods, and why some of them cannot run here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use serde::Serialize;
+use transect_lab::method::{Kind, Method};
+
+use crate::args::LabListArgs;
+use crate::exit::{End, Fatal};
+use crate::output::{self, BOLD, DIM, GOOD};
+
+/// One line of `--json`.
+#[derive(Serialize)]
+struct Row<'m> {
+    method: &'m str,
+    contract: &'m [String],
+    language: &'m str,
+    kind: &'static str,
+    available: bool,
+    why_not: Option<&'m str>,
+    about: &'m str,
+}
+
+pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
+    let (methods, wrong) = Method::all(&args.methods.contenders, args.methods.test_doubles);
+    for reason in &wrong {
+        output::complain(reason);
+    }
+    let mut text = output::buffer();
+    if args.json {
+        for method in &methods {
+            output::write_json(&mut text, &row(method))?;
+        }
+    } else {
+        write(&mut text, &methods)?;
+    }
+    output::print(text)?;
+    if !args.methods.contenders.is_dir() {
+        output::hint("no contenders here: --contenders DIR names the folder that holds them");
+    }
+    Ok(if wrong.is_empty() { End::Complete } else { End::Partial })
+}
+
+fn row(method: &Method) -> Row<'_> {
+    Row {
+        method: &method.name,
+        contract: &method.contract,
+        language: &method.language,
+        kind: method.kind.as_str(),
+        available: method.why_not.is_none(),
+        why_not: method.why_not.as_deref(),
+        about: &method.about,
+    }
+}
+
+fn write(out: &mut impl Write, methods: &[Method]) -> std::io::Result<()> {
+    let here = || methods.iter().filter(|method| method.why_not.is_none());
+    let width = here().map(|method| method.name.len()).max().unwrap_or(0);
+    writeln!(out, "{BOLD}{:<width$}  {:<11}  {:<10}{BOLD:#}", "method", "contract", "language")?;
+    for method in here() {
+        let Method { name, language, about, .. } = method;
+        let contract = method.contract.join(" ");
+        writeln!(
+            out,
+            "{GOOD}{name:<width$}{GOOD:#}  {contract:<11}  {language:<10}  {DIM}{about}{DIM:#}"
+        )?;
+    }
+    writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
+    for (why_not, names) in absent(methods) {
+        let text = format!("{}: {why_not}", names.into_iter().collect::<Vec<_>>().join(", "));
+        for line in output::wrap(&text, 100) {
+            writeln!(out, "  {DIM}{line}{DIM:#}")?;
+        }
+    }
+    writeln!(out, "\n{} of {} can run here", here().count(), methods.len())
+}
+
+/// Returns the names of what cannot run here by the reason why not; a reader in all its orders is one.
+fn absent(methods: &[Method]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for method in methods {
+        let Some(why_not) = &method.why_not else { continue };
+        let name = match &method.kind {
+            Kind::Engine(reader, _) => format!("{}/*", reader.as_str()),
+            Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
+            Kind::Contender(_) => method.name.clone(),
+        };
+        absent.entry(why_not.clone()).or_default().insert(name);
+    }
+    absent
+}

@@ -1,0 +1,27 @@
+//! `transect lab method`: one of this program's own methods, speaking the contenders' protocol.
+
+use std::io::Write;
+
+use transect_lab::launch::RunLine;
+use transect_lab::method::Method;
+use transect_lab::work;
+
+use crate::args::LabMethodArgs;
+use crate::exit::{End, Fatal};
+
+pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
+    let unknown = || Fatal::Lab(format!("no method is called '{}'", args.name));
+    let options = Method::options(&args.name, &args.root).ok_or_else(unknown)?;
+    transect_sys::host::raise_handle_limit();
+    for _ in 0..args.runs {
+        let (work, elapsed_ns) = work::walk(options.clone())?;
+        if work.directories == 0 {
+            let root = args.root.display();
+            return Err(Fatal::Lab(format!("cannot read directory '{root}'")));
+        }
+        let mut out = std::io::stdout().lock();
+        crate::output::write_json(&mut out, &RunLine { work, elapsed_ns })?;
+        out.flush()?;
+    }
+    Ok(End::Complete)
+}

@@ -1,0 +1,161 @@
+//! `transect lab` as a user sees it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::harness::TestEnv;
+
+/// The contenders of the project.
+fn contenders() -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    folder.to_str().expect("a plain path").to_owned()
+}
+
+/// A tree of three files, 15 bytes and three directories.
+fn tree(env: &TestEnv) {
+    env.mkdir("tree/below/deep");
+    env.write("tree/a", 4);
+    env.write("tree/below/b", 10);
+    env.write("tree/below/deep/c", 1);
+    std::os::unix::fs::symlink("a", env.path("tree/link")).expect("a symbolic link");
+}
+
+#[test]
+fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
+    let env = TestEnv::new();
+    let list = env.transect(["lab", "list", "--json", "--contenders", &contenders()]);
+    let list = list.exits(0).quiet().stdout_text();
+    let rows: Vec<Value> =
+        list.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let row = |name: &str| {
+        let row = rows.iter().find(|row| row["method"] == name);
+        row.unwrap_or_else(|| panic!("no method '{name}'")).clone()
+    };
+    let queue = row("getdents-statx/queue");
+    assert_eq!((&queue["available"], &queue["contract"][0]), (&true.into(), &"A30".into()));
+    let windows = row("nt-query/futures");
+    assert_eq!(
+        (&windows["available"], &windows["why_not"]),
+        (&false.into(), &"only on Windows".into())
+    );
+    assert_eq!(row("mfc-cfilefind")["kind"], "absent");
+    assert_eq!(row("floor")["kind"], "contender");
+    // Whatever is installed here: every language has its rows.
+    for language in ["C", "C++", "C#", "Go", "Java", "JavaScript", "Python", "Rust"] {
+        assert!(rows.iter().any(|row| row["language"] == language), "{language}");
+    }
+    for row in &rows {
+        assert_eq!(row["available"] == false, row["why_not"].is_string(), "{row}");
+    }
+    assert!(!list.contains("wrong-"), "test doubles are not for users");
+}
+
+#[test]
+fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
+    let env = TestEnv::new();
+    tree(&env);
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--seed", "7"];
+    let methods = ["--methods", "portable/*", "--rounds", "2", "-o", "session.jsonl"];
+    let shown = env.transect(run.iter().chain(&methods)).exits(0).stdout_text();
+    assert!(shown.contains("3 files, 3 directories, 15 bytes, 0 errors"), "{shown}");
+    assert!(shown.contains("portable/stack-presized"), "{shown}");
+    let report = || {
+        let report = env.transect(["lab", "report", "--json", "session.jsonl"]);
+        report.exits(0).quiet().json()
+    };
+    let first = report();
+    // Eight orders, the base, and the base again.
+    assert_eq!(first["rows"].as_array().expect("rows").len(), 10, "{first}");
+    assert_eq!((&first["samples"], &first["unranked"]), (&20.into(), &Value::Array(Vec::new())));
+    for row in first["rows"].as_array().expect("rows") {
+        assert_eq!(row["time"]["n"], 2, "{row}");
+        let verdict = &row["judgement"]["verdict"];
+        assert!(verdict.is_null() || verdict == "undecided", "two rounds decide nothing: {row}");
+    }
+
+    // Killed in the middle of a line.
+    let text = std::fs::read(env.path("session.jsonl")).expect("the session");
+    std::fs::write(env.path("session.jsonl"), &text[..text.len() * 2 / 3]).expect("a shorter one");
+    let fewer = report()["samples"].as_u64().expect("a number");
+    assert!((1..20).contains(&fewer), "{fewer}");
+    let _ = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(0);
+    assert_eq!(report()["samples"], 20);
+}
+
+#[test]
+fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
+    let env = TestEnv::new();
+    tree(&env);
+    let session = env.transect([
+        "lab",
+        "run",
+        "enumerate",
+        "--path",
+        "tree",
+        "--state",
+        "as-is",
+        "--rounds",
+        "2",
+        "--contenders",
+        &contenders(),
+        "--test-doubles",
+        "--limit",
+        "2",
+        "-o",
+        "session.jsonl",
+        "--methods",
+        "wrong-*",
+    ]);
+    let session = session.exits(0);
+    let told = session.stderr_text();
+    assert!(told.contains("wrong-drops-last: found something else: 2 files"), "{told}");
+    let report = env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).json();
+    let ranked = report["rows"].to_string();
+    assert!(!ranked.contains("wrong-"), "{ranked}");
+    let unranked = report["unranked"].as_array().expect("a list");
+    for name in ["wrong-drops-last", "wrong-garbage", "wrong-hangs", "wrong-dies"] {
+        assert!(unranked.iter().any(|row| row["cell"] == name), "{name}: {unranked:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_one_clear_line() {
+    let env = TestEnv::new();
+    tree(&env);
+    env.text("there.jsonl", "precious\n");
+    for (args, told) in [
+        (vec!["--path", "missing"], "cannot access 'missing': No such file or directory"),
+        (vec!["--path", "tree/a"], "'tree/a' is no directory"),
+        (vec!["--path", "tree", "--methods", "nothing-*"], "no method is called 'nothing-*'"),
+        (vec!["--path", "tree", "-o", "there.jsonl"], "cannot create 'there.jsonl': File exists"),
+        (vec!["--resume", "there.jsonl"], "'there.jsonl' is no session of the lab: line 1"),
+        (vec!["--resume", "missing.jsonl"], "cannot read 'missing.jsonl'"),
+    ] {
+        let output = env.transect(["lab", "run", "enumerate"].iter().chain(&args)).exits(2);
+        let stderr = output.stderr_text();
+        assert!(stderr.contains(told), "{args:?}: {stderr}");
+        assert_eq!(output.stdout_text(), "", "{args:?}");
+    }
+    assert_eq!(
+        std::fs::read_to_string(env.path("there.jsonl")).expect("it is there"),
+        "precious\n"
+    );
+}
+
+#[test]
+fn a_method_of_the_program_speaks_the_protocol_of_contenders() {
+    let env = TestEnv::new();
+    tree(&env);
+    let lines = env.transect(["lab", "method", "portable/queue", "tree", "3"]).exits(0).quiet();
+    let lines = lines.stdout_text();
+    assert_eq!(lines.lines().count(), 3);
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).expect("an object");
+        assert_eq!((&line["files"], &line["directories"]), (&3.into(), &3.into()));
+        assert_eq!((&line["bytes"], &line["errors"]), (&15.into(), &0.into()));
+        assert!(line["elapsed_ns"].as_u64() > Some(0));
+    }
+    let _ = env.transect(["lab", "method", "portable/none", "tree", "1"]).exits(2);
+    let _ = env.transect(["lab", "method", "portable/queue", "missing", "1"]).exits(2);
+}

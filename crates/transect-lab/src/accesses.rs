@@ -1,0 +1,111 @@
+//! How often a method goes to the system: the article's ProcessMonitor column.
+//!
+//! Counted by `strace` in a run of its own, which is never timed. What a program does before and
+//! after its walk (a runtime starts with thousands of calls) is counted on an empty directory and
+//! taken off.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contender::is_on_path;
+use crate::launch;
+
+/// System calls of one walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accesses {
+    /// All of them.
+    pub calls: u64,
+    /// Those that open something.
+    pub opens: u64,
+    /// Those that list an open directory.
+    pub listings: u64,
+    /// Those that ask for attributes.
+    pub attributes: u64,
+}
+
+/// The calls of each kind (`syscalls(2)`).
+const OPENS: &[&str] = &["open", "openat", "openat2"];
+const LISTINGS: &[&str] = &["getdents", "getdents64"];
+const ATTRIBUTES: &[&str] =
+    &["stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
+
+/// Returns why calls cannot be counted here, if they cannot.
+pub fn why_not() -> Option<&'static str> {
+    (!is_on_path("strace")).then_some("needs strace: apt-get install strace")
+}
+
+impl Accesses {
+    /// Counts the calls of a process to its end.
+    ///
+    /// # Errors
+    /// What `strace` said, or what it wrote instead of a table.
+    pub fn of(command: &Command, scratch: &Path, limit: Duration) -> Result<Self, String> {
+        let table = scratch.join(format!("transect-strace-{}", std::process::id()));
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-q", "-c", "-U", "calls,name", "-o"]).arg(&table).arg("--");
+        strace.arg(command.get_program()).args(command.get_args());
+        if let Some(folder) = command.get_current_dir() {
+            strace.current_dir(folder);
+        }
+        let ran = launch::launch(strace, 1, limit).map_err(|failure| failure.to_string());
+        let text = std::fs::read_to_string(&table);
+        // It may not be there.
+        let _ = std::fs::remove_file(&table);
+        ran?;
+        Self::parse(&text.map_err(|error| transect::reason(&error))?)
+    }
+
+    /// Parses the table: a count and a name in a line, between rules and titles.
+    fn parse(table: &str) -> Result<Self, String> {
+        let mut accesses = Self::default();
+        for line in table.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(count), Some(name)) = (words.next(), words.next()) else { continue };
+            let Ok(count) = count.parse::<u64>() else { continue };
+            if name == "total" {
+                continue;
+            }
+            accesses.calls += count;
+            for (kind, names) in [
+                (&mut accesses.opens, OPENS),
+                (&mut accesses.listings, LISTINGS),
+                (&mut accesses.attributes, ATTRIBUTES),
+            ] {
+                if names.contains(&name) {
+                    *kind += count;
+                }
+            }
+        }
+        if accesses.calls == 0 { Err("strace counted nothing".to_owned()) } else { Ok(accesses) }
+    }
+
+    /// Returns what is left when what another run made is taken off.
+    pub fn without(self, start: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(start.calls),
+            opens: self.opens.saturating_sub(start.opens),
+            listings: self.listings.saturating_sub(start.listings),
+            attributes: self.attributes.saturating_sub(start.attributes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_strace_is_added_up_by_kind() {
+        let table = "    calls syscall\n--------- ----------------\n       12 statx\n        3 \
+                     openat\n        4 getdents64\n        7 write\n--------- ----------------\n\
+                     \x20      26 total\n";
+        let expected = Accesses { calls: 26, opens: 3, listings: 4, attributes: 12 };
+        assert_eq!(Accesses::parse(table), Ok(expected));
+        assert!(Accesses::parse("strace: no permission").is_err());
+        let start = Accesses { calls: 27, opens: 1, ..Accesses::default() };
+        assert_eq!(expected.without(start), Accesses { calls: 0, opens: 2, ..expected });
+    }
+}

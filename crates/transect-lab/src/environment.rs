@@ -1,0 +1,108 @@
+//! Where numbers come from: without it they are nobody's.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// The machine and the place that a session was measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// When it began, in seconds since 1970 UTC.
+    pub began: u64,
+    /// The processor, as the system names it.
+    pub processor: Option<String>,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Memory of the machine, in bytes.
+    pub memory: Option<u64>,
+    /// The system and its version.
+    pub system: String,
+    /// It is a guest of another system, as far as it is told: caches below it are out of reach.
+    pub hypervisor: bool,
+    /// The file system of what was measured.
+    pub file_system: Option<String>,
+    /// Its mount options.
+    pub mount_options: Option<String>,
+    /// Processes that wanted to run, on average over a minute, when the session began.
+    pub load: Option<String>,
+    /// The version of transect.
+    pub version: String,
+    /// The command line.
+    pub command: Vec<String>,
+}
+
+impl Environment {
+    /// Looks around; `command` is what the user typed.
+    pub fn capture(root: &Path, command: Vec<String>) -> Self {
+        let cpuinfo = read("/proc/cpuinfo");
+        let (file_system, mount_options) = mount(root);
+        Self {
+            began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            processor: value(&cpuinfo, "model name"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: value(&read("/proc/meminfo"), "MemTotal")
+                .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
+                .map(|kib| kib * 1024),
+            system: system(),
+            hypervisor: cpuinfo
+                .lines()
+                .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
+            file_system,
+            mount_options,
+            load: read("/proc/loadavg")
+                .split(' ')
+                .next()
+                .map(str::to_owned)
+                .filter(|t| !t.is_empty()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command,
+        }
+    }
+}
+
+/// Returns the content of a file of the kernel; nothing where there is none.
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Returns what follows `key :` in a list of the kernel.
+fn value(list: &str, key: &str) -> Option<String> {
+    let line = list.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn system() -> String {
+    transect_sys::linux::kernel()
+}
+
+#[cfg(windows)]
+fn system() -> String {
+    let version = transect_sys::windows::system::version();
+    match transect_sys::windows::system::wine_version() {
+        Some(wine) => format!("{version} (Wine {wine})"),
+        None => version,
+    }
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
+fn system() -> String {
+    std::env::consts::OS.to_owned()
+}
+
+#[cfg(target_os = "linux")]
+fn mount(root: &Path) -> (Option<String>, Option<String>) {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let mounts = transect_sys::linux::mounts().unwrap_or_default().into_iter();
+    // The last mount of the longest point hides the others.
+    let mount = mounts
+        .filter(|mount| root.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.as_os_str().len());
+    mount.map(|mount| (mount.file_system, mount.options)).unzip()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Path) -> (Option<String>, Option<String>) {
+    (None, None)
+}

@@ -1,0 +1,272 @@
+//! One process, from its start to its end, whatever it does.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use wait4::{ResUse, Wait4};
+
+use crate::work::Work;
+
+/// The most lines, and bytes of a line, that are read of anybody.
+const MOST_LINES: usize = 10_000;
+const LONGEST_LINE: u64 = 4096;
+
+/// What the process of a method says of one run: the protocol of `contenders/README.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// What it found.
+    #[serde(flatten)]
+    pub work: Work,
+    /// How long it took by its own clock, in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// What a process used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// From its start to its end, in nanoseconds.
+    pub wall_ns: u64,
+    /// Time in the program itself, in nanoseconds.
+    pub user_ns: u64,
+    /// Time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// The most memory it held, in bytes; never less than the lab itself held when it started it
+    /// (`getrusage(2)`: what is measured begins before the program does).
+    pub peak_memory: u64,
+}
+
+/// What went wrong with a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "failure", rename_all = "snake_case")]
+pub enum Failure {
+    /// It could not be started.
+    NotStarted {
+        /// What the system said.
+        reason: String,
+    },
+    /// It did not end in time, and was killed with all that it had started.
+    Hung {
+        /// The limit, in seconds.
+        seconds: u64,
+    },
+    /// It ended with an error.
+    Died {
+        /// How.
+        how: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// It printed something else than the protocol says.
+    Garbage {
+        /// The line.
+        line: String,
+    },
+    /// It printed fewer or more lines than runs were asked for.
+    WrongNumber {
+        /// Runs asked for.
+        asked: usize,
+        /// Lines printed.
+        printed: usize,
+    },
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotStarted { reason } => write!(f, "could not be started: {reason}"),
+            Self::Hung { seconds } => write!(f, "no end after {seconds} s, killed"),
+            Self::Died { how, said } if said.is_empty() => write!(f, "died: {how}"),
+            Self::Died { how, said } => write!(f, "died: {how}: {said}"),
+            Self::Garbage { line } => write!(f, "printed garbage: {line}"),
+            Self::WrongNumber { asked, printed } => {
+                write!(f, "printed {printed} results instead of {asked}")
+            }
+        }
+    }
+}
+
+/// Starts a process that speaks the protocol, and waits for its end, but not longer than `limit`.
+///
+/// # Errors
+/// Whatever it did instead.
+pub fn launch(
+    mut command: Command,
+    runs: usize,
+    limit: Duration,
+) -> Result<(Vec<RunLine>, Usage), Failure> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    in_a_group_of_its_own(&mut command);
+    let start = Instant::now();
+    let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
+    let mut child = command.spawn().map_err(not_started)?;
+    let stdout = child.stdout.take().expect("BUG: stdout is a pipe");
+    let stderr = child.stderr.take().expect("BUG: stderr is a pipe");
+    let group = child.id();
+
+    let (send, ended) = channel();
+    let waiting = std::thread::spawn(move || {
+        let ended = child.wait4();
+        // Nobody waits any more if it hung.
+        let _ = send.send(());
+        ended
+    });
+    let lines = std::thread::spawn(move || read_lines(stdout));
+    let said = std::thread::spawn(move || tail(stderr));
+
+    let hung = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+    // Also what it left behind when it ended: it would disturb the next, and keep our pipes open.
+    if hung || cfg!(unix) {
+        kill_group(group);
+    }
+    let wall = start.elapsed();
+    let resources = waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let lines = lines.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if hung {
+        return Err(Failure::Hung { seconds: limit.as_secs() });
+    }
+    let ResUse { status, rusage } = resources.map_err(not_started)?;
+    if !status.success() {
+        return Err(Failure::Died { how: status.to_string(), said });
+    }
+    let lines = lines?;
+    if lines.len() != runs {
+        return Err(Failure::WrongNumber { asked: runs, printed: lines.len() });
+    }
+    let usage = Usage {
+        wall_ns: nanoseconds(wall),
+        user_ns: nanoseconds(rusage.utime),
+        system_ns: nanoseconds(rusage.stime),
+        peak_memory: rusage.maxrss,
+    };
+    Ok((lines, usage))
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
+    let mut lines = Vec::new();
+    let mut output = BufReader::new(output);
+    let mut failure = None;
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) {
+            break;
+        }
+        // Read on to its end in any case: who writes into a closed pipe dies of that.
+        if failure.is_some() {
+            continue;
+        }
+        match serde_json::from_slice(&line) {
+            Ok(parsed) if lines.len() < MOST_LINES => lines.push(parsed),
+            _ => {
+                let text: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
+                failure = Some(Failure::Garbage { line: text });
+            }
+        }
+    }
+    failure.map_or(Ok(lines), Err)
+}
+
+/// Returns the last line of what was said.
+fn tail(output: impl Read) -> String {
+    let mut said = Vec::new();
+    let mut output = BufReader::new(output);
+    let mut chunk = Vec::new();
+    while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut chunk) {
+        if !chunk.trim_ascii().is_empty() {
+            std::mem::swap(&mut said, &mut chunk);
+        }
+        chunk.clear();
+    }
+    String::from_utf8_lossy(&said).trim().chars().take(200).collect()
+}
+
+/// What a process starts belongs to it, so that nothing survives it.
+fn in_a_group_of_its_own(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+fn kill_group(group: u32) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
+        // Nobody is left in it: the usual case.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    // The system's own way to end a process with all that it started.
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &group.to_string()]).output();
+}
+
+/// Waits for a process whose output does not matter, such as a compiler; returns what it said if it
+/// failed.
+pub(crate) fn succeeds(mut command: Command) -> Result<(), String> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child: Child = command.spawn().map_err(|error| error.to_string())?;
+    let said = tail(child.stderr.take().expect("BUG: stderr is a pipe"));
+    let status = child.wait().map_err(|error| error.to_string())?;
+    if status.success() { Ok(()) } else { Err(format!("{status}: {said}")) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, runs: usize, seconds: u64) -> Result<Vec<RunLine>, Failure> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        launch(command, runs, Duration::from_secs(seconds)).map(|(lines, _)| lines)
+    }
+
+    const LINE: &str = r#"{"files":1,"directories":2,"bytes":3,"errors":0,"elapsed_ns":4}"#;
+
+    #[test]
+    fn who_speaks_the_protocol_is_understood() {
+        let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 10).unwrap();
+        let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
+        assert_eq!(lines, [RunLine { work, elapsed_ns: 4 }; 2]);
+    }
+
+    #[test]
+    fn who_does_something_else_becomes_a_clear_failure() {
+        let garbage = shell("echo files: many", 1, 10).unwrap_err();
+        assert_eq!(garbage.to_string(), "printed garbage: files: many");
+        let few = shell(&format!("echo '{LINE}'"), 2, 10).unwrap_err();
+        assert_eq!(few, Failure::WrongNumber { asked: 2, printed: 1 });
+        let dies = shell(&format!("echo '{LINE}'; echo no >&2; exit 3"), 1, 10).unwrap_err();
+        assert_eq!(dies.to_string(), "died: exit status: 3: no");
+        let killed = shell("kill -SEGV $$", 1, 10).unwrap_err();
+        assert!(killed.to_string().starts_with("died: signal: 11"), "{killed}");
+        let cut = shell("printf '{\"files\":1'", 1, 10).unwrap_err();
+        assert!(matches!(cut, Failure::Garbage { .. }), "{cut}");
+        let none = launch(Command::new("/nowhere/at/all"), 1, Duration::from_secs(1));
+        assert!(matches!(none, Err(Failure::NotStarted { .. })));
+    }
+
+    #[test]
+    fn who_hangs_is_killed_with_all_that_he_started() {
+        let start = Instant::now();
+        let mark = std::env::temp_dir().join(format!("transect-lab-{}", std::process::id()));
+        // The child holds the pipe, and would write the mark after its parent's end.
+        let script = format!("(sleep 3; touch '{}') & sleep 60", mark.display());
+        let hung = shell(&script, 1, 1).unwrap_err();
+        assert_eq!(hung, Failure::Hung { seconds: 1 });
+        assert!(start.elapsed() < Duration::from_secs(3), "waited for the child");
+        std::thread::sleep(Duration::from_secs(3));
+        assert!(!mark.exists(), "the child lived on");
+    }
+
+    #[test]
+    fn endless_output_ends_at_the_limit() {
+        assert_eq!(shell("yes", 1, 1), Err(Failure::Hung { seconds: 1 }));
+    }
+}

@@ -1,0 +1,185 @@
+//! The methods: every way of doing the work that this lab knows, here or not.
+
+use std::path::Path;
+
+use transect::{Order, ReaderName, ScanOptions};
+
+use crate::contender::Contender;
+
+/// One way of doing the work.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name, of which there is one.
+    pub name: String,
+    /// The rows of the seed contract that it is.
+    pub contract: Vec<String>,
+    /// The language it is written in.
+    pub language: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// It walks on several threads.
+    pub parallel: bool,
+    /// Why it cannot run here, and what would help.
+    pub why_not: Option<String>,
+    /// How it is run.
+    pub kind: Kind,
+}
+
+/// How a method is run.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A reader and an order of this engine, in a process of its own.
+    Engine(ReaderName, Order),
+    /// A method of a contender.
+    Contender(Box<Contender>),
+    /// It cannot exist here.
+    Absent,
+}
+
+impl Kind {
+    /// Returns the word for the kind, as it stands in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Engine(..) => "engine",
+            Self::Contender(_) => "contender",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// Rows that no program can be any more, or not by these means: the nearest living equivalent.
+const ABSENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "mfc-cfilefind",
+        "A10",
+        "C++",
+        "MFC is not free, and a wrapper of FindFirstFile: find-first-file",
+    ),
+    ("usn-journal", "A11", "C", "a log of changes, no tree: the roadmap has it for `watch`"),
+    ("ntfs-file-table", "A12", "C", "needs a whole NTFS volume: the roadmap has volume readers"),
+    ("windirstat", "A24", "C++", "a program with a window on Windows: its walk is find-first-file"),
+    (
+        "altwindirstat",
+        "A25",
+        "C++",
+        "a program with a window on Windows: its walk is find-first-file",
+    ),
+];
+
+impl Method {
+    /// Returns all methods, with the contenders that a folder holds, and what is wrong with those
+    /// that could not be read. Test doubles are left out unless asked for.
+    pub fn all(contenders: &Path, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
+        let mut methods: Vec<Self> = ReaderName::ALL
+            .iter()
+            .flat_map(|&reader| Order::ALL.iter().map(move |&order| Self::engine(reader, order)))
+            .collect();
+        let (contenders, mut wrong) = Contender::all(contenders);
+        for contender in contenders.iter().filter(|c| test_doubles || !c.test_double) {
+            let why_not = contender.why_not();
+            methods.extend(contender.methods.iter().map(|method| Self {
+                name: method.name.clone(),
+                contract: method.contract.clone(),
+                language: contender.language.clone(),
+                about: method.about.clone(),
+                parallel: method.parallel,
+                why_not: why_not.clone(),
+                kind: Kind::Contender(Box::new(contender.clone())),
+            }));
+        }
+        methods.extend(ABSENT.iter().map(|&(name, contract, language, why_not)| Self {
+            name: name.to_owned(),
+            contract: vec![contract.to_owned()],
+            language: language.to_owned(),
+            about: why_not.to_owned(),
+            parallel: false,
+            why_not: Some(why_not.to_owned()),
+            kind: Kind::Absent,
+        }));
+        let mut seen = std::collections::HashSet::new();
+        methods.retain(|method| {
+            let new = seen.insert(method.name.clone());
+            if !new {
+                wrong.push(format!("method '{}' is there twice: the first one stays", method.name));
+            }
+            new
+        });
+        (methods, wrong)
+    }
+
+    fn engine(reader: ReaderName, order: Order) -> Self {
+        Self {
+            name: format!("{}/{}", reader.as_str(), order.as_str()),
+            contract: [row_of_reader(reader), row_of_order(order)]
+                .into_iter()
+                .flatten()
+                .map(str::to_owned)
+                .collect(),
+            language: "Rust".to_owned(),
+            about: format!("{}; {}", reader.about(), order.about()),
+            parallel: order.is_parallel(),
+            why_not: reader.why_not().map(str::to_owned),
+            kind: Kind::Engine(reader, order),
+        }
+    }
+
+    /// Returns the reader and the order that a name of an engine's method stands for.
+    pub fn options(name: &str, root: &Path) -> Option<ScanOptions> {
+        let (reader, order) = name.split_once('/')?;
+        let reader = ReaderName::ALL.iter().find(|known| known.as_str() == reader)?;
+        let order = Order::ALL.iter().find(|known| known.as_str() == order)?;
+        Some(ScanOptions::new([root]).reader(*reader).order(*order))
+    }
+}
+
+fn row_of_reader(reader: ReaderName) -> Option<&'static str> {
+    match reader {
+        ReaderName::FindFirstFile => Some("A1"),
+        ReaderName::FindFirstFileExBasic => Some("A2"),
+        ReaderName::FindFirstFileExStandard => Some("A3"),
+        ReaderName::FindFirstFileExBasicLarge | ReaderName::FindFirstFileExStandardLarge => {
+            Some("A4")
+        }
+        ReaderName::FileAttributesEx => Some("A6"),
+        ReaderName::ByHandle => Some("A8"),
+        ReaderName::NtQuery => Some("A9"),
+        _ => None,
+    }
+}
+
+fn row_of_order(order: Order) -> Option<&'static str> {
+    match order {
+        Order::Recursive => Some("A29"),
+        Order::Queue => Some("A30"),
+        Order::Stack => Some("A31"),
+        Order::StackPresized => Some("A32"),
+        Order::Array => Some("A35"),
+        Order::Futures => Some("A36"),
+        Order::SharedQueue => Some("A37"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reader_in_every_order_is_a_method_of_its_own() {
+        let (methods, wrong) = Method::all(Path::new("/nowhere"), false);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let engine = methods.iter().filter(|m| matches!(m.kind, Kind::Engine(..))).count();
+        assert_eq!(engine, ReaderName::ALL.len() * Order::ALL.len());
+        let names: std::collections::HashSet<&str> =
+            methods.iter().map(|method| method.name.as_str()).collect();
+        assert_eq!(names.len(), methods.len());
+    }
+
+    #[test]
+    fn a_method_of_the_engine_is_found_by_its_name() {
+        assert!(Method::options("portable/queue", Path::new(".")).is_some());
+        for wrong in ["portable", "portable/", "queue/portable", "", "portable/queue/x"] {
+            assert!(Method::options(wrong, Path::new(".")).is_none(), "{wrong}");
+        }
+    }
+}

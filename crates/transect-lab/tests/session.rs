@@ -1,0 +1,218 @@
+//! Whole sessions, with contenders that do right and contenders that do wrong.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use transect::Cancel;
+use transect_lab::environment::Environment;
+use transect_lab::launch::Failure;
+use transect_lab::method::{Kind, Method};
+use transect_lab::session::{self, Header, Launcher, Outcome, SCHEMA, Session};
+use transect_lab::state::State;
+use transect_lab::work::Work;
+use transect_testkit::TempDir;
+
+const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
+
+/// A folder of contenders, each a shell script.
+fn contenders(folder: &Path, scripts: &[(&str, &str)]) {
+    for (name, script) in scripts {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("walk.sh"), script).unwrap();
+        let text = format!(
+            "name = '{name}'\nlanguage = 'shell'\nabout = 'a test'\nneeds = ['sh']\ninstall = ''\n\
+             build = [['cp', 'walk.sh', '{{out}}/walk']]\n\
+             run = ['sh', '{{out}}/walk', '{{method}}', '{{root}}', '{{runs}}']\n\
+             [[method]]\nname = '{name}'\nabout = 'a test'\n"
+        );
+        std::fs::write(folder.join("contender.toml"), text).unwrap();
+    }
+}
+
+struct Lab {
+    temp: TempDir,
+    methods: Vec<Method>,
+    launcher: Launcher,
+}
+
+impl Lab {
+    /// A tree of two files and seven bytes, and contenders that are built.
+    fn new(scripts: &[(&str, &str)]) -> Self {
+        let temp = TempDir::new();
+        std::fs::create_dir_all(temp.join("tree/below")).unwrap();
+        std::fs::write(temp.join("tree/a"), "1234").unwrap();
+        std::fs::write(temp.join("tree/below/b"), "123").unwrap();
+        contenders(&temp.join("contenders"), scripts);
+        let (mut methods, wrong) = Method::all(&temp.join("contenders"), false);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        methods.retain(|method| matches!(method.kind, Kind::Contender(_)));
+        let mut built = BTreeMap::new();
+        for method in &methods {
+            let Kind::Contender(contender) = &method.kind else { unreachable!() };
+            built.insert(contender.name.clone(), contender.build(&temp.join("built")).unwrap());
+        }
+        let launcher = Launcher { program: PathBuf::from("/nowhere"), built };
+        Self { temp, methods, launcher }
+    }
+
+    fn header(&self, rounds: usize) -> Header {
+        let root = self.temp.join("tree");
+        let methods: Vec<&Method> = self.methods.iter().collect();
+        let base = self.methods[0].name.clone();
+        let (cells, again) = session::cells(&methods, &base);
+        Header {
+            schema: SCHEMA.to_owned(),
+            environment: Environment::capture(&root, vec!["test".to_owned()]),
+            expected: Work::expected(&root),
+            root,
+            state: State::AsIs,
+            rounds,
+            runs: 1,
+            seed: 7,
+            limit: 1,
+            cells,
+            base,
+            again,
+            floor: None,
+            parallel_floor: None,
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.temp.join("session.jsonl")
+    }
+
+    fn run(&self, session: &mut Session) -> usize {
+        let mut told = 0;
+        let mut count = |_: &session::Sample, _: usize| told += 1;
+        session.run(&self.methods, &self.launcher, &Cancel::new(), &mut count).unwrap();
+        told
+    }
+}
+
+fn outcomes(session: &Session, cell: &str) -> Vec<Outcome> {
+    let of = session.recorded.samples.iter().filter(|sample| sample.cell == cell);
+    of.map(|sample| sample.outcome.clone()).collect()
+}
+
+#[test]
+fn who_does_wrong_is_caught_once_and_never_ranked() {
+    let right = format!("echo '{RIGHT}'");
+    let drops = "echo '{\"files\":1,\"directories\":2,\"bytes\":7,\"errors\":0,\"elapsed_ns\":1}'";
+    let lab = Lab::new(&[
+        ("a-right", &right),
+        ("drops-the-last", drops),
+        ("prints-garbage", "echo 42 files"),
+        ("hangs", "sleep 60"),
+        ("dies", "kill -SEGV $$"),
+        ("says-nothing", "true"),
+        ("says-too-much", &format!("{right}; {right}")),
+    ]);
+    let mut session = Session::begin(lab.header(3), &lab.file()).unwrap();
+    // Two right cells in each of three rounds; each of the six others once.
+    assert_eq!(lab.run(&mut session), 2 * 3 + 6);
+    assert_eq!(session.left(), 0);
+    for cell in ["a-right", "a-right (again)"] {
+        let right = outcomes(&session, cell);
+        assert_eq!(right.len(), 3, "{cell}");
+        assert!(right.iter().all(|outcome| matches!(outcome, Outcome::Right { .. })), "{right:?}");
+    }
+    let only = |cell: &str| {
+        let mut outcomes = outcomes(&session, cell);
+        assert_eq!(outcomes.len(), 1, "{cell}");
+        outcomes.remove(0)
+    };
+    let found = Work { files: 1, directories: 2, bytes: 7, errors: 0 };
+    assert_eq!(only("drops-the-last"), Outcome::Wrong { found });
+    assert!(matches!(only("prints-garbage"), Outcome::Failed(Failure::Garbage { .. })));
+    assert_eq!(only("hangs"), Outcome::Failed(Failure::Hung { seconds: 1 }));
+    assert!(matches!(only("dies"), Outcome::Failed(Failure::Died { .. })));
+    for cell in ["says-nothing", "says-too-much"] {
+        assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
+    }
+}
+
+#[test]
+fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
+    let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'")), ("b", &format!("echo '{RIGHT}'"))]);
+    let mut whole = Session::begin(lab.header(4), &lab.file()).unwrap();
+    assert_eq!(lab.run(&mut whole), 12);
+    let text = std::fs::read(lab.file()).unwrap();
+    let cells = |session: &Session| {
+        session.recorded.samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
+    };
+    let first = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    // Killed anywhere behind the first line: in a line, or between two.
+    for kept in (first..=text.len()).step_by(97).chain([first, text.len() - 1, text.len()]) {
+        std::fs::write(lab.file(), &text[..kept]).unwrap();
+        let mut session = Session::resume(&lab.file()).unwrap();
+        let kept_samples = text[first..kept].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(session.recorded.samples.len(), kept_samples, "{kept}");
+        assert_eq!(lab.run(&mut session), 12 - kept_samples, "{kept}");
+        // The same cells in the same order as if nothing had happened.
+        assert_eq!(cells(&session), cells(&whole), "{kept}");
+        let read = Session::read(&lab.file()).unwrap();
+        assert_eq!(read.header, whole.recorded.header, "{kept}");
+        assert_eq!(read.samples.len(), 12, "{kept}");
+    }
+}
+
+#[test]
+fn a_session_never_writes_over_a_file_and_reads_no_other() {
+    let lab = Lab::new(&[("a", "true")]);
+    std::fs::write(lab.file(), "precious\n").unwrap();
+    let told = Session::begin(lab.header(1), &lab.file()).unwrap_err().to_string();
+    assert!(told.starts_with("cannot create '"), "{told}");
+    let told = Session::resume(&lab.file()).unwrap_err().to_string();
+    assert!(told.contains("is no session of the lab: line 1"), "{told}");
+    assert_eq!(std::fs::read_to_string(lab.file()).unwrap(), "precious\n");
+    std::fs::write(lab.file(), "").unwrap();
+    assert!(Session::resume(&lab.file()).is_err());
+    assert!(Session::resume(&lab.temp.join("missing")).is_err());
+}
+
+#[test]
+fn rounds_differ_in_their_order_and_a_seed_fixes_it() {
+    let right = format!("echo '{RIGHT}'");
+    let names = ["m0", "m1", "m2", "m3", "m4", "m5"];
+    let lab = Lab::new(&names.map(|name| (name, right.as_str())));
+    let run = |file: &str| {
+        let mut session = Session::begin(lab.header(4), &lab.temp.join(file)).unwrap();
+        lab.run(&mut session);
+        session.recorded.samples.iter().map(|sample| sample.cell.clone()).collect::<Vec<_>>()
+    };
+    let (first, second) = (run("1"), run("2"));
+    assert_eq!(first, second);
+    let rounds: HashSet<&[String]> = first.chunks(7).collect();
+    assert!(rounds.len() > 1, "every round in the same order");
+}
+
+#[test]
+fn a_contender_that_cannot_be_built_says_why_and_leaves_nothing() {
+    let temp = TempDir::new();
+    contenders(&temp.join("contenders"), &[("a", "true")]);
+    let toml = temp.join("contenders/a/contender.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    let text = text.replace("['cp', 'walk.sh'", "['sh', '-c', 'echo wrong here >&2; exit 1'");
+    std::fs::write(&toml, text).unwrap();
+    let (methods, _) = Method::all(&temp.join("contenders"), false);
+    let method = methods.iter().find(|method| method.name == "a").unwrap();
+    let Kind::Contender(contender) = &method.kind else { unreachable!() };
+    let told = contender.build(&temp.join("built")).unwrap_err();
+    assert!(told.contains("wrong here"), "{told}");
+    // Neither under its final name nor under another.
+    assert!(std::fs::remove_dir(temp.join("built")).is_ok());
+}
+
+#[test]
+fn a_description_that_does_not_parse_is_told_and_the_others_are_there() {
+    let temp = TempDir::new();
+    contenders(&temp.join("contenders"), &[("a", "true"), ("b", "true")]);
+    std::fs::write(temp.join("contenders/a/contender.toml"), "name = 7").unwrap();
+    let (methods, wrong) = Method::all(&temp.join("contenders"), false);
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert!(methods.iter().any(|method| method.name == "b"));
+}
