@@ -1,0 +1,130 @@
+//! The corpora, by name.
+
+use super::plan::Plan;
+
+/// A corpus: everything that makes it the tree that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The word for it, on the command line and in results.
+    pub name: &'static str,
+    /// Regular files.
+    pub files: u64,
+    /// Directories below the root.
+    pub directories: u64,
+    /// What the draws begin with.
+    pub seed: u64,
+    /// What the files hold.
+    pub content: Content,
+    /// The sum of the lengths of all files, in bytes.
+    pub bytes: u64,
+    /// What it is like, in one line.
+    pub about: &'static str,
+}
+
+/// What the files of a corpus hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Random text, written out.
+    Text,
+    /// Nothing: files have a length, and no blocks.
+    Sparse,
+}
+
+/// All corpora, from the smallest to the largest.
+pub const DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "single",
+        files: 1,
+        directories: 0,
+        seed: 9,
+        content: Content::Text,
+        bytes: 1489,
+        about: "one small text file",
+    },
+    Definition {
+        name: "tiny",
+        files: 10,
+        directories: 0,
+        seed: 8,
+        content: Content::Text,
+        bytes: 43_095,
+        about: "small text files in one directory",
+    },
+    Definition {
+        name: "flat-1000",
+        files: 1000,
+        directories: 0,
+        seed: 1,
+        content: Content::Text,
+        bytes: 4_112_700,
+        about: "small text files in one directory",
+    },
+    Definition {
+        name: "flat-2000",
+        files: 2000,
+        directories: 0,
+        seed: 2,
+        content: Content::Text,
+        bytes: 8_235_443,
+        about: "small text files in one directory",
+    },
+    Definition {
+        name: "flat-5000",
+        files: 5000,
+        directories: 0,
+        seed: 3,
+        content: Content::Text,
+        bytes: 20_779_402,
+        about: "small text files in one directory",
+    },
+    Definition {
+        name: "music",
+        files: 3315,
+        directories: 467,
+        seed: 4,
+        content: Content::Sparse,
+        bytes: 174_559_706,
+        about: "as many files and directories as a collection of music; sparse files",
+    },
+    Definition {
+        name: "data",
+        files: 56_393,
+        directories: 7858,
+        seed: 5,
+        content: Content::Sparse,
+        bytes: 5_343_943_131,
+        about: "as many files and directories as a folder of projects; sparse files",
+    },
+    Definition {
+        name: "drive",
+        files: 554_648,
+        directories: 45_590,
+        seed: 6,
+        content: Content::Sparse,
+        bytes: 42_351_381_519,
+        about: "as many files and directories as a computer's drive; sparse files",
+    },
+    Definition {
+        name: "users",
+        files: 2_000_000,
+        directories: 200_000,
+        seed: 7,
+        content: Content::Sparse,
+        bytes: 157_824_280_712,
+        about: "as many files and directories as the homes of many users; sparse files",
+    },
+];
+
+/// Returns the corpus of that name.
+pub fn find(name: &str) -> Option<&'static Definition> {
+    DEFINITIONS.iter().find(|definition| definition.name == name)
+}
+
+impl Definition {
+    /// Returns the steps that make the corpus, in their order. Nothing is written.
+    pub fn plan(&self) -> Plan {
+        Plan::new(self)
+    }
+}
