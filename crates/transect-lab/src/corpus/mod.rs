@@ -22,9 +22,17 @@
 //! takes its space all the same (Windows, where a program has to ask for sparse files, and FAT
 //! everywhere) the larger corpora hardly have room.
 
+mod create;
 mod definition;
+mod error;
 mod plan;
 mod random;
+mod room;
+mod verify;
 
+pub use create::{Created, Report, create};
 pub use definition::{Content, DEFINITIONS, Definition, find};
+pub use error::{CorpusError, Operation, Refusal};
 pub use plan::{DEEPEST, Plan, Step};
+pub use room::{Needs, Room, check_room, room};
+pub use verify::{Found, verify};

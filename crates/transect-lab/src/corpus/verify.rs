@@ -1,0 +1,87 @@
+//! Counting a corpus, to see whether it is one.
+
+use std::fmt;
+use std::path::Path;
+
+use transect::Cancel;
+
+use super::definition::Definition;
+use super::error::{CorpusError, Operation};
+
+/// What a tree comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Regular files.
+    pub files: u64,
+    /// Directories below the root.
+    pub directories: u64,
+    /// Anything else: a corpus has none.
+    pub others: u64,
+    /// The sum of the lengths of the files, in bytes.
+    pub bytes: u64,
+}
+
+impl Found {
+    /// What a definition says.
+    pub(super) fn of(definition: &Definition) -> Self {
+        let Definition { files, directories, bytes, .. } = *definition;
+        Self { files, directories, others: 0, bytes }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, directories, others, bytes } = self;
+        write!(f, "{files} files, {directories} directories, {bytes} bytes")?;
+        if *others > 0 { write!(f, " and {others} other entries") } else { Ok(()) }
+    }
+}
+
+/// Checks that the tree in `dir` has the counts and bytes of a corpus.
+///
+/// Names are not compared: this tells whether a corpus is there, complete and untouched by those
+/// who add, remove and append.
+///
+/// # Errors
+/// [`CorpusError::Different`] if it has not; [`CorpusError::Failed`] if it cannot be read.
+pub fn verify(definition: &Definition, dir: &Path) -> Result<(), CorpusError> {
+    match count(dir, &Cancel::new())? {
+        Some(found) if found != Found::of(definition) => {
+            Err(CorpusError::different(definition, dir, found))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Counts a tree as plainly as it can be done: what is measured on a corpus must not be what says
+/// that it is right. Returns `None` if it was cancelled.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing of transect may judge what it is measured on"
+)]
+pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<Found>, CorpusError> {
+    let mut found = Found::default();
+    let mut due = vec![root.to_owned()];
+    while let Some(dir) = due.pop() {
+        let failed = |source| CorpusError::failed(Operation::ReadDirectory, &dir)(source);
+        for entry in std::fs::read_dir(&dir).map_err(failed)? {
+            if cancel.is_cancelled() {
+                return Ok(None);
+            }
+            let entry = entry.map_err(failed)?;
+            let failed = |source| CorpusError::failed(Operation::Stat, &entry.path())(source);
+            let file_type = entry.file_type().map_err(failed)?;
+            if file_type.is_dir() {
+                found.directories += 1;
+                due.push(entry.path());
+            } else if file_type.is_file() {
+                found.files += 1;
+                found.bytes += entry.metadata().map_err(failed)?.len();
+            } else {
+                found.others += 1;
+            }
+        }
+    }
+    Ok(Some(found))
+}
