@@ -1,0 +1,563 @@
+//! Corpora: the same tree everywhere, all of it or nothing, and nothing beside it.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use transect::Cancel;
+use transect_lab::corpus::{
+    self, CorpusError, Created, DEEPEST, DEFINITIONS, Definition, Refusal, Report, Step, find,
+};
+use transect_testkit::TempDir;
+use transect_testkit::oracle::oracle;
+
+/// What nobody minds to create in a test.
+const SMALL: [&str; 6] = ["single", "tiny", "flat-1000", "flat-2000", "flat-5000", "music"];
+
+fn definition(name: &str) -> &'static Definition {
+    find(name).unwrap_or_else(|| panic!("{name} is a corpus"))
+}
+
+fn create(name: &str, dir: &Path) -> Result<Report, CorpusError> {
+    corpus::create(definition(name), dir, &mut |_| {}, &Cancel::new())
+}
+
+#[track_caller]
+fn refusal(name: &str, dir: &Path) -> Refusal {
+    match create(name, dir) {
+        Err(CorpusError::Refused { refusal, .. }) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// All below a directory, sorted: path, length or `None`, and when a file was modified.
+fn listing(root: &Path) -> Vec<(PathBuf, Option<(u64, std::time::SystemTime)>)> {
+    let mut listing = Vec::new();
+    let mut due = vec![root.to_owned()];
+    while let Some(dir) = due.pop() {
+        for entry in dir.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = path.symlink_metadata().unwrap();
+            let file = metadata.is_file().then(|| (metadata.len(), metadata.modified().unwrap()));
+            listing.push((path.strip_prefix(root).unwrap().to_owned(), file));
+            if metadata.is_dir() {
+                due.push(path);
+            }
+        }
+    }
+    listing.sort();
+    listing
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = dir
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// One number for all that a plan says, by FNV-1a.
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn add_step(&mut self, step: &Step) {
+        match step {
+            Step::Directory { path } => {
+                for name in path {
+                    self.add(b"/");
+                    self.add(name.as_encoded_bytes());
+                }
+            }
+            Step::File { name, length, modified, text } => {
+                self.add(name.as_bytes());
+                self.add(&length.to_le_bytes());
+                self.add(&modified.as_nanos().to_le_bytes());
+                self.add(&text.unwrap_or(0).to_le_bytes());
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A changed digest is another corpus: its results are not to be compared with those before, and
+/// it needs another name.
+#[test]
+fn every_corpus_is_the_tree_that_it_always_was() {
+    for (name, digest) in [
+        ("single", 0x7020_8b43_622d_3f76),
+        ("tiny", 0x6da6_f0cc_0c0b_ad9f),
+        ("flat-1000", 0xba75_170b_95d9_cb64),
+        ("flat-2000", 0xbe4d_81c9_b339_f4b2),
+        ("flat-5000", 0x12ac_4f5e_956a_1450),
+        ("music", 0xe943_bbca_9f40_b357),
+        ("data", 0xe0c9_a803_02dc_1ce8),
+        ("drive", 0x9520_502b_71c5_ba12),
+        ("users", 0x55ca_4c98_8c28_1ff0),
+    ] {
+        let definition = definition(name);
+        let mut planned = (0, 0, 0);
+        let mut hash = Digest(0xcbf2_9ce4_8422_2325);
+        for step in definition.plan() {
+            hash.add_step(&step);
+            match step {
+                Step::File { length, .. } => {
+                    planned.0 += 1;
+                    planned.2 += length;
+                }
+                _ => planned.1 += 1,
+            }
+        }
+        let Definition { files, directories, bytes, .. } = *definition;
+        assert_eq!(planned, (files, directories, bytes), "{name}");
+        assert_eq!(hash.0, digest, "{name}: {:#018x}", hash.0);
+    }
+}
+
+#[test]
+fn the_corpora_have_the_size_that_was_agreed_upon() {
+    let sizes: Vec<_> = DEFINITIONS.iter().map(|d| (d.name, d.files, d.directories)).collect();
+    assert_eq!(
+        sizes,
+        [
+            ("single", 1, 0),
+            ("tiny", 10, 0),
+            ("flat-1000", 1000, 0),
+            ("flat-2000", 2000, 0),
+            ("flat-5000", 5000, 0),
+            ("music", 3315, 467),
+            ("data", 56_393, 7858),
+            ("drive", 554_648, 45_590),
+            ("users", 2_000_000, 200_000),
+        ]
+    );
+    assert_eq!(find("Music"), None);
+}
+
+#[test]
+fn a_created_corpus_equals_its_definition() {
+    let temp = TempDir::new();
+    for name in SMALL {
+        let Definition { files, directories, bytes, .. } = *definition(name);
+        let dir = temp.join(name);
+        let created = create(name, &dir).unwrap().created;
+        let found = (created.files, created.directories, created.bytes);
+        assert_eq!(found, (files, directories, bytes), "{name}");
+        corpus::verify(definition(name), &dir).unwrap();
+        // The oracle counts the root, too.
+        let counts = oracle(&dir).counts;
+        let found = (counts.files, counts.directories - 1, counts.apparent_size);
+        assert_eq!(found, (files, directories, bytes), "{name}");
+        assert_eq!((counts.symlinks, counts.others, counts.hard_links), (0, 0, 0), "{name}");
+    }
+    let mut created = SMALL.map(str::to_owned);
+    created.sort();
+    assert_eq!(names(temp.path()), created, "nothing is left beside them");
+}
+
+#[test]
+fn a_corpus_is_the_same_tree_twice() {
+    let temp = TempDir::new();
+    for name in ["flat-1000", "music"] {
+        let [first, second] = ["first", "second"].map(|place| temp.join(format!("{name}-{place}")));
+        create(name, &first).unwrap();
+        create(name, &second).unwrap();
+        assert_eq!(listing(&first), listing(&second), "{name}");
+        let deepest = listing(&first).iter().map(|(path, _)| path.components().count()).max();
+        assert!(deepest.unwrap() <= DEEPEST as usize + 1, "{name}: {deepest:?}");
+    }
+    let texts = ["first", "second"].map(|place| {
+        let dir = temp.join(format!("flat-1000-{place}"));
+        names(&dir).iter().map(|name| fs::read(dir.join(name)).unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[cfg(unix)]
+#[test]
+fn sparse_files_occupy_next_to_nothing() {
+    let temp = TempDir::new();
+    create("music", &temp.join("music")).unwrap();
+    let counts = oracle(temp.join("music")).counts;
+    assert!(counts.allocated_size < counts.apparent_size / 100, "{counts:?}");
+}
+
+#[test]
+fn progress_rises_to_all_of_it() {
+    let temp = TempDir::new();
+    let mut heard: Vec<Created> = Vec::new();
+    let mut progress = |created| heard.push(created);
+    let music = definition("music");
+    let report = corpus::create(music, &temp.join("music"), &mut progress, &Cancel::new()).unwrap();
+    let entries = |created: &Created| created.files + created.directories;
+    assert!(heard.len() > 10, "{}", heard.len());
+    assert!(heard.is_sorted_by_key(entries));
+    assert_eq!(heard.last(), Some(&report.created));
+}
+
+#[test]
+fn an_empty_folder_becomes_the_corpus() {
+    let temp = TempDir::new();
+    let dir = temp.join("tiny");
+    fs::create_dir(&dir).unwrap();
+    create("tiny", &dir).unwrap();
+    corpus::verify(definition("tiny"), &dir).unwrap();
+    assert_eq!(names(temp.path()), ["tiny"]);
+}
+
+#[test]
+fn a_separator_at_the_end_changes_nothing() {
+    let temp = TempDir::new();
+    let mut path = temp.join("tiny").into_os_string();
+    path.push(std::path::MAIN_SEPARATOR_STR);
+    create("tiny", Path::new(&path)).unwrap();
+    assert_eq!(names(temp.path()), ["tiny"]);
+}
+
+#[test]
+fn a_place_that_is_taken_is_left_as_it_is() {
+    let temp = TempDir::new();
+    fs::write(temp.join("file"), "mine").unwrap();
+    fs::create_dir(temp.join("full")).unwrap();
+    fs::write(temp.join("full/file"), "mine").unwrap();
+    let before = listing(temp.path());
+    assert_eq!(refusal("tiny", &temp.join("file")), Refusal::NotDirectory);
+    assert_eq!(refusal("tiny", &temp.join("full")), Refusal::NotEmpty);
+    assert_eq!(listing(temp.path()), before);
+    let message = create("tiny", &temp.join("full")).unwrap_err().to_string();
+    let full = temp.join("full");
+    let expected =
+        format!("cannot create a corpus in '{}': the folder is not empty", full.display());
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn a_path_without_a_name_is_no_place() {
+    for path in ["/", "", ".", "..", "a/.."] {
+        assert_eq!(refusal("tiny", Path::new(path)), Refusal::NoName, "{path:?}");
+    }
+}
+
+#[test]
+fn a_missing_parent_is_not_made() {
+    let temp = TempDir::new();
+    let error = create("tiny", &temp.join("missing/tiny")).unwrap_err().to_string();
+    let missing = temp.join("missing");
+    assert!(error.starts_with(&format!("cannot access '{}': ", missing.display())), "{error}");
+    assert!(names(temp.path()).is_empty());
+}
+
+#[test]
+fn there_is_no_place_below_a_file() {
+    let temp = TempDir::new();
+    fs::write(temp.join("file"), "mine").unwrap();
+    let error = create("tiny", &temp.join("file/tiny")).unwrap_err().to_string();
+    assert!(error.starts_with("cannot "), "{error}");
+    assert!(!error.contains('\n'), "{error}");
+    assert_eq!(names(temp.path()), ["file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed_to_another_place() {
+    let temp = TempDir::new();
+    fs::create_dir(temp.join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", temp.join("link")).unwrap();
+    std::os::unix::fs::symlink("nowhere", temp.join("dangling")).unwrap();
+    for link in ["link", "link/", "dangling"] {
+        assert_eq!(refusal("tiny", &temp.join(link)), Refusal::NotDirectory, "{link}");
+    }
+    assert!(names(&temp.join("elsewhere")).is_empty());
+    assert_eq!(names(temp.path()), ["dangling", "elsewhere", "link"]);
+}
+
+#[test]
+fn what_a_killed_run_left_is_told_and_not_touched() {
+    let temp = TempDir::new();
+    fs::create_dir(temp.join("tiny.partial")).unwrap();
+    fs::write(temp.join("tiny.partial/ba-0.c"), "").unwrap();
+    assert_eq!(refusal("tiny", &temp.join("tiny")), Refusal::Unfinished);
+    let error = create("tiny", &temp.join("tiny")).unwrap_err().to_string();
+    assert!(error.contains("tiny.partial") && error.contains("remove it"), "{error}");
+    assert_eq!(names(&temp.join("tiny.partial")), ["ba-0.c"]);
+}
+
+#[test]
+fn a_cancelled_corpus_leaves_nothing_behind() {
+    let temp = TempDir::new();
+    let cancel = Cancel::new();
+    let partial = temp.join("music.partial");
+    let mut calls = 0;
+    let mut progress = |_| {
+        calls += 1;
+        assert!(partial.is_dir(), "it was begun");
+        cancel.cancel();
+    };
+    let error = corpus::create(definition("music"), &temp.join("music"), &mut progress, &cancel)
+        .unwrap_err();
+    assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
+    assert_eq!(calls, 1);
+    assert!(names(temp.path()).is_empty());
+}
+
+#[test]
+fn a_corpus_cancelled_at_the_last_file_is_not_there_either() {
+    let temp = TempDir::new();
+    let cancel = Cancel::new();
+    let mut progress = |created: Created| {
+        if created.files == definition("music").files {
+            cancel.cancel();
+        }
+    };
+    let dir = temp.join("music");
+    fs::create_dir(&dir).unwrap();
+    let error = corpus::create(definition("music"), &dir, &mut progress, &cancel).unwrap_err();
+    assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
+    assert_eq!(names(temp.path()), ["music"], "the empty folder was there before");
+    assert!(names(&dir).is_empty());
+}
+
+#[test]
+fn a_panic_leaves_nothing_behind() {
+    let temp = TempDir::new();
+    let dir = temp.join("music");
+    let panicked = std::panic::catch_unwind(|| {
+        let mut progress = |_| panic!("on purpose");
+        let _ = corpus::create(definition("music"), &dir, &mut progress, &Cancel::new());
+    });
+    assert!(panicked.is_err());
+    assert!(names(temp.path()).is_empty());
+}
+
+#[test]
+fn a_tree_that_was_meddled_with_is_named_with_both_counts() {
+    let temp = TempDir::new();
+    let dir = temp.join("tiny");
+    fs::create_dir_all(dir.join("more")).unwrap();
+    fs::write(dir.join("file"), "four").unwrap();
+    let error = corpus::verify(definition("tiny"), &dir).unwrap_err().to_string();
+    let expected = format!(
+        "'{}' is not corpus 'tiny': 1 files, 1 directories, 4 bytes, \
+         expected 10 files, 0 directories, 43095 bytes",
+        dir.display()
+    );
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn a_corpus_with_another_file_or_another_byte_is_none() {
+    let temp = TempDir::new();
+    let dir = temp.join("tiny");
+    create("tiny", &dir).unwrap();
+    let file = dir.join(&names(&dir)[0]);
+    let text = fs::read(&file).unwrap();
+    fs::write(&file, &text[1..]).unwrap();
+    assert!(corpus::verify(definition("tiny"), &dir).is_err());
+    fs::write(&file, &text).unwrap();
+    corpus::verify(definition("tiny"), &dir).unwrap();
+    fs::write(dir.join("more"), "").unwrap();
+    assert!(corpus::verify(definition("tiny"), &dir).is_err());
+}
+
+#[test]
+fn an_error_half_way_leaves_nothing_behind() {
+    let temp = TempDir::new();
+    let flat = definition("flat-1000");
+    let Some(Step::File { name, .. }) = flat.plan().nth(300) else { panic!("a flat tree") };
+    let obstacle = temp.join("flat.partial").join(name);
+    let mut progress = |_| drop(fs::write(&obstacle, ""));
+    let error = corpus::create(flat, &temp.join("flat"), &mut progress, &Cancel::new());
+    let error = error.unwrap_err().to_string();
+    let expected = format!("cannot create file '{}': ", obstacle.display());
+    assert!(error.starts_with(&expected), "{error}");
+    assert!(names(temp.path()).is_empty());
+}
+
+#[test]
+fn a_tree_that_came_out_otherwise_is_no_corpus() {
+    let temp = TempDir::new();
+    let stranger = temp.join("tiny.partial/stranger");
+    let mut progress = |_| fs::write(&stranger, "").unwrap();
+    let made =
+        corpus::create(definition("tiny"), &temp.join("tiny"), &mut progress, &Cancel::new());
+    let error = made.unwrap_err().to_string();
+    assert!(error.contains("11 files") && error.contains("expected 10 files"), "{error}");
+    assert!(names(temp.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_room_of_a_place_is_that_of_its_file_system() {
+    let temp = TempDir::new();
+    let room = corpus::room(&temp.join("not-there-yet")).unwrap();
+    assert!(room.bytes.is_some_and(|bytes| bytes > 0), "{room:?}");
+    corpus::check_room(definition("tiny"), &temp.join("not-there-yet")).unwrap();
+    assert!(names(temp.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told_before_anything_is_begun() {
+    use std::os::unix::fs::PermissionsExt;
+    let temp = TempDir::new();
+    let locked = temp.join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::create_dir(locked.join("probe")).is_ok() {
+        let test = "a_folder_that_may_not_be_written_to_is_told_before_anything_is_begun";
+        return run_as_nobody(test);
+    }
+    let error = create("tiny", &locked.join("tiny")).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot write to '{}': ", locked.display())), "{error}");
+    assert!(names(&locked).is_empty());
+}
+
+/// Runs a test once more, in a process for which permissions hold.
+#[cfg(unix)]
+fn run_as_nobody(test: &str) {
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    const ASKED: &str = "TRANSECT_LAB_NOBODY";
+    assert!(std::env::var_os(ASKED).is_none(), "permissions hold for nobody");
+    let ran = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(ASKED, "")
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output();
+    match ran {
+        Ok(ran) => assert_passed(test, &ran),
+        Err(error) => {
+            transect_testkit::loudly_skip(test, format!("nobody cannot run the tests: {error}"));
+        }
+    }
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn assert_passed(test: &str, ran: &std::process::Output) {
+    let stdout = String::from_utf8_lossy(&ran.stdout);
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    // A misspelt name would run no test and succeed.
+    let passed = ran.status.success() && stdout.contains("1 passed");
+    assert!(passed, "{test}: {}\n{stdout}\n{stderr}", ran.status);
+}
+
+/// File systems of a test's own, in a mount namespace of its own: nothing stays mounted.
+#[cfg(target_os = "linux")]
+mod mounted {
+    use std::process::Command;
+
+    use transect_testkit::loudly_skip;
+
+    use super::*;
+
+    /// Names, in the process that has the file system, where it is.
+    const MOUNTED: &str = "TRANSECT_LAB_MOUNTED";
+
+    /// Mounts a tmpfs and runs `body` with its path, in another process that runs this test again.
+    fn with_tmpfs(test: &str, options: &str, body: impl FnOnce(&Path)) {
+        if let Some(path) = std::env::var_os(MOUNTED) {
+            return body(Path::new(&path));
+        }
+        let temp = TempDir::new();
+        let shell = |namespace: &str, script: &str| {
+            Command::new("unshare")
+                .args([namespace, "sh", "-c", script, "sh", options])
+                .arg(temp.path())
+                .arg(std::env::current_exe().unwrap())
+                .args([&format!("mounted::{test}"), "--exact", "--nocapture"])
+                .env(MOUNTED, temp.path())
+                .output()
+        };
+        let mount = r#"mount -t tmpfs -o "$1" tmpfs "$2""#;
+        // Root has a namespace of mounts; anybody else needs one of users, where that is allowed.
+        let can =
+            |namespace: &&str| shell(namespace, mount).is_ok_and(|output| output.status.success());
+        let Some(namespace) = ["-m", "-rm"].iter().find(|namespace| can(namespace)) else {
+            return loudly_skip(test, "nothing can be mounted");
+        };
+        let ran = shell(namespace, &format!(r#"{mount} && shift 2 && exec "$@""#)).unwrap();
+        assert_passed(test, &ran);
+    }
+
+    #[test]
+    fn too_little_space_is_told_before_anything_is_begun() {
+        let test = "too_little_space_is_told_before_anything_is_begun";
+        with_tmpfs(test, "size=4m", |root| {
+            let needs = definition("flat-1000").needs();
+            let error = create("flat-1000", &root.join("flat")).unwrap_err();
+            let CorpusError::NoRoom { room, .. } = &error else { panic!("{error}") };
+            assert_eq!(room.bytes, Some(4 << 20));
+            let (error, needs) = (error.to_string(), needs.to_string());
+            assert!(error.contains(&needs) && error.contains("4194304 bytes"), "{error}");
+            assert!(names(root).is_empty());
+        });
+    }
+
+    #[test]
+    fn too_few_inodes_are_told_before_anything_is_begun() {
+        let test = "too_few_inodes_are_told_before_anything_is_begun";
+        with_tmpfs(test, "size=64m,nr_inodes=500", |root| {
+            let error = create("flat-1000", &root.join("flat")).unwrap_err();
+            assert!(matches!(error, CorpusError::NoRoom { .. }), "{error}");
+            assert!(error.to_string().contains("1001 inodes"), "{error}");
+            assert!(names(root).is_empty());
+        });
+    }
+
+    #[test]
+    fn inodes_without_number_are_no_obstacle() {
+        let test = "inodes_without_number_are_no_obstacle";
+        with_tmpfs(test, "size=64m,nr_inodes=0", |root| {
+            assert_eq!(corpus::room(&root.join("flat")).unwrap().inodes, None);
+            create("flat-1000", &root.join("flat")).unwrap();
+        });
+    }
+
+    #[test]
+    fn space_that_goes_while_it_is_used_leaves_nothing_behind() {
+        let test = "space_that_goes_while_it_is_used_leaves_nothing_behind";
+        with_tmpfs(test, "size=8m", |root| {
+            let other = root.join("other");
+            let mut progress = |_| {
+                // It takes what is left, and fails at the end of it.
+                let _ = fs::write(&other, vec![1; 8 << 20]);
+            };
+            let flat = definition("flat-1000");
+            let made = corpus::create(flat, &root.join("flat"), &mut progress, &Cancel::new());
+            let error = made.unwrap_err().to_string();
+            assert!(error.starts_with("cannot create file '"), "{error}");
+            assert!(error.ends_with(": No space left on device"), "{error}");
+            assert_eq!(names(root), ["other"]);
+        });
+    }
+
+    #[test]
+    fn a_read_only_file_system_is_told_before_anything_is_begun() {
+        let test = "a_read_only_file_system_is_told_before_anything_is_begun";
+        with_tmpfs(test, "ro", |root| {
+            let error = create("tiny", &root.join("tiny")).unwrap_err().to_string();
+            let expected = format!("cannot write to '{}': Read-only file system", root.display());
+            assert_eq!(error, expected);
+        });
+    }
+
+    #[test]
+    fn a_mount_point_is_no_place_but_a_folder_in_it_is() {
+        let test = "a_mount_point_is_no_place_but_a_folder_in_it_is";
+        with_tmpfs(test, "size=8m", |root| {
+            assert_eq!(refusal("tiny", root), Refusal::MountPoint);
+            create("tiny", &root.join("tiny")).unwrap();
+        });
+    }
+}
