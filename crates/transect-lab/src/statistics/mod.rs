@@ -13,13 +13,17 @@
 //! The reductions of [`protocol`] are not on that way: they show what the articles that this lab
 //! grew from would have printed for the same samples.
 
+pub mod paired;
 pub mod protocol;
 pub mod random;
+pub mod significance;
 pub mod summary;
 
 use std::fmt;
 
+pub use paired::Ratios;
 pub use random::SplitMix64;
+pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;
 
 /// Why nothing is said of some samples: a wrong number would be worse than none.

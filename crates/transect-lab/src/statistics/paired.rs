@@ -1,0 +1,197 @@
+//! Two cells, compared round by round.
+//!
+//! A machine is not the same at the end of a session as it was at the beginning: it warms up, it
+//! fills its disk, its neighbours wake. Both samples of one round were taken shortly after each
+//! other, in shuffled order, so whatever drifts has the same share in both and cancels in their
+//! ratio.
+
+use serde::Serialize;
+
+use super::random::SplitMix64;
+use super::significance::sign_flip_p;
+use super::{Refusal, check_positive, median_deviation, median_of_sorted, sorted};
+
+/// How many resamples an interval is made of. Another seed then moves its ends by less than the
+/// distance of neighbouring ratios.
+pub const RESAMPLES: usize = 10_000;
+
+/// What is left out at each end of [`RESAMPLES`]: 2.5 %.
+const TAIL: usize = RESAMPLES / 40;
+
+/// The ratios `other / base` of the rounds that have both: below 1, the other took less time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratios {
+    /// How many rounds.
+    pub n: usize,
+    /// The median of the ratios of the rounds. (Not the ratio of the medians: those may come
+    /// from different rounds.)
+    pub median: f64,
+    /// Lower end of the 95 % interval of that median.
+    pub low: f64,
+    /// Upper end of the 95 % interval of that median.
+    pub high: f64,
+    /// Median absolute deviation of the ratios from their median, unscaled.
+    pub mad: f64,
+    /// How often chance alone would have shown as much, before any correction for other cells
+    /// ([`sign_flip_p`] of the log ratios).
+    pub p: f64,
+    /// What the resamples were drawn from.
+    pub seed: u64,
+}
+
+impl Ratios {
+    /// Compares two cells by the rounds that have a sample of both: `(base, other)` each, in one
+    /// unit. Rounds that lack one of them are to be left out by the caller, and counted.
+    ///
+    /// The interval is the percentile bootstrap: from the n ratios n are drawn with replacement,
+    /// [`RESAMPLES`] times, and the middle 95 % of the medians are kept. It asks nothing of the
+    /// shape of the noise. With few rounds it is wide, and can be no wider than the samples are:
+    /// below five rounds it says nothing, and [`judge`](super::judge) does not listen. The same
+    /// ratios give the same interval, in whatever order the rounds are given.
+    ///
+    /// # Errors
+    ///
+    /// If there are no rounds, or in one of them a sample is no number, infinite, below zero or
+    /// zero, or the ratio of the two is beyond what a number holds.
+    pub fn of(rounds: &[(f64, f64)], seed: u64) -> Result<Self, Refusal> {
+        let ratios = rounds
+            .iter()
+            .enumerate()
+            .map(|(at, &(base, other))| ratio(at, base, other))
+            .collect::<Result<Vec<f64>, Refusal>>()?;
+        let sorted = sorted(&ratios);
+        let median = median_of_sorted(&sorted).ok_or(Refusal::Empty)?;
+        let mad = median_deviation(&sorted, median).ok_or(Refusal::Empty)?;
+        let (low, high) = interval(&sorted, median, seed);
+        let logs: Vec<f64> = sorted.iter().map(|ratio| ratio.ln()).collect();
+        let p = sign_flip_p(&logs, seed);
+        Ok(Self { n: sorted.len(), median, low, high, mad, p, seed })
+    }
+}
+
+fn ratio(at: usize, base: f64, other: f64) -> Result<f64, Refusal> {
+    check_positive(at, base)?;
+    check_positive(at, other)?;
+    let ratio = other / base;
+    // A ratio too small to be told from 0 has no logarithm.
+    if ratio.is_normal() { Ok(ratio) } else { Err(Refusal::NoRatio { at }) }
+}
+
+fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
+    let mut random = SplitMix64::new(seed);
+    let mut counts = vec![0; sorted.len()];
+    let mut medians: Vec<f64> =
+        (0..RESAMPLES).map(|_| resampled_median(sorted, &mut counts, &mut random)).collect();
+    medians.sort_by(f64::total_cmp);
+    // An interval that left its own median outside would say that the median is wrong.
+    (medians[TAIL].min(median), medians[RESAMPLES - 1 - TAIL].max(median))
+}
+
+/// The median of a sample of the samples. As these are sorted it is enough to count how often
+/// each was drawn: nothing has to be sorted again. `counts` is there to be used again.
+fn resampled_median(sorted: &[f64], counts: &mut [usize], random: &mut SplitMix64) -> f64 {
+    let n = sorted.len();
+    counts.fill(0);
+    for _ in 0..n {
+        counts[random.below(n)] += 1;
+    }
+    let upper = place(counts, n / 2);
+    let lower = if n % 2 == 1 { upper } else { place(counts, n / 2 - 1) };
+    f64::midpoint(sorted[lower], sorted[upper])
+}
+
+/// Which sample is at place `rank` of those that were drawn.
+fn place(counts: &[usize], rank: usize) -> usize {
+    let mut drawn = 0;
+    let behind = |count: &usize| {
+        drawn += count;
+        drawn <= rank
+    };
+    counts.iter().copied().take_while(behind).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rounds(ratios: &[f64]) -> Vec<(f64, f64)> {
+        ratios.iter().enumerate().map(|(at, r)| (1e9 + at as f64, r * (1e9 + at as f64))).collect()
+    }
+
+    #[test]
+    fn five_rounds_give_an_interval_from_the_least_to_the_most() {
+        let ratios = Ratios::of(&rounds(&[0.9, 0.88, 0.91, 0.95, 0.86]), 1).unwrap();
+        assert_eq!(ratios.n, 5);
+        // With five rounds more than 2.5 % of the resamples hold the least one three times.
+        assert!((ratios.low - 0.86).abs() < 1e-9 && (ratios.high - 0.95).abs() < 1e-9);
+        assert!((ratios.median - 0.9).abs() < 1e-9 && (ratios.mad - 0.02).abs() < 1e-9);
+        assert_eq!(ratios.p, 0.0625);
+    }
+
+    #[test]
+    fn identical_samples_have_the_ratio_one_and_nothing_around_it() {
+        let ratios = Ratios::of(&[(5.0, 5.0); 9], 1).unwrap();
+        assert_eq!((ratios.low, ratios.median, ratios.high), (1.0, 1.0, 1.0));
+        assert_eq!((ratios.mad, ratios.p), (0.0, 1.0));
+    }
+
+    #[test]
+    fn what_was_drawn_twice_takes_two_places() {
+        let places: Vec<usize> = (0..4).map(|rank| place(&[0, 2, 0, 1, 1], rank)).collect();
+        assert_eq!(places, [1, 1, 3, 4]);
+    }
+
+    #[test]
+    fn one_round_is_its_own_interval() {
+        let ratios = Ratios::of(&[(4.0, 2.0)], 1).unwrap();
+        assert_eq!((ratios.low, ratios.median, ratios.high), (0.5, 0.5, 0.5));
+        assert_eq!(ratios.p, 1.0);
+    }
+
+    #[test]
+    fn what_has_no_ratio_is_refused_by_round() {
+        let of = |rounds: &[(f64, f64)]| Ratios::of(rounds, 1).unwrap_err();
+        assert_eq!(of(&[]), Refusal::Empty);
+        assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), Refusal::Zero { at: 1 });
+        assert_eq!(of(&[(1.0, 0.0)]), Refusal::Zero { at: 0 });
+        assert_eq!(of(&[(-1.0, 1.0)]), Refusal::Negative { at: 0, value: -1.0 });
+        assert_eq!(of(&[(1.0, f64::NAN)]), Refusal::NotFinite { at: 0 });
+        assert_eq!(of(&[(f64::INFINITY, 1.0)]), Refusal::NotFinite { at: 0 });
+        assert_eq!(of(&[(1e-300, 1e300)]), Refusal::NoRatio { at: 0 });
+        assert_eq!(of(&[(1e300, 1e-300)]), Refusal::NoRatio { at: 0 });
+    }
+
+    #[test]
+    fn the_seed_is_kept_and_gives_the_same_again() {
+        let samples = rounds(&[0.9, 0.88, 0.97, 0.95, 0.86, 1.02, 0.93, 0.91]);
+        let once = Ratios::of(&samples, 42).unwrap();
+        assert_eq!(once, Ratios::of(&samples, 42).unwrap());
+        assert_eq!(once.seed, 42);
+        let mut reversed = samples.clone();
+        reversed.reverse();
+        assert_eq!(once, Ratios::of(&reversed, 42).unwrap(), "rounds have no order");
+    }
+
+    #[test]
+    fn another_seed_says_nearly_the_same() {
+        let samples: Vec<f64> = (0..20_u8).map(|at| 0.9 + 0.005 * f64::from(at)).collect();
+        let (a, b) =
+            (Ratios::of(&rounds(&samples), 1).unwrap(), Ratios::of(&rounds(&samples), 2).unwrap());
+        assert!((a.low - b.low).abs() <= 0.005 && (a.high - b.high).abs() <= 0.005);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn the_interval_lies_within_the_ratios_and_holds_their_median(
+            samples in prop::collection::vec((1e3..1e9_f64, 1e3..1e9_f64), 1..24),
+        ) {
+            let ratios = Ratios::of(&samples, 9).unwrap();
+            let each = samples.iter().map(|(base, other)| other / base);
+            let (least, most) = each.fold((f64::MAX, 0.0_f64), |(a, b), r| (a.min(r), b.max(r)));
+            prop_assert!(least <= ratios.low && ratios.low <= ratios.median);
+            prop_assert!(ratios.median <= ratios.high && ratios.high <= most);
+        }
+    }
+}
