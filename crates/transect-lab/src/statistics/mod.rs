@@ -18,6 +18,7 @@ pub mod protocol;
 pub mod random;
 pub mod significance;
 pub mod summary;
+pub mod verdict;
 
 use std::fmt;
 
@@ -25,6 +26,7 @@ pub use paired::Ratios;
 pub use random::SplitMix64;
 pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;
+pub use verdict::{Judgement, Verdict, aa_check, judge, judge_all};
 
 /// Why nothing is said of some samples: a wrong number would be worse than none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,6 +124,8 @@ fn median_deviation(samples: &[f64], middle: f64) -> Option<f64> {
     median_of_sorted(&deviations)
 }
 
+#[cfg(test)]
+mod synthetic;
 
 #[cfg(test)]
 mod tests {

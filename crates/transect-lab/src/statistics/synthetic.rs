@@ -1,0 +1,249 @@
+//! The statistics on samples of which the answer is known (requirement 20 of the lab). Every
+//! number here comes from a seed, so every rate is the same on every machine.
+
+use super::verdict::DEFAULT_THRESHOLD;
+use super::*;
+
+/// Seeds per rate.
+const SESSIONS: u64 = 200;
+
+/// Nanoseconds; what the samples lie around.
+const TYPICAL: f64 = 50e6;
+
+/// Of a normal distribution (Box and Muller).
+fn normal(random: &mut SplitMix64) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// Times are never below zero, and their noise is more often too much than too little.
+fn noisy(typical: f64, noise: f64, random: &mut SplitMix64) -> f64 {
+    typical * (noise * normal(random)).exp()
+}
+
+/// A session of `n` rounds in which the other method truly takes `truth` times the base.
+fn session(n: usize, truth: f64, noise: f64, seed: u64) -> Vec<(f64, f64)> {
+    let mut random = SplitMix64::new(seed);
+    (0..n)
+        .map(|_| (noisy(TYPICAL, noise, &mut random), noisy(TYPICAL * truth, noise, &mut random)))
+        .collect()
+}
+
+fn verdict(rounds: &[(f64, f64)], seed: u64) -> Verdict {
+    let ratios = Ratios::of(rounds, seed).unwrap();
+    judge(&ratios, ratios.p, DEFAULT_THRESHOLD).verdict
+}
+
+/// How many of the sessions got which verdict.
+#[derive(Debug, Default)]
+struct Counts {
+    faster: u64,
+    slower: u64,
+    no_difference: u64,
+    undecided: u64,
+}
+
+impl Counts {
+    fn of(make: impl Fn(u64) -> Vec<(f64, f64)>) -> Self {
+        let mut counts = Self::default();
+        for seed in 0..SESSIONS {
+            match verdict(&make(seed), seed) {
+                Verdict::Faster => counts.faster += 1,
+                Verdict::Slower => counts.slower += 1,
+                Verdict::NoDifference => counts.no_difference += 1,
+                Verdict::Undecided => counts.undecided += 1,
+            }
+        }
+        counts
+    }
+
+    fn differences(&self) -> u64 {
+        self.faster + self.slower
+    }
+}
+
+#[test]
+fn equal_methods_are_not_told_apart() {
+    for (n, noise) in [(6, 0.02), (10, 0.02), (20, 0.02), (6, 0.2), (10, 0.2), (20, 0.2)] {
+        let counts = Counts::of(|seed| session(n, 1.0, noise, seed));
+        println!("equal, {n} rounds, noise {noise}: {counts:?}");
+        // 5 % of 200, and what 200 sessions leave to chance (one standard deviation is 3).
+        assert!(counts.differences() <= 14, "{n} rounds, noise {noise}: {counts:?}");
+        if noise < 0.1 && n == 20 {
+            assert!(counts.no_difference >= 170, "calm and equal is a finding: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn five_rounds_of_equal_methods_may_agree_once_in_sixteen_sessions() {
+    let counts = Counts::of(|seed| session(5, 1.0, 0.2, seed));
+    println!("equal, 5 rounds, noise 0.2: {counts:?}");
+    assert!(counts.differences() <= 20, "{counts:?}");
+    assert_eq!(counts.no_difference, 0, "nor is noise taken for sameness");
+}
+
+#[test]
+fn many_equal_cells_together_raise_no_more_alarms_than_one() {
+    let alarmed = (0..SESSIONS).filter(|session_seed| {
+        let cells: Vec<Ratios> = (0..8)
+            .map(|cell| {
+                let seed = session_seed * 8 + cell;
+                Ratios::of(&session(12, 1.0, 0.2, seed), seed).unwrap()
+            })
+            .collect();
+        judge_all(&cells, DEFAULT_THRESHOLD).iter().any(|cell| cell.verdict.is_difference())
+    });
+    let alarmed = alarmed.count();
+    println!("8 equal cells, 12 rounds, noise 0.2: {alarmed} of {SESSIONS} sessions alarmed");
+    assert!(alarmed <= 14, "{alarmed}");
+}
+
+#[test]
+fn an_a_a_pair_passes_in_nearly_every_session() {
+    let passed = |noise| {
+        let pairs = (0..SESSIONS).map(|seed| Ratios::of(&session(10, 1.0, noise, seed), seed));
+        pairs.filter(|pair| aa_check(&pair.unwrap(), DEFAULT_THRESHOLD)).count()
+    };
+    assert_eq!(passed(0.02), 200);
+    assert!(passed(0.2) >= 186);
+}
+
+#[test]
+fn a_tenth_faster_is_found_in_little_noise() {
+    for n in [5, 6, 10, 20] {
+        let counts = Counts::of(|seed| session(n, 0.9, 0.02, seed));
+        println!("10 % faster, {n} rounds, noise 0.02: {counts:?}");
+        assert_eq!(counts.slower + counts.no_difference, 0, "{counts:?}");
+        assert!(counts.faster >= 190, "{n} rounds: {counts:?}");
+    }
+    let counts = Counts::of(|seed| session(10, 1.1, 0.02, seed));
+    assert!(counts.slower >= 190, "{counts:?}");
+}
+
+#[test]
+fn a_tenth_faster_in_much_noise_is_left_undecided_rather_than_denied() {
+    let counts = Counts::of(|seed| session(10, 0.9, 0.2, seed));
+    println!("10 % faster, 10 rounds, noise 0.2: {counts:?}");
+    assert_eq!(counts.no_difference, 0);
+    assert!(counts.slower <= 4, "{counts:?}");
+    assert!(counts.undecided >= 100, "{counts:?}");
+}
+
+#[test]
+fn a_difference_below_the_threshold_is_never_called_one_in_a_calm_session() {
+    let counts = Counts::of(|seed| session(30, 0.99, 0.01, seed));
+    println!("1 % faster, 30 rounds, noise 0.01: {counts:?}");
+    assert_eq!(counts.differences(), 0, "{counts:?}");
+    assert!(counts.no_difference >= 190, "{counts:?}");
+}
+
+#[test]
+fn so_many_more_rounds_do_decide_it() {
+    let (mut asked, mut decided, mut most) = (0, 0, 0);
+    for seed in 0..SESSIONS {
+        let few = Ratios::of(&session(8, 0.9, 0.1, seed), seed).unwrap();
+        let judgement = judge(&few, few.p, DEFAULT_THRESHOLD);
+        if let Some(more) = judgement.more_rounds.filter(|more| *more <= 200) {
+            asked += 1;
+            most = most.max(more);
+            // The same generator goes on: the first eight rounds are those that were judged.
+            let rounds = session(8 + more as usize, 0.9, 0.1, seed);
+            decided += u32::from(verdict(&rounds, seed) != Verdict::Undecided);
+        }
+    }
+    println!("asked for more rounds {asked} times (at most {most}), then decided {decided} times");
+    assert!(asked >= 50, "{asked}");
+    assert!(2 * decided >= asked, "{decided} of {asked}");
+}
+
+#[test]
+fn drift_over_the_session_cancels_in_the_rounds() {
+    // The machine gets three times slower, the noise is 2 %.
+    let drifting = |truth: f64, seed: u64| {
+        let rounds = session(20, truth, 0.02, seed).into_iter().enumerate();
+        let slower = |at: usize| 1.0 + 2.0 * at as f64 / 19.0;
+        rounds.map(|(at, (base, other))| (base * slower(at), other * slower(at))).collect()
+    };
+    let equal = Counts::of(|seed| drifting(1.0, seed));
+    let faster = Counts::of(|seed| drifting(0.9, seed));
+    println!("drift, equal: {equal:?}; 10 % faster: {faster:?}");
+    assert_eq!(equal.differences(), 0);
+    assert!(equal.no_difference >= 170 && faster.faster >= 190);
+
+    // Had the other method been measured after the base, drift would have been the difference.
+    let rounds: Vec<(f64, f64)> = drifting(1.0, 1);
+    let all: Vec<f64> = rounds.iter().map(|round| round.0).collect();
+    let one_after_the_other: Vec<_> = all[..10].iter().copied().zip(all[10..].to_vec()).collect();
+    assert_eq!(verdict(&one_after_the_other, 1), Verdict::Slower, "a lie of the order");
+}
+
+#[test]
+fn noise_in_two_humps_is_not_taken_for_a_difference() {
+    // Every third run, of either method, takes half as long again.
+    let humps = |truth: f64, n: usize, seed: u64| -> Vec<(f64, f64)> {
+        let mut random = SplitMix64::new(seed ^ 0x5eed);
+        let mut hump = |time: f64| time * if random.below(3) == 0 { 1.5 } else { 1.0 };
+        let rounds = session(n, truth, 0.02, seed).into_iter();
+        rounds.map(|(base, other)| (hump(base), hump(other))).collect()
+    };
+    let equal = Counts::of(|seed| humps(1.0, 12, seed));
+    let faster = Counts::of(|seed| humps(0.8, 30, seed));
+    println!("two humps, equal: {equal:?}; 20 % faster: {faster:?}");
+    assert!(equal.differences() <= 14, "{equal:?}");
+    assert_eq!(faster.slower + faster.no_difference, 0, "{faster:?}");
+    assert!(faster.faster >= 150, "{faster:?}");
+}
+
+#[test]
+fn one_huge_outlier_moves_neither_median_nor_verdict() {
+    for at_base in [false, true] {
+        let disturbed = |truth: f64, seed: u64| {
+            let mut rounds = session(11, truth, 0.02, seed);
+            let round = &mut rounds[seed as usize % 11];
+            *(if at_base { &mut round.0 } else { &mut round.1 }) *= 60.0;
+            rounds
+        };
+        let equal = Counts::of(|seed| disturbed(1.0, seed));
+        let faster = Counts::of(|seed| disturbed(0.9, seed));
+        println!("one outlier (base: {at_base}), equal: {equal:?}; 10 % faster: {faster:?}");
+        assert!(equal.differences() <= 2, "{equal:?}");
+        assert!(faster.faster >= 190, "{faster:?}");
+
+        let ratios = Ratios::of(&disturbed(0.9, 3), 3).unwrap();
+        let calm = Ratios::of(&session(11, 0.9, 0.02, 3), 3).unwrap();
+        assert!((ratios.median - calm.median).abs() < 0.02, "{ratios:?} {calm:?}");
+    }
+}
+
+#[test]
+fn one_to_four_rounds_decide_nothing_however_clear() {
+    for n in 1..5 {
+        let ratios = Ratios::of(&session(n, 0.01, 0.0, 1), 1).unwrap();
+        let judgement = judge(&ratios, ratios.p, DEFAULT_THRESHOLD);
+        assert_eq!(judgement.verdict, Verdict::Undecided);
+        assert_eq!(judgement.more_rounds, Some(5 - n as u64));
+    }
+}
+
+#[test]
+fn identical_samples_are_no_difference() {
+    for n in [5, 6, 17, 40] {
+        assert_eq!(verdict(&vec![(TYPICAL, TYPICAL); n], 1), Verdict::NoDifference);
+        // Without any noise two values are told apart: a counter rather than a time.
+        assert_eq!(verdict(&vec![(TYPICAL, TYPICAL / 2.0); n], 1), Verdict::Faster);
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    for (n, least) in [(10, 180), (25, 184)] {
+        let held = (0..SESSIONS).filter(|&seed| {
+            let ratios = Ratios::of(&session(n, 0.9, 0.1, seed), seed).unwrap();
+            (ratios.low..=ratios.high).contains(&0.9)
+        });
+        let held = held.count();
+        println!("interval of {n} rounds held the truth in {held} of {SESSIONS} sessions");
+        assert!(held >= least, "{n} rounds: {held}");
+    }
+}

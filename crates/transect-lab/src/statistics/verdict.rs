@@ -1,0 +1,323 @@
+//! The four words the lab has for a difference, and when it may use them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::paired::Ratios;
+use super::significance::holm;
+
+/// The smallest difference worth a word, unless another is asked for: 3 %. Smaller ones come and
+/// go with the layout of a binary in memory.
+pub const DEFAULT_THRESHOLD: f64 = 0.03;
+
+/// With fewer rounds nothing is decided.
+pub const MIN_ROUNDS: usize = 5;
+
+/// How often chance may be taken for a difference, among all cells of a session together.
+pub const LEVEL: f64 = 0.05;
+
+/// A need for more rounds than this is no estimate any more but a "no".
+const MAX_ROUNDS: f64 = 10_000.0;
+
+/// What is said of a method beside the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It takes less time than the base.
+    Faster,
+    /// It takes more time than the base.
+    Slower,
+    /// It differs by less than the threshold. This is a finding, and takes as much evidence.
+    NoDifference,
+    /// The samples do not tell.
+    Undecided,
+}
+
+impl Verdict {
+    /// The word in JSON and CSV.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifference => "no_difference",
+            Self::Undecided => "undecided",
+        }
+    }
+
+    /// The word for people.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoDifference => "no difference",
+            other => other.as_str(),
+        }
+    }
+
+    /// Whether one of the two is said to be faster.
+    #[must_use]
+    pub fn is_difference(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A verdict and what it rests on, besides the [`Ratios`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The word.
+    pub verdict: Verdict,
+    /// The p it was given, corrected for the other cells.
+    pub adjusted_p: f64,
+    /// The smallest difference worth a word: 0.03 is 3 %.
+    pub threshold: f64,
+    /// About how many rounds more may decide it. `None` if it is decided, or cannot be estimated.
+    pub more_rounds: Option<u64>,
+    /// Whether rounds commonly differ from each other by more than the two methods do. A verdict
+    /// beside it is about the median of many runs; a single run may well come out the other way.
+    pub spread_exceeds_gap: bool,
+}
+
+/// Judges one cell against its base. `adjusted_p` is the cell's [`Ratios::p`] after [`holm`] over
+/// all cells of the session, `threshold` (d) the smallest difference worth a word, at least 0 and
+/// below 1 ([`DEFAULT_THRESHOLD`]).
+///
+/// With m the median of the ratios, [low, high] its 95 % interval and n the number of rounds, the
+/// first line that holds is the verdict:
+///
+/// 1. **undecided** if n < 5. Four rounds that agree are what tossing a coin four times gives
+///    once in eight sessions.
+/// 2. **no difference** if 1 − d ≤ low and high ≤ 1 + d. The whole interval has to be there: a
+///    wide one around 1 is no evidence of anything.
+/// 3. **faster** if m < 1 − d, high < 1 and p ≤ limit; **slower** if m > 1 + d, low > 1 and
+///    p ≤ limit.
+///    * m beyond d: a difference below the threshold is not worth a word, however certain it is.
+///    * the whole interval beyond 1, rather than beyond 1 ∓ d: there *is* a difference, and its
+///      best estimate is larger than d. That it is larger than d is not itself claimed; who
+///      reads "faster" reads the interval beside it.
+///    * p ≤ limit: the interval speaks of one cell alone and is too narrow at small n; p is exact
+///      at every n and corrected for the number of cells. The limit is 0.05, or 2 / 2ⁿ where
+///      that is larger, which is n = 5 only: the smallest p of five rounds is 0.0625, so they
+///      must all agree, and the chance of a false alarm is up to 1 in 16. With many cells the
+///      correction puts five rounds out of reach, as it should.
+/// 4. **undecided** otherwise.
+///
+/// Lines 2 and 3 exclude each other, as an interval holds its median. A p that is no probability
+/// counts as 1. A threshold outside its range decides nothing.
+///
+/// # How many more rounds
+///
+/// An interval shrinks with √n. Undecided with m within d, the session is waiting for the interval
+/// to fit in there; with m beyond d, for it to leave 1, and for p, which rounds that go on
+/// as they did multiply: ln p falls in proportion to n. The larger need counts. It is an
+/// estimate: the median moves as well. There is none if m lies on the threshold (no number of
+/// rounds is enough) and none beyond 10,000 rounds.
+#[must_use]
+pub fn judge(ratios: &Ratios, adjusted_p: f64, threshold: f64) -> Judgement {
+    let adjusted_p = Some(adjusted_p).filter(|p| (0.0..=1.0).contains(p)).unwrap_or(1.0);
+    let possible = (0.0..1.0).contains(&threshold);
+    let verdict = if possible && ratios.n >= MIN_ROUNDS {
+        decide(ratios, adjusted_p, threshold)
+    } else {
+        Verdict::Undecided
+    };
+    let more_rounds = if possible && verdict == Verdict::Undecided {
+        more_rounds(ratios, adjusted_p, threshold)
+    } else {
+        None
+    };
+    let spread_exceeds_gap = ratios.mad > (ratios.median - 1.0).abs();
+    Judgement { verdict, adjusted_p, threshold, more_rounds, spread_exceeds_gap }
+}
+
+/// Judges all cells of a session, corrected for their number together; in their order. The A/A
+/// pair is none of them: see [`aa_check`].
+#[must_use]
+pub fn judge_all(cells: &[Ratios], threshold: f64) -> Vec<Judgement> {
+    let p: Vec<f64> = cells.iter().map(|ratios| ratios.p).collect();
+    cells.iter().zip(holm(&p)).map(|(ratios, p)| judge(ratios, p, threshold)).collect()
+}
+
+/// Returns whether the A/A pair, the base measured twice under two names, is as it should be: not
+/// told apart. If it is told apart, what the lab measures is not what it compares, and it prints
+/// no other verdict of that session.
+///
+/// The pair is judged like any cell, but alone, without a correction for other cells: a lab in
+/// doubt doubts itself first. An undecided pair passes. The same noise then lies on the other
+/// cells, and leaves them undecided too.
+#[must_use]
+pub fn aa_check(pair: &Ratios, threshold: f64) -> bool {
+    !judge(pair, pair.p, threshold).verdict.is_difference()
+}
+
+fn decide(ratios: &Ratios, adjusted_p: f64, d: f64) -> Verdict {
+    let Ratios { median, low, high, .. } = *ratios;
+    let shown = adjusted_p <= limit(ratios.n);
+    if 1.0 - d <= low && high <= 1.0 + d {
+        Verdict::NoDifference
+    } else if shown && median < 1.0 - d && high < 1.0 {
+        Verdict::Faster
+    } else if shown && median > 1.0 + d && low > 1.0 {
+        Verdict::Slower
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// The largest p that is taken for evidence.
+fn limit(n: usize) -> f64 {
+    0.5_f64.powi(n.min(64) as i32 - 1).max(LEVEL)
+}
+
+fn more_rounds(ratios: &Ratios, adjusted_p: f64, d: f64) -> Option<u64> {
+    if ratios.n < MIN_ROUNDS {
+        return Some((MIN_ROUNDS - ratios.n) as u64);
+    }
+    let [median, low, high] = [ratios.median, ratios.low, ratios.high].map(f64::ln);
+    let [least, most] = [1.0 - d, 1.0 + d].map(f64::ln);
+    // By how much an interval has to shrink, squared, is by how much the rounds have to grow.
+    let growth = |width: f64, room: f64| (width / room).powi(2);
+    let times = if (least..=most).contains(&median) {
+        growth(high - median, most - median).max(growth(median - low, median - least))
+    } else {
+        let near = if median < 0.0 { high - median } else { median - low };
+        growth(near, median).max(growth_for_p(ratios.p, adjusted_p))
+    };
+    let needed = (times * ratios.n as f64).ceil();
+    // What is no number at all is refused here too.
+    (needed <= MAX_ROUNDS).then(|| (needed as u64).saturating_sub(ratios.n as u64).max(1))
+}
+
+/// By how many times the rounds have to grow until p is small enough.
+fn growth_for_p(p: f64, adjusted_p: f64) -> f64 {
+    let cells = adjusted_p / p;
+    (LEVEL / cells).ln() / p.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratios(n: usize, low: f64, median: f64, high: f64) -> Ratios {
+        Ratios { n, median, low, high, mad: 0.01, p: 0.002, seed: 0 }
+    }
+
+    fn verdict(ratios: &Ratios) -> Verdict {
+        judge(ratios, ratios.p, DEFAULT_THRESHOLD).verdict
+    }
+
+    #[test]
+    fn every_line_of_the_rule_has_its_word() {
+        for (low, median, high, expected) in [
+            (0.98, 1.0, 1.02, Verdict::NoDifference),
+            (0.98, 0.985, 0.99, Verdict::NoDifference), // certain, and not worth a word
+            (0.85, 0.9, 0.95, Verdict::Faster),
+            (0.90, 0.95, 0.99, Verdict::Faster), // beyond 1, across 1 − d
+            (1.01, 1.05, 1.10, Verdict::Slower),
+            (0.90, 0.95, 1.00, Verdict::Undecided), // 1 itself is in it
+            (0.95, 0.98, 0.99, Verdict::Undecided), // below d, perhaps
+            (1.01, 1.02, 1.05, Verdict::Undecided),
+            (0.80, 1.0, 1.2, Verdict::Undecided), // wide, no evidence of sameness
+        ] {
+            assert_eq!(verdict(&ratios(10, low, median, high)), expected, "{low} {median} {high}");
+        }
+    }
+
+    #[test]
+    fn fewer_than_five_rounds_decide_nothing() {
+        for n in 1..MIN_ROUNDS {
+            for clear in [ratios(n, 0.1, 0.1, 0.1), ratios(n, 1.0, 1.0, 1.0)] {
+                let judgement = judge(&clear, 0.0, DEFAULT_THRESHOLD);
+                assert_eq!(judgement.verdict, Verdict::Undecided);
+                assert_eq!(judgement.more_rounds, Some((MIN_ROUNDS - n) as u64));
+            }
+        }
+    }
+
+    #[test]
+    fn a_p_too_large_leaves_it_undecided() {
+        let clear = ratios(10, 0.85, 0.9, 0.95);
+        assert_eq!(judge(&clear, 0.05, 0.03).verdict, Verdict::Faster);
+        assert_eq!(judge(&clear, 0.051, 0.03).verdict, Verdict::Undecided);
+        assert_eq!(judge(&clear, f64::NAN, 0.03).adjusted_p, 1.0);
+        assert_eq!(judge(&clear, f64::NAN, 0.03).verdict, Verdict::Undecided);
+    }
+
+    #[test]
+    fn five_rounds_have_to_agree_all() {
+        let clear = ratios(5, 0.85, 0.9, 0.95);
+        assert_eq!(judge(&clear, 0.0625, 0.03).verdict, Verdict::Faster);
+        assert_eq!(judge(&clear, 0.125, 0.03).verdict, Verdict::Undecided);
+        assert_eq!(judge(&ratios(6, 0.85, 0.9, 0.95), 0.0625, 0.03).verdict, Verdict::Undecided);
+    }
+
+    #[test]
+    fn many_cells_need_more_rounds_and_are_told_so() {
+        // Unanimous as they are, five rounds do not stand out among ten cells.
+        let cell = Ratios { p: 0.0625, ..ratios(5, 0.85, 0.9, 0.95) };
+        let judgements = judge_all(&[cell; 10], DEFAULT_THRESHOLD);
+        for judgement in judgements {
+            assert_eq!(judgement.verdict, Verdict::Undecided);
+            let rounds = 5 + judgement.more_rounds.unwrap();
+            assert!(10.0 * 0.5_f64.powi(rounds as i32 - 1) <= LEVEL, "{rounds} rounds");
+            assert!(rounds <= 10);
+        }
+    }
+
+    #[test]
+    fn the_need_for_rounds_follows_the_width() {
+        let need = |low, median, high| {
+            let ratios = ratios(10, low, median, high);
+            judge(&ratios, ratios.p, DEFAULT_THRESHOLD).more_rounds
+        };
+        // Twice as wide as the room: four times the rounds, 30 more, less what logs make of it.
+        let wide = need(0.94, 1.0, 1.06).unwrap();
+        assert!((28..=33).contains(&wide), "{wide}");
+        // The interval reaches 1 and hardly passes it.
+        assert!(need(0.85, 0.9, 1.001).unwrap() <= 2);
+        assert_eq!(need(0.85, 0.9, 0.95), None, "it is decided");
+        assert_eq!(need(0.90, 0.97, 1.04), None, "on the threshold no number of rounds helps");
+        assert_eq!(need(0.01, 1.0, 100.0), None, "so many that it is none");
+    }
+
+    #[test]
+    fn a_threshold_that_is_none_decides_nothing() {
+        for threshold in [f64::NAN, -0.1, 1.0, f64::INFINITY] {
+            let judgement = judge(&ratios(10, 0.4, 0.5, 0.6), 0.001, threshold);
+            assert_eq!((judgement.verdict, judgement.more_rounds), (Verdict::Undecided, None));
+        }
+        assert_eq!(judge(&ratios(10, 0.4, 0.5, 0.6), 0.001, 0.0).verdict, Verdict::Faster);
+    }
+
+    #[test]
+    fn spread_beyond_the_gap_is_said() {
+        let noisy = Ratios { mad: 0.2, ..ratios(100, 0.85, 0.9, 0.95) };
+        let judgement = judge(&noisy, 0.001, 0.03);
+        assert_eq!((judgement.verdict, judgement.spread_exceeds_gap), (Verdict::Faster, true));
+        assert!(!judge(&ratios(100, 0.85, 0.9, 0.95), 0.001, 0.03).spread_exceeds_gap);
+    }
+
+    #[test]
+    fn an_a_a_pair_passes_unless_it_is_told_apart() {
+        assert!(aa_check(&ratios(10, 0.98, 1.0, 1.02), 0.03));
+        assert!(aa_check(&ratios(10, 0.80, 1.0, 1.20), 0.03), "undecided");
+        assert!(!aa_check(&ratios(10, 0.85, 0.9, 0.95), 0.03));
+        assert!(!aa_check(&ratios(10, 1.05, 1.1, 1.15), 0.03));
+    }
+
+    #[test]
+    fn words_are_the_same_in_json() {
+        for verdict in [Verdict::Faster, Verdict::Slower, Verdict::NoDifference, Verdict::Undecided]
+        {
+            let json = serde_json::to_string(&verdict).unwrap();
+            assert_eq!(json, format!("\"{}\"", verdict.as_str()));
+        }
+        assert_eq!(format!("{:>14}", Verdict::NoDifference), " no difference");
+    }
+}
