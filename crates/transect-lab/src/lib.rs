@@ -19,7 +19,7 @@ pub mod environment;
 pub mod launch;
 pub mod method;
 pub mod ranking;
-
+pub mod reference;
 pub mod session;
 pub mod state;
 pub mod statistics;

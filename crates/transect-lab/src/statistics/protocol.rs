@@ -43,7 +43,7 @@ pub fn min_max_median(samples: &[f64]) -> Result<MinMaxMedian, Refusal> {
 /// follows its order.
 ///
 /// The slowest is found anew in every run, so that columns of two runs need not share a base:
-/// in the article itself they do not.
+/// in the article itself they do not (see [`crate::reference`]).
 ///
 /// # Errors
 ///
