@@ -3,7 +3,10 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 5] = ["scan", "list", "doctor", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 6] = ["scan", "list", "doctor", "lab", "completions", "man"];
+
+/// The commands of the lab.
+const OF_THE_LAB: [&str; 4] = ["list", "run", "report", "corpus"];
 
 #[test]
 fn help_of_every_command_is_as_reviewed() {
@@ -15,6 +18,9 @@ fn help_of_every_command_is_as_reviewed() {
     help(&["--help"], "help");
     for command in COMMANDS {
         help(&[command, "--help"], &format!("help-{command}"));
+    }
+    for command in OF_THE_LAB {
+        help(&["lab", command, "--help"], &format!("help-lab-{command}"));
     }
 }
 
@@ -36,9 +42,10 @@ fn help_names_every_command() {
 #[test]
 fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
-    for command in COMMANDS.iter().map(Some).chain([None]) {
+    let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
+    for command in commands.chain(OF_THE_LAB.iter().map(|command| vec!["lab", command])) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
-        transect.args(command).arg("--help").env("COLUMNS", "80");
+        transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();
         assert!(help.status.success() && !help.stdout.is_empty());
         for line in String::from_utf8(help.stdout).unwrap().lines() {

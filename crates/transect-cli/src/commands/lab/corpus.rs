@@ -93,7 +93,7 @@ fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
         Err(_) if cancel.is_cancelled() => return Ok(End::Interrupted),
         Err(error) => return Err(Fatal::Lab(error.to_string())),
     };
-    let Created { files, directories, bytes: lengths } = report.created;
+    let Created { files, directories, bytes: lengths, .. } = report.created;
     let mut text = output::buffer();
     writeln!(
         text,
