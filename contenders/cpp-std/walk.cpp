@@ -1,0 +1,190 @@
+// Tree walks with std::filesystem: walk METHOD ROOT RUNS. The protocol is in ../README.md.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <iostream>
+#include <map>
+#include <queue>
+#include <stack>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <sys/resource.h>
+
+namespace fs = std::filesystem;
+
+struct Tally {
+	std::uint64_t files = 0, directories = 0, bytes = 0, errors = 0;
+
+	Tally &operator+=(const Tally &other)
+	{
+		files += other.files;
+		directories += other.directories;
+		bytes += other.bytes;
+		errors += other.errors;
+		return *this;
+	}
+};
+
+// The newest file of the walk: a use for the write times, so that they are asked for.
+static fs::file_time_type newest = fs::file_time_type::min();
+
+// Counts a regular file; says whether the entry is a directory. Links are asked about first: the other
+// questions follow them.
+static bool look(const fs::directory_entry &entry, Tally &tally, bool with_time = false)
+{
+	std::error_code ec;
+	if (entry.is_symlink(ec))
+		return false;
+	if (entry.is_directory(ec))
+		return true;
+	if (entry.is_regular_file(ec)) {
+		const auto size = entry.file_size(ec);
+		if (!ec && with_time)
+			newest = std::max(newest, entry.last_write_time(ec));
+		if (!ec) {
+			tally.files++;
+			tally.bytes += size;
+		}
+	}
+	if (ec)
+		tally.errors++;
+	return false;
+}
+
+// Calls `found` with the path of each directory in `path`.
+template <typename Found>
+static void list(const fs::path &path, Tally &tally, bool with_time, Found found)
+{
+	std::error_code ec;
+	tally.directories++;
+	for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec)) {
+		if (look(*it, tally, with_time))
+			found(it->path());
+	}
+	if (ec)
+		tally.errors++;
+}
+
+static void each_directory(const fs::path &path, Tally &tally)
+{
+	list(path, tally, true, [&](const fs::path &sub) { each_directory(sub, tally); });
+}
+
+static Tally iterator(const fs::path &root)
+{
+	Tally tally;
+	each_directory(root, tally);
+	return tally;
+}
+
+static Tally recursive(const fs::path &root)
+{
+	Tally tally;
+	std::error_code ec;
+	// Without this option the first refusal ends the walk; with it, refusals pass in silence. So a
+	// directory that gave nothing is opened once more, to see whether it was refused.
+	const auto refused = [&](const fs::path &path) {
+		std::error_code why;
+		fs::directory_iterator again(path, why);
+		if (why)
+			tally.errors++;
+	};
+	fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, ec), end;
+	tally.directories++;
+	if (!ec && it == end)
+		refused(root);
+	while (!ec && it != end) {
+		if (!look(*it, tally)) {
+			it.increment(ec);
+			continue;
+		}
+		tally.directories++;
+		const auto entry = *it;
+		const int depth = it.depth();
+		it.increment(ec);
+		if (!ec && (it == end || it.depth() <= depth))
+			refused(entry.path());
+	}
+	if (ec)
+		tally.errors++;
+	return tally;
+}
+
+static Tally queue(const fs::path &root)
+{
+	Tally tally;
+	std::queue<fs::path> waiting({root});
+	while (!waiting.empty()) {
+		const auto path = std::move(waiting.front());
+		waiting.pop();
+		list(path, tally, false, [&](const fs::path &sub) { waiting.push(sub); });
+	}
+	return tally;
+}
+
+static Tally stack(const fs::path &root)
+{
+	Tally tally;
+	std::stack<fs::path> waiting({root});
+	while (!waiting.empty()) {
+		const auto path = std::move(waiting.top());
+		waiting.pop();
+		list(path, tally, false, [&](const fs::path &sub) { waiting.push(sub); });
+	}
+	return tally;
+}
+
+static Tally async(const fs::path &root)
+{
+	Tally tally;
+	std::vector<std::future<Tally>> subs;
+	list(root, tally, false, [&](const fs::path &sub) {
+		subs.push_back(std::async(std::launch::async | std::launch::deferred, async, sub));
+	});
+	for (auto &sub : subs)
+		tally += sub.get();
+	return tally;
+}
+
+int main(int argc, char **argv)
+{
+	const std::map<std::string, std::function<Tally(const fs::path &)>> methods = {
+		{"cpp-filesystem-iterator", iterator}, {"cpp-filesystem-recursive", recursive},
+		{"cpp-filesystem-queue", queue},       {"cpp-filesystem-stack", stack},
+		{"cpp-filesystem-async", async},
+	};
+	if (argc != 4) {
+		std::cerr << "usage: walk METHOD ROOT RUNS\n";
+		return 2;
+	}
+	const auto method = methods.find(argv[1]);
+	if (method == methods.end()) {
+		std::cerr << "walk: unknown method: " << argv[1] << "\n";
+		return 2;
+	}
+	const fs::path root = argv[2];
+	std::error_code ec;
+	if (fs::symlink_status(root, ec).type() != fs::file_type::directory) {
+		std::cerr << "walk: not a directory: " << argv[2] << "\n";
+		return 1;
+	}
+	// Recursion keeps a directory open per depth, futures one per thread.
+	rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
+		const auto start = std::chrono::steady_clock::now();
+		const Tally tally = method->second(root);
+		const auto elapsed = std::chrono::steady_clock::now() - start;
+		std::cout << "{\"files\":" << tally.files << ",\"directories\":" << tally.directories
+			  << ",\"bytes\":" << tally.bytes << ",\"errors\":" << tally.errors << ",\"elapsed_ns\":"
+			  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count() << "}" << std::endl;
+	}
+}
