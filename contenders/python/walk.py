@@ -1,0 +1,103 @@
+"""Tree walks in Python: walk.py METHOD ROOT RUNS. The protocol is in ../README.md."""
+
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+
+class Tally:
+    def __init__(self):
+        self.files = self.directories = self.bytes = self.errors = 0
+
+
+def os_walk(root, tally):
+    def refused(_error):  # os.walk does not hand such a directory out
+        tally.directories += 1
+        tally.errors += 1
+
+    for path, _, names in os.walk(root, onerror=refused):
+        tally.directories += 1
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(path, name))
+            except OSError:
+                tally.errors += 1
+                continue
+            if stat.S_ISREG(status.st_mode):
+                tally.files += 1
+                tally.bytes += status.st_size
+
+
+def scandir(path, tally):
+    tally.directories += 1
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        scandir(entry.path, tally)
+                    elif entry.is_file(follow_symlinks=False):
+                        size = entry.stat(follow_symlinks=False).st_size
+                        tally.files += 1
+                        tally.bytes += size
+                except OSError:
+                    tally.errors += 1
+    except OSError:
+        tally.errors += 1
+
+
+def rglob(root, tally):
+    def directory(path):
+        tally.directories += 1
+        if not os.access(path, os.R_OK | os.X_OK):  # rglob passes over it and says nothing
+            tally.errors += 1
+
+    root = Path(root)
+    directory(root)
+    for path in root.rglob("*"):
+        try:
+            status = path.lstat()
+        except OSError:
+            tally.errors += 1
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            directory(path)
+        elif stat.S_ISREG(status.st_mode):
+            tally.files += 1
+            tally.bytes += status.st_size
+
+
+METHODS = {
+    "python-os-walk": os_walk,
+    "python-scandir": scandir,
+    "python-pathlib-rglob": rglob,
+}
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: walk.py METHOD ROOT RUNS")
+    _, name, root, runs = sys.argv
+    if name not in METHODS:
+        print("walk.py: unknown method:", name, file=sys.stderr)
+        return 2
+    if os.path.islink(root) or not os.path.isdir(root):
+        print("walk.py: not a directory:", ascii(root), file=sys.stderr)
+        return 1
+    for _ in range(int(runs)):
+        tally = Tally()
+        start = time.monotonic_ns()
+        METHODS[name](root, tally)
+        elapsed = time.monotonic_ns() - start
+        print(
+            f'{{"files":{tally.files},"directories":{tally.directories},"bytes":{tally.bytes},'
+            f'"errors":{tally.errors},"elapsed_ns":{elapsed}}}',
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
