@@ -1,0 +1,127 @@
+// Tree walks with Qt: walk METHOD ROOT RUNS. The protocol is in ../README.md.
+#include <QDir>
+#include <QDirIterator>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QFileInfo>
+#include <QQueue>
+#include <QStack>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+struct Tally {
+	qint64 files = 0, directories = 0, bytes = 0, errors = 0;
+};
+
+using Found = std::function<void(const QString &)>;
+using List = void (*)(const QString &path, Tally &tally, const Found &found);
+
+// Without QDir::System, pipes and the like are left out.
+static const QDir::Filters filters = QDir::Dirs | QDir::Files | QDir::Hidden | QDir::NoSymLinks | QDir::NoDotAndDotDot;
+
+static void look(const QFileInfo &info, Tally &tally, const Found &found)
+{
+	if (info.isDir()) {
+		found(info.filePath());
+	} else {
+		tally.files++;
+		tally.bytes += info.size();
+	}
+}
+
+// Qt gives an empty list for a directory that is refused; so an empty one is asked about.
+static void refused(const QString &path, Tally &tally)
+{
+	if (!QFileInfo(path).isReadable())
+		tally.errors++;
+}
+
+static void list(const QString &path, Tally &tally, const Found &found)
+{
+	const auto infos = QDir(path).entryInfoList(filters, QDir::Unsorted);
+	tally.directories++;
+	for (const auto &info : infos)
+		look(info, tally, found);
+	if (infos.isEmpty())
+		refused(path, tally);
+}
+
+static void iterate(const QString &path, Tally &tally, const Found &found)
+{
+	QDirIterator it(path, filters);
+	tally.directories++;
+	if (!it.hasNext())
+		refused(path, tally);
+	while (it.hasNext()) {
+		it.next();
+		look(it.fileInfo(), tally, found);
+	}
+}
+
+template <List list>
+static void recursive(const QString &path, Tally &tally)
+{
+	list(path, tally, [&](const QString &sub) { recursive<list>(sub, tally); });
+}
+
+template <List list>
+static void queue(const QString &root, Tally &tally)
+{
+	QQueue<QString> waiting;
+	waiting.enqueue(root);
+	while (!waiting.isEmpty())
+		list(waiting.dequeue(), tally, [&](const QString &sub) { waiting.enqueue(sub); });
+}
+
+template <List list, int room>
+static void stack(const QString &root, Tally &tally)
+{
+	QStack<QString> waiting;
+	if (room)
+		waiting.reserve(room);
+	waiting.push(root);
+	while (!waiting.isEmpty())
+		list(waiting.pop(), tally, [&](const QString &sub) { waiting.push(sub); });
+}
+
+int main(int argc, char **argv)
+{
+	const std::map<std::string, void (*)(const QString &, Tally &)> methods = {
+		{"qt-list-recursive", recursive<list>},
+		{"qt-list-queue", queue<list>},
+		{"qt-list-stack", stack<list, 0>},
+		{"qt-list-stack-reserved", stack<list, 10000>},
+		{"qt-iterator-recursive", recursive<iterate>},
+		{"qt-iterator-queue", queue<iterate>},
+		{"qt-iterator-stack", stack<iterate, 0>},
+		{"qt-iterator-stack-reserved", stack<iterate, 10000>},
+	};
+	if (argc != 4) {
+		std::fprintf(stderr, "usage: walk METHOD ROOT RUNS\n");
+		return 2;
+	}
+	const auto method = methods.find(argv[1]);
+	if (method == methods.end()) {
+		std::fprintf(stderr, "walk: unknown method: %s\n", argv[1]);
+		return 2;
+	}
+	const QString root = QFile::decodeName(argv[2]);
+	if (!QFileInfo(root).isDir() || QFileInfo(root).isSymLink()) {
+		std::fprintf(stderr, "walk: not a directory: %s\n", argv[2]);
+		return 1;
+	}
+	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
+		Tally tally;
+		QElapsedTimer timer;
+		timer.start();
+		method->second(root, tally);
+		const qint64 elapsed = timer.nsecsElapsed();
+		std::printf("{\"files\":%lld,\"directories\":%lld,\"bytes\":%lld,\"errors\":%lld,\"elapsed_ns\":%lld}\n",
+			    tally.files, tally.directories, tally.bytes, tally.errors, elapsed);
+		std::fflush(stdout);
+	}
+}
