@@ -1,0 +1,45 @@
+// Tree walks in Groovy: walk.groovy METHOD ROOT RUNS. The protocol is in ../README.md.
+import groovy.io.FileType
+import java.nio.file.Files
+
+class Tally {
+    long files, directories, bytes, errors
+}
+
+// eachFileRecurse goes into links to directories, and no closure can keep it out: they are not counted, what
+// is behind them is. Of a directory that is refused it says nothing, hence canRead.
+def eachFileRecurse = { File root, Tally tally ->
+    def directory = { File file ->
+        tally.directories++
+        if (!file.canRead()) tally.errors++
+    }
+    directory(root)
+    root.eachFileRecurse(FileType.ANY) { file ->
+        if (Files.isSymbolicLink(file.toPath())) return
+        if (file.isDirectory()) {
+            directory(file)
+        } else if (file.isFile()) {
+            tally.files++
+            tally.bytes += file.length()
+        }
+    }
+}
+
+def methods = ['groovy-each-file-recurse': eachFileRecurse]
+if (args.length != 3 || !methods[args[0]]) {
+    System.err.println(args.length != 3 ? 'usage: walk.groovy METHOD ROOT RUNS' : "walk.groovy: unknown method: ${args[0]}")
+    System.exit(2)
+}
+def root = new File(args[1])
+if (!root.isDirectory() || Files.isSymbolicLink(root.toPath())) {
+    System.err.println("walk.groovy: not a directory: $root")
+    System.exit(1)
+}
+args[2].toInteger().times {
+    def tally = new Tally()
+    long start = System.nanoTime()
+    methods[args[0]](root, tally)
+    long elapsed = System.nanoTime() - start
+    println """{"files":$tally.files,"directories":$tally.directories,"bytes":$tally.bytes,"errors":$tally.errors,"elapsed_ns":$elapsed}"""
+    System.out.flush()
+}
