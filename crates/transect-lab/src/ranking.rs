@@ -23,6 +23,8 @@ pub struct Ranking {
     pub unranked: Vec<Unranked>,
     /// The base against itself.
     pub noise: Option<Ratios>,
+    /// Whether every sample proved its state; never where the system does not tell.
+    pub proved: bool,
     /// Whether the base is found to differ from itself: then no verdict is to be believed.
     pub noisy: bool,
 }
@@ -122,7 +124,11 @@ pub fn rank(recorded: &Recorded) -> Ranking {
     for row in &mut rows {
         row.against_the_slowest = slowest / row.time.median;
     }
-    Ranking { rows, unranked, noise, noisy }
+    let proved = samples.iter().all(|sample| match &sample.outcome {
+        Outcome::Right { read_kib, .. } => header.state.is_proved_by(*read_kib) == Some(true),
+        _ => true,
+    });
+    Ranking { rows, unranked, noise, proved, noisy }
 }
 
 /// Returns the values of a cell by round, or why it has none.

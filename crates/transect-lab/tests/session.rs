@@ -46,7 +46,7 @@ impl Lab {
         std::fs::write(temp.join("tree/a"), "1234").unwrap();
         std::fs::write(temp.join("tree/below/b"), "123").unwrap();
         contenders(&temp.join("contenders"), scripts);
-        let (mut methods, wrong) = Method::all(&temp.join("contenders"), false);
+        let (mut methods, wrong) = Method::all(Some(&temp.join("contenders")), false);
         assert!(wrong.is_empty(), "{wrong:?}");
         methods.retain(|method| matches!(method.kind, Kind::Contender(_)));
         let mut built = BTreeMap::new();
@@ -198,7 +198,7 @@ fn a_contender_that_cannot_be_built_says_why_and_leaves_nothing() {
     let text = std::fs::read_to_string(&toml).unwrap();
     let text = text.replace("['cp', 'walk.sh'", "['sh', '-c', 'echo wrong here >&2; exit 1'");
     std::fs::write(&toml, text).unwrap();
-    let (methods, _) = Method::all(&temp.join("contenders"), false);
+    let (methods, _) = Method::all(Some(&temp.join("contenders")), false);
     let method = methods.iter().find(|method| method.name == "a").unwrap();
     let Kind::Contender(contender) = &method.kind else { unreachable!() };
     let told = contender.build(&temp.join("built")).unwrap_err();
@@ -212,7 +212,7 @@ fn a_description_that_does_not_parse_is_told_and_the_others_are_there() {
     let temp = TempDir::new();
     contenders(&temp.join("contenders"), &[("a", "true"), ("b", "true")]);
     std::fs::write(temp.join("contenders/a/contender.toml"), "name = 7").unwrap();
-    let (methods, wrong) = Method::all(&temp.join("contenders"), false);
+    let (methods, wrong) = Method::all(Some(&temp.join("contenders")), false);
     assert_eq!(wrong.len(), 1, "{wrong:?}");
     assert!(methods.iter().any(|method| method.name == "b"));
 }

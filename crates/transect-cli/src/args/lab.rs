@@ -56,9 +56,9 @@ pub(crate) struct LabListArgs {
 /// Which methods there are.
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodsArgs {
-    /// The folder that holds contenders
-    #[arg(long, value_name = "DIR", default_value = "contenders")]
-    pub(crate) contenders: PathBuf,
+    /// A folder of contenders: programs in other languages, which are built and run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) contenders: Option<PathBuf>,
     /// Contenders that do something wrong on purpose, too: for the tests of the lab
     #[arg(long, hide = true)]
     pub(crate) test_doubles: bool,
@@ -93,7 +93,7 @@ pub(crate) struct LabRunArgs {
     /// Count the system calls of every method, too, each in a run of its own (needs strace)
     #[arg(long)]
     pub(crate) accesses: bool,
-    /// The session's file; by default `lab-DATE.jsonl` here
+    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
     /// Go on with a session that was stopped

@@ -23,7 +23,8 @@ struct Row<'m> {
 }
 
 pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
-    let (methods, wrong) = Method::all(&args.methods.contenders, args.methods.test_doubles);
+    let (methods, wrong) =
+        Method::all(args.methods.contenders.as_deref(), args.methods.test_doubles);
     for reason in &wrong {
         output::complain(reason);
     }
@@ -36,8 +37,8 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
         write(&mut text, &methods)?;
     }
     output::print(text)?;
-    if !args.methods.contenders.is_dir() {
-        output::hint("no contenders here: --contenders DIR names the folder that holds them");
+    if !args.json && args.methods.contenders.is_none() {
+        output::hint("--contenders DIR adds those in other languages that a folder holds");
     }
     Ok(if wrong.is_empty() { End::Complete } else { End::Partial })
 }

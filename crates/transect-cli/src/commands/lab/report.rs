@@ -51,9 +51,10 @@ fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::R
     writeln!(out, "{BOLD}{root}{BOLD:#}: {}", header.expected)?;
     let Header { environment, rounds, runs, seed, state, .. } = header;
     let guest = if environment.hypervisor { "guest " } else { "" };
+    let proof = if ranking.proved { "proved" } else { "not proved" };
     writeln!(
         out,
-        "{DIM}{guest}{} caches, {rounds} rounds of {runs}, seed {seed}{DIM:#}",
+        "{DIM}{guest}{} caches ({proof}), {rounds} rounds of {runs}, seed {seed}{DIM:#}",
         state.as_str()
     )?;
     writeln!(

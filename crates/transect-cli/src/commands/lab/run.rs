@@ -25,7 +25,7 @@ const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 
 pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
-    let (mut methods, wrong) = Method::all(&args.all.contenders, args.all.test_doubles);
+    let (mut methods, wrong) = Method::all(args.all.contenders.as_deref(), args.all.test_doubles);
     wrong.iter().for_each(output::complain);
     let mut session = match &args.resume {
         Some(file) => Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?,
