@@ -22,6 +22,7 @@ use super::path::units;
 use super::status::error_of;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::record::dirinfo::nanoseconds;
+use crate::volume::Volume;
 
 /// What Windows can tell of a file at all. Nobody is asked for the rest.
 pub(super) const TELLABLE: FieldMask = FieldMask::SIZE
@@ -119,6 +120,15 @@ fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
     // A longer label is cut off; the number stands before it.
     (status >= 0 || status == STATUS_BUFFER_OVERFLOW)
         .then_some(answer.volume.VolumeSerialNumber.into())
+}
+
+/// Returns the volume of a directory, if nothing else is wanted of it: it is known from its opening,
+/// as a volume ends only where a link is followed.
+pub(super) fn known_device(volume: Volume, want: FieldMask) -> Option<Attributes> {
+    let device = volume.device.filter(|_| want == FieldMask::DEVICE)?;
+    let mut attributes = Attributes::of_type(FileType::Directory);
+    attributes.set_device(device);
+    Some(attributes)
 }
 
 /// Returns what is wanted of an open file. `device` is its volume, if that is known already.

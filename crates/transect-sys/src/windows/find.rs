@@ -20,7 +20,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     GetFileAttributesExW, GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA, WIN32_FIND_DATAW,
 };
 
-use super::ask::{attributes_at, attributes_of, device_of, set_times};
+use super::ask::{attributes_at, attributes_of, device_of, known_device, set_times};
 use super::fill::fill;
 use super::handle_reader::stat_root;
 use super::open::{Purpose, open_path};
@@ -313,10 +313,8 @@ impl Reader for FindReader {
     }
 
     fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
-        if let Some(device) = handle.volume.device.filter(|_| want == FieldMask::DEVICE) {
-            let mut attributes = Attributes::of_type(FileType::Directory);
-            attributes.set_device(device);
-            return Ok(attributes);
+        if let Some(known) = known_device(handle.volume, want) {
+            return Ok(known);
         }
         let open = open_path(&handle.path, Purpose::Ask, true).map_err(fault_below)?;
         attributes_of(open.as_handle(), want, handle.volume.device).map_err(Fault::Failed)

@@ -5,7 +5,7 @@ use std::io;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::path::Path;
 
-use super::ask::{attributes_at, attributes_of, device_of};
+use super::ask::{attributes_at, attributes_of, device_of, known_device};
 use super::fill::fill;
 use super::open::{Purpose, open_below, open_path};
 use super::path;
@@ -224,11 +224,8 @@ impl Reader for HandleReader {
     }
 
     fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
-        // Known from its opening: a volume ends only where a link is followed.
-        if let Some(device) = handle.volume.device.filter(|_| want == FieldMask::DEVICE) {
-            let mut attributes = Attributes::of_type(FileType::Directory);
-            attributes.set_device(device);
-            return Ok(attributes);
+        if let Some(known) = known_device(handle.volume, want) {
+            return Ok(known);
         }
         attributes_of(handle.as_handle(), want, handle.volume.device).map_err(Fault::Failed)
     }
