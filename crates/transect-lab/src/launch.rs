@@ -257,11 +257,11 @@ mod tests {
         let start = Instant::now();
         let mark = std::env::temp_dir().join(format!("transect-lab-{}", std::process::id()));
         // The child holds the pipe, and would write the mark after its parent's end.
-        let script = format!("(sleep 3; touch '{}') & sleep 60", mark.display());
+        let script = format!("(sleep 6; touch '{}') & sleep 60", mark.display());
         let hung = shell(&script, 1, 1).unwrap_err();
         assert_eq!(hung, Failure::Hung { seconds: 1 });
-        assert!(start.elapsed() < Duration::from_secs(3), "waited for the child");
-        std::thread::sleep(Duration::from_secs(3));
+        assert!(start.elapsed() < Duration::from_secs(6), "waited for the child");
+        std::thread::sleep(Duration::from_secs(6));
         assert!(!mark.exists(), "the child lived on");
     }
 

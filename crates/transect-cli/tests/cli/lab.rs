@@ -101,7 +101,7 @@ fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
         &contenders(),
         "--test-doubles",
         "--limit",
-        "2",
+        "10",
         "-o",
         "session.jsonl",
         "--methods",
