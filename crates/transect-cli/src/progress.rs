@@ -39,13 +39,12 @@ impl ProgressLine {
             if !wait(PATIENCE) {
                 return;
             }
-            let mut shown = 0;
+            let mut status = StatusLine::default();
             loop {
                 let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
                 let line = line(progress.counts(), began.elapsed(), path.as_deref());
-                shown = draw(line, shown);
+                status.show(line);
                 if !wait(PERIOD) {
-                    draw(String::new(), shown);
                     return;
                 }
             }
@@ -64,15 +63,40 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Writes a line, cut to the terminal, over the last one, and returns how many characters it has.
-fn draw(line: String, last: usize) -> usize {
-    let width = output::terminal_width(&std::io::stderr()).unwrap_or(80);
-    let line = quote::shorten(line, width.saturating_sub(1));
-    let length = line.chars().count();
-    let erase = if cfg!(windows) { blank(last.saturating_sub(length)) } else { ERASE.to_owned() };
-    // Who closes stderr wants no progress.
-    let _ = write!(std::io::stderr(), "\r{line}{erase}");
-    length
+/// One line on stderr that is written over itself, and gone when it is dropped.
+#[derive(Default)]
+pub(crate) struct StatusLine {
+    /// How many characters it has.
+    length: usize,
+}
+
+impl StatusLine {
+    /// Returns a line, if somebody can see it.
+    pub(crate) fn on_a_terminal() -> Option<Self> {
+        std::io::stderr().is_terminal().then(Self::default)
+    }
+
+    /// Writes a line, cut to the terminal, over the last one.
+    pub(crate) fn show(&mut self, line: String) {
+        let width = output::terminal_width(&std::io::stderr()).unwrap_or(80);
+        let line = quote::shorten(line, width.saturating_sub(1));
+        let length = line.chars().count();
+        let erase = match cfg!(windows) {
+            true => blank(self.length.saturating_sub(length)),
+            false => ERASE.to_owned(),
+        };
+        // Who closes stderr wants no progress.
+        let _ = write!(std::io::stderr(), "\r{line}{erase}");
+        self.length = length;
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        if self.length > 0 {
+            self.show(String::new());
+        }
+    }
 }
 
 /// Erases from the cursor to the end of the line (ECMA-48, EL).

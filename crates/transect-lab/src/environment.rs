@@ -44,7 +44,7 @@ impl Environment {
             memory: value(&read("/proc/meminfo"), "MemTotal")
                 .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
                 .map(|kib| kib * 1024),
-            system: system(),
+            system: transect_sys::host::system(),
             hypervisor: cpuinfo
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
@@ -73,32 +73,9 @@ fn value(list: &str, key: &str) -> Option<String> {
 }
 
 #[cfg(target_os = "linux")]
-fn system() -> String {
-    transect_sys::linux::kernel()
-}
-
-#[cfg(windows)]
-fn system() -> String {
-    let version = transect_sys::windows::system::version();
-    match transect_sys::windows::system::wine_version() {
-        Some(wine) => format!("{version} (Wine {wine})"),
-        None => version,
-    }
-}
-
-#[cfg(not(any(target_os = "linux", windows)))]
-fn system() -> String {
-    std::env::consts::OS.to_owned()
-}
-
-#[cfg(target_os = "linux")]
 fn mount(root: &Path) -> (Option<String>, Option<String>) {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let mounts = transect_sys::linux::mounts().unwrap_or_default().into_iter();
-    // The last mount of the longest point hides the others.
-    let mount = mounts
-        .filter(|mount| root.starts_with(&mount.point))
-        .max_by_key(|mount| mount.point.as_os_str().len());
+    let mount = transect_sys::linux::mount_of(&root);
     mount.map(|mount| (mount.file_system, mount.options)).unzip()
 }
 

@@ -50,3 +50,20 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     #[cfg(not(windows))]
     path.file_name().map(OsString::from)
 }
+
+/// Returns name and version of the system, and of Wine where there is one.
+pub fn system() -> String {
+    #[cfg(target_os = "linux")]
+    return crate::linux::kernel();
+    #[cfg(windows)]
+    {
+        use crate::windows::system;
+        let version = system::version();
+        match system::wine_version() {
+            Some(wine) => format!("{version} (Wine {wine})"),
+            None => version,
+        }
+    }
+    #[cfg(not(any(target_os = "linux", windows)))]
+    std::env::consts::OS.to_owned()
+}

@@ -1,21 +1,19 @@
 //! Numbers that are the same on every machine: integers only, nothing passes through a
 //! mathematics library.
 
-/// SplitMix64. Every draw counts: their order is the tree.
+use crate::statistics::SplitMix64;
+
+/// What a tree is drawn from. Every draw counts: their order is the tree.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     pub(super) fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A number below `end`. Small ends make the bias of a remainder smaller than anybody can see.

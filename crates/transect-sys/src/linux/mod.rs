@@ -9,7 +9,7 @@ mod stat;
 mod volume;
 
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
-pub use mounts::{Mount, mounts, parse_mountinfo};
+pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
 pub use stat::{StatCall, has_statx};

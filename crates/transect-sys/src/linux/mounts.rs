@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,16 @@ pub struct Mount {
 /// `/proc` may not be mounted, or not be readable.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
+}
+
+/// Returns what a canonical path lies on; `None` if the mount table cannot be read.
+pub fn mount_of(path: &Path) -> Option<Mount> {
+    // The last mount of the longest point hides the others.
+    mounts()
+        .ok()?
+        .into_iter()
+        .filter(|mount| path.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.as_os_str().len())
 }
 
 /// Parses the content of a `mountinfo` file. Lines that do not follow the format are left out.

@@ -8,10 +8,6 @@ use transect_sys::linux;
 use super::{Ability, FileSystem};
 use crate::exit::Fatal;
 
-pub(super) fn system() -> String {
-    linux::kernel()
-}
-
 pub(super) fn open_file_limit() -> Option<u64> {
     linux::open_file_limit()
 }
@@ -43,15 +39,9 @@ pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
     };
     let path = path.canonicalize().map_err(failed)?;
     let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
-    // The last mount of the longest point hides the others.
-    let mount = linux::mounts()
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|mount| path.starts_with(&mount.point))
-        .max_by_key(|mount| mount.point.as_os_str().len());
     let (mut kind, mut point, mut source, mut options) =
         (name.map(str::to_owned), None, None, None);
-    if let Some(mount) = mount {
+    if let Some(mount) = linux::mount_of(&path) {
         kind = Some(mount.file_system);
         point = Some(mount.point.to_string_lossy().into_owned());
         source = Some(mount.source);

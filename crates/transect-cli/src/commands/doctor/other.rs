@@ -5,10 +5,6 @@ use std::path::Path;
 use super::{Ability, FileSystem};
 use crate::exit::Fatal;
 
-pub(super) fn system() -> String {
-    std::env::consts::OS.to_owned()
-}
-
 pub(super) fn open_file_limit() -> Option<u64> {
     None
 }

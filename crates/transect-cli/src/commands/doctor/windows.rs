@@ -8,14 +8,6 @@ use transect_sys::windows::system::{self, VolumeInfo};
 use super::{Ability, FileSystem};
 use crate::exit::Fatal;
 
-pub(super) fn system() -> String {
-    let version = system::version();
-    match system::wine_version() {
-        Some(wine) => format!("{version} (Wine {wine})"),
-        None => version,
-    }
-}
-
 /// Windows counts the handles of a process, but sets no limit that could be reached.
 pub(super) fn open_file_limit() -> Option<u64> {
     None

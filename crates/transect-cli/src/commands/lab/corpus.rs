@@ -1,6 +1,6 @@
 //! `transect lab corpus`: trees with a fixed content.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,6 +11,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, count, duration};
 use crate::output::{self, BOLD, DIM, quote};
+use crate::progress::StatusLine;
 
 pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
     match command {
@@ -83,11 +84,16 @@ fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     output::hint(&format!("'{}' needs at most {}", definition.name, definition.needs()));
     let all = definition.files + definition.directories;
-    let terminal = std::io::stderr().is_terminal();
-    let made = corpus::create(definition, dir, &mut |made| show(made, all, terminal), &cancel);
-    if terminal {
-        let _ = write!(std::io::stderr(), "\r{:79}\r", "");
-    }
+    let mut status = StatusLine::on_a_terminal();
+    let mut show = |made: Created| {
+        if let Some(status) = &mut status {
+            let done = made.files + made.directories;
+            let percent = done * 100 / all.max(1);
+            status.show(format!("{} of {} entries, {percent} %", count(done), count(all)));
+        }
+    };
+    let made = corpus::create(definition, dir, &mut show, &cancel);
+    drop(status);
     let report = match made {
         Ok(report) => report,
         Err(_) if cancel.is_cancelled() => return Ok(End::Interrupted),
@@ -107,16 +113,6 @@ fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
     )?;
     output::print(text)?;
     Ok(End::Complete)
-}
-
-fn show(made: Created, all: u64, terminal: bool) {
-    if terminal {
-        let done = made.files + made.directories;
-        let percent = done * 100 / all.max(1);
-        let line = format!("{} of {} entries, {percent} %", count(done), count(all));
-        // Who closes stderr wants no progress.
-        let _ = write!(std::io::stderr(), "\r{line:<79}");
-    }
 }
 
 fn verify(definition: &Definition, dir: &Path) -> Result<End, Fatal> {

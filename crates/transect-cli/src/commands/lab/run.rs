@@ -1,7 +1,6 @@
 //! `transect lab run`: a session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +18,7 @@ use crate::args::{LabRunArgs, LabState, Preset};
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, units};
+use crate::progress::StatusLine;
 
 /// The contender's methods that make the calls and nothing else, on one thread and on several.
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
@@ -38,10 +38,17 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
 
     let began = Instant::now();
     let mut done = 0_u32;
+    let mut status = StatusLine::on_a_terminal();
     let told = session.run(&methods, &launcher, &cancel, &mut |sample, left| {
         done += 1;
-        tell(sample, left, began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX));
+        tell(sample);
+        if let Some(status) = &mut status {
+            let time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
+            let time = units::duration(time);
+            status.show(format!("{left} runs left, about {time}; last: {}", sample.cell));
+        }
     });
+    drop(status);
     told.map_err(|error| Fatal::Lab(error.to_string()))?;
     if args.accesses {
         count(&mut session, &methods, &launcher, &cancel)?;
@@ -211,9 +218,8 @@ fn file_of(began: u64) -> PathBuf {
     PathBuf::from(format!("lab-{began}.jsonl"))
 }
 
-/// Says what a sample came to: on a terminal in one line that is written over itself, what went
-/// wrong always.
-fn tell(sample: &Sample, left: usize, time: std::time::Duration) {
+/// Says what went wrong in a sample.
+fn tell(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,
         Outcome::Wrong { found } => Some(format!("found something else: {found}")),
@@ -224,11 +230,5 @@ fn tell(sample: &Sample, left: usize, time: std::time::Duration) {
     };
     if let Some(wrong) = wrong {
         output::complain(&format!("{}: {wrong}", sample.cell));
-    }
-    if std::io::stderr().is_terminal() {
-        use std::io::Write;
-        let time = units::duration(time);
-        let line = format!("{left} runs left, about {time}; last: {}", sample.cell);
-        let _ = write!(std::io::stderr(), "\r{line:<79.79}{}", if left == 0 { "\n" } else { "" });
     }
 }
