@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// The machine and the place that a session was measured on.
+/// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// When it began, in seconds since 1970 UTC.
@@ -20,10 +20,6 @@ pub struct Environment {
     pub system: String,
     /// It is a guest of another system, as far as it is told: caches below it are out of reach.
     pub hypervisor: bool,
-    /// The file system of what was measured.
-    pub file_system: Option<String>,
-    /// Its mount options.
-    pub mount_options: Option<String>,
     /// Processes that wanted to run, on average over a minute, when the session began.
     pub load: Option<String>,
     /// The version of transect.
@@ -32,11 +28,26 @@ pub struct Environment {
     pub command: Vec<String>,
 }
 
+/// What a tree lies on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSystem {
+    /// Its kind, such as `ext4`; nothing where the system does not tell.
+    pub name: Option<String>,
+    /// Its mount options.
+    pub options: Option<String>,
+}
+
+impl FileSystem {
+    /// Returns what `root` lies on.
+    pub fn of(root: &Path) -> Self {
+        mount(root)
+    }
+}
+
 impl Environment {
     /// Looks around; `command` is what the user typed.
-    pub fn capture(root: &Path, command: Vec<String>) -> Self {
+    pub fn capture(command: Vec<String>) -> Self {
         let cpuinfo = read("/proc/cpuinfo");
-        let (file_system, mount_options) = mount(root);
         Self {
             began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             processor: value(&cpuinfo, "model name"),
@@ -48,8 +59,6 @@ impl Environment {
             hypervisor: cpuinfo
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
-            file_system,
-            mount_options,
             load: read("/proc/loadavg")
                 .split(' ')
                 .next()
@@ -73,13 +82,14 @@ fn value(list: &str, key: &str) -> Option<String> {
 }
 
 #[cfg(target_os = "linux")]
-fn mount(root: &Path) -> (Option<String>, Option<String>) {
+fn mount(root: &Path) -> FileSystem {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mount = transect_sys::linux::mount_of(&root);
-    mount.map(|mount| (mount.file_system, mount.options)).unzip()
+    let (name, options) = mount.map(|mount| (mount.file_system, mount.options)).unzip();
+    FileSystem { name, options }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn mount(_: &Path) -> (Option<String>, Option<String>) {
-    (None, None)
+fn mount(_: &Path) -> FileSystem {
+    FileSystem::default()
 }

@@ -13,12 +13,15 @@
 //! * Samples are written before the next one is taken: a session that was stopped goes on.
 
 pub mod accesses;
+pub mod builtin;
 pub mod contender;
 pub mod corpus;
 pub mod environment;
 pub mod launch;
 pub mod method;
+pub mod preset;
 pub mod ranking;
+pub mod record;
 pub mod reference;
 pub mod session;
 pub mod state;

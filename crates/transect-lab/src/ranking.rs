@@ -1,22 +1,32 @@
 //! What a session has come to: who is faster, by how much, and how sure that is.
 //!
-//! Ranked are the cells that found what is there in every round they ran. Differences are ratios
-//! within a round, against the base and against the floor; the base ran twice, and where it differs
-//! from itself nothing else is concluded.
+//! Each tree in each state of the caches is a ranking of its own. Ranked are the cells that found
+//! what is there in every round they ran. Differences are ratios within a round, against the base
+//! and against the floor; the base ran twice, and where it differs from itself nothing else is
+//! concluded.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::accesses::Accesses;
-use crate::session::{Cell, Outcome, Recorded, Sample};
+use crate::record::{Cell, Outcome, Recorded, Sample};
+use crate::state::State;
 use crate::statistics::protocol::mean_without_the_first;
 use crate::statistics::verdict::DEFAULT_THRESHOLD;
 use crate::statistics::{Judgement, Ratios, Summary, aa_check, judge_all};
 
-/// What a session has come to.
+/// What a session has come to on one tree, in one state of the caches.
 #[derive(Debug, Serialize)]
 pub struct Ranking {
+    /// Which of the session's places.
+    pub place: usize,
+    /// Its name.
+    pub name: String,
+    /// Which of the session's passes.
+    pub pass: usize,
+    /// The state of the caches before every run.
+    pub state: State,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
     /// The cells that are not ranked.
@@ -36,8 +46,14 @@ pub struct Row {
     pub cell: Cell,
     /// Its times, in nanoseconds by its own clock.
     pub time: Summary,
-    /// Processor time of the whole process, in nanoseconds: the median.
-    pub cpu_ns: f64,
+    /// The same, one for each round it ran, in their order: nanoseconds.
+    pub samples: Vec<f64>,
+    /// From the start to the end of its process, in nanoseconds: the median.
+    pub wall_ns: f64,
+    /// Time of the whole process outside the kernel, in nanoseconds: the median.
+    pub user_ns: f64,
+    /// Time of the whole process in the kernel, in nanoseconds: the median.
+    pub system_ns: f64,
     /// The most memory that its process held, in bytes: the median.
     pub peak_memory: f64,
     /// How much faster than the slowest, by medians.
@@ -67,78 +83,123 @@ pub struct Unranked {
 #[derive(Clone, Copy)]
 struct Value {
     time: f64,
-    cpu: f64,
+    wall: f64,
+    user: f64,
+    system: f64,
     memory: f64,
 }
 
-/// Ranks the cells of a session.
-pub fn rank(recorded: &Recorded) -> Ranking {
+/// The values of a cell by round.
+type Values = BTreeMap<usize, Value>;
+
+/// Ranks the cells of a session: for each place, each pass.
+pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
+    let passes = recorded.header.passes.len();
+    (0..recorded.header.places.len())
+        .flat_map(|place| (0..passes).map(move |pass| rank_one(recorded, place, pass)))
+        .collect()
+}
+
+fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     let Recorded { header, samples, counted } = recorded;
+    let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in &header.cells {
-        match values(cell, samples) {
+        match values(cell, &here, pass) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
             Err(reason) => unranked.push(Unranked { cell: cell.name.clone(), reason }),
         }
     }
-    let seed = header.seed;
     let against = |base: &str, other: &str| -> Option<Ratios> {
         let (base, other) = (rounds.get(base)?, rounds.get(other)?);
         let pairs: Vec<(f64, f64)> =
             base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
-        Ratios::of(&pairs, seed).ok()
+        Ratios::of(&pairs, header.seed).ok()
     };
     let noise = against(&header.base, &header.again);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
     let mut rows: Vec<Row> = Vec::new();
     for cell in &header.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
-        let column = |of: fn(&Value) -> f64| values.values().map(of).collect::<Vec<_>>();
-        let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
-        let Some(time) = Summary::of(&column(|value| value.time)) else { continue };
+        let Some(mut row) = Row::of(cell, values) else { continue };
         let floor = if cell.parallel { &header.parallel_floor } else { &header.floor };
-        let to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
+        row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
+        row.below_the_floor = row.to_floor.as_ref().is_some_and(|ratios| ratios.high < 1.0);
         let is_base = cell.name == header.base || cell.name == header.again;
-        rows.push(Row {
-            time,
-            cpu_ns: median(|value| value.cpu),
-            peak_memory: median(|value| value.memory),
-            against_the_slowest: 1.0,
-            below_the_floor: to_floor.as_ref().is_some_and(|ratios| ratios.high < 1.0),
-            to_floor,
-            to_base: if is_base { None } else { against(&header.base, &cell.name) },
-            judgement: None,
-            accesses: counted.iter().find(|c| c.cell == cell.name).map(|c| c.accesses),
-            cell: cell.clone(),
-        });
+        row.to_base = if is_base { None } else { against(&header.base, &cell.name) };
+        row.accesses = counted
+            .iter()
+            .find(|counted| counted.place == place && counted.cell == cell.name)
+            .map(|counted| counted.accesses);
+        rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    judge_rows(&mut rows);
+    let state = header.passes[pass];
+    let proved =
+        here.iter().filter(|sample| sample.pass == pass).all(|sample| match &sample.outcome {
+            Outcome::Right { read_kib, .. } => state.is_proved_by(*read_kib) == Some(true),
+            _ => true,
+        });
+    let name = header.places[place].name.clone();
+    Ranking { place, name, pass, state, rows, unranked, noise, proved, noisy }
+}
+
+/// Judges rows, the slowest of which is the last, together: each further cell makes a difference by
+/// chance more likely.
+fn judge_rows(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
+    for row in &mut *rows {
+        row.against_the_slowest = slowest / row.time.median;
+    }
     let judged: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].to_base.is_some()).collect();
     let ratios: Vec<Ratios> = judged.iter().filter_map(|&row| rows[row].to_base).collect();
     for (row, judgement) in judged.into_iter().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
         rows[row].judgement = Some(judgement);
     }
-    for row in &mut rows {
-        row.against_the_slowest = slowest / row.time.median;
-    }
-    let proved = samples.iter().all(|sample| match &sample.outcome {
-        Outcome::Right { read_kib, .. } => header.state.is_proved_by(*read_kib) == Some(true),
-        _ => true,
-    });
-    Ranking { rows, unranked, noise, proved, noisy }
 }
 
-/// Returns the values of a cell by round, or why it has none.
-fn values(cell: &Cell, samples: &[Sample]) -> Result<BTreeMap<usize, Value>, String> {
+impl Row {
+    /// Sums up a cell; what it is beside others comes later.
+    fn of(cell: &Cell, values: &Values) -> Option<Self> {
+        let column = |of: fn(&Value) -> f64| values.values().map(of).collect::<Vec<_>>();
+        let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
+        let samples = column(|value| value.time);
+        Some(Self {
+            cell: cell.clone(),
+            time: Summary::of(&samples)?,
+            samples,
+            wall_ns: median(|value| value.wall),
+            user_ns: median(|value| value.user),
+            system_ns: median(|value| value.system),
+            peak_memory: median(|value| value.memory),
+            against_the_slowest: 1.0,
+            to_floor: None,
+            below_the_floor: false,
+            accesses: None,
+            to_base: None,
+            judgement: None,
+        })
+    }
+
+    /// Returns the processor time of its process, in nanoseconds.
+    pub fn cpu_ns(&self) -> f64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// Returns the values of a cell in one pass by round, or why it has none. Who was wrong in another
+/// pass is wrong.
+fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
     for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
         match &sample.outcome {
             Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
             Outcome::Failed(failure) => return Err(failure.to_string()),
+            _ if sample.pass != pass => {}
             Outcome::Void { read_kib } => void = Some(*read_kib),
             Outcome::Right { runs, usage, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
@@ -147,8 +208,13 @@ fn values(cell: &Cell, samples: &[Sample]) -> Result<BTreeMap<usize, Value>, Str
                     // The first walk of several warms what it walks on: it does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,
                 };
-                let cpu = (usage.user_ns + usage.system_ns) as f64;
-                let value = Value { time, cpu, memory: usage.peak_memory as f64 };
+                let value = Value {
+                    time,
+                    wall: usage.wall_ns as f64,
+                    user: usage.user_ns as f64,
+                    system: usage.system_ns as f64,
+                    memory: usage.peak_memory as f64,
+                };
                 values.insert(sample.round, value);
             }
         }

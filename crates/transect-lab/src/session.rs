@@ -1,24 +1,17 @@
-//! A session: rounds in which every method runs once, in a new order each time, and the file that
-//! holds every sample.
-//!
-//! The file is JSON lines and only ever appended to: the first line says what is measured and where,
-//! each further one what one process came to. A line is written before the next process starts, so
-//! that a session that was killed loses at most the run it was in, and goes on where it stopped.
+//! A session: rounds in which every method walks every tree, in a new order each time.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use transect::Cancel;
 
 use crate::accesses::Accesses;
-use crate::environment::Environment;
-use crate::launch::{Failure, RunLine, Usage, launch};
+use crate::launch::{Failure, launch};
 use crate::method::{Kind, Method};
+use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample};
 use crate::state::{Probe, State};
 use crate::statistics::SplitMix64;
 use crate::work::Work;
@@ -29,118 +22,33 @@ const VOID_RETRIES: usize = 3;
 /// What is appended to the name of the method that runs twice.
 const AGAIN: &str = " (again)";
 
-/// What a session measures, and where: the first line of its file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
-    /// `transect.lab/1`.
-    pub schema: String,
-    /// The machine and the place.
-    pub environment: Environment,
-    /// What is walked.
-    pub root: PathBuf,
-    /// What a plain recursion found there.
-    pub expected: Work,
-    /// The state before every run.
-    pub state: State,
-    /// Rounds.
-    pub rounds: usize,
-    /// Walks in one process.
-    pub runs: usize,
-    /// Where the orders of the rounds come from.
-    pub seed: u64,
-    /// The longest that one process may take, in seconds.
-    pub limit: u64,
-    /// The cells.
-    pub cells: Vec<Cell>,
-    /// The cell that all others are compared with.
-    pub base: String,
-    /// The same once more: whatever differs here is noise.
-    pub again: String,
-    /// The cell that does nothing but the calls, on one thread, if there is one.
-    pub floor: Option<String>,
-    /// The same on several threads: what methods on several threads are measured against.
-    pub parallel_floor: Option<String>,
-}
-
-/// A method in a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
-    /// Its name in the session.
-    pub name: String,
-    /// The method.
-    pub method: String,
-    /// The rows of the contract.
-    pub contract: Vec<String>,
-    /// The language.
-    pub language: String,
-    /// How it is run.
-    pub kind: String,
-    /// It walks on several threads.
-    pub parallel: bool,
-}
-
-/// What one process came to: a further line of the file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
-    /// The round, from 0.
-    pub round: usize,
-    /// The cell.
-    pub cell: String,
-    /// What happened.
-    #[serde(flatten)]
-    pub outcome: Outcome,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
-    /// It found what is there.
-    Right {
-        /// Its walks, in their order.
-        runs: Vec<RunLine>,
-        /// What the process used.
-        usage: Usage,
-        /// KiB read from devices meanwhile, if the system tells.
-        read_kib: Option<u64>,
-    },
-    /// It found something else: its time means nothing.
-    Wrong {
-        /// What it found.
-        found: Work,
-    },
-    /// It could not be shown to have been cold, or warm, several times over.
-    Void {
-        /// KiB read from devices, the last time.
-        read_kib: u64,
-    },
-    /// It failed.
-    Failed(Failure),
-}
-
 /// What can go wrong with a session as a whole.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The session's file: the operation, the path, and what the system said.
-    File(&'static str, PathBuf, io::Error),
-    /// The file is no session, or of another version.
-    NoSession(PathBuf, String),
+    /// Its file.
+    Record(record::Error),
+    /// There is no place for an empty directory.
+    Scratch(PathBuf, io::Error),
     /// The state cannot be made.
     State(State, io::Error),
+    /// A tree is no more what it was when the session began.
+    Changed(PathBuf, Work, Work),
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::File(operation, path, error) => {
-                write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
-            }
-            Self::NoSession(path, why) => {
-                write!(f, "'{}' is no session of the lab: {why}", path.display())
+            Self::Record(error) => error.fmt(f),
+            Self::Scratch(path, error) => {
+                write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
             }
             Self::State(state, error) => {
                 write!(f, "cannot make caches {}: {}", state.as_str(), transect::reason(error))
+            }
+            Self::Changed(root, then, now) => {
+                let root = root.display();
+                write!(f, "'{root}' has changed since the session began: {now}, then {then}")
             }
         }
     }
@@ -148,41 +56,16 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// How often a method goes to the system: a further line of the file, one for each cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
-    /// The cell.
-    pub cell: String,
-    /// The calls of its walk.
-    pub accesses: Accesses,
+impl From<record::Error> for Error {
+    fn from(error: record::Error) -> Self {
+        Self::Record(error)
+    }
 }
 
-/// All that a file holds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
-    /// What is measured.
-    pub header: Header,
-    /// What was measured so far.
-    pub samples: Vec<Sample>,
-    /// What was counted so far.
-    pub counted: Vec<Counted>,
-}
-
-/// A line behind the first.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Sample(Sample),
-    Counted(Counted),
-}
-
-/// A session and its file.
+/// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
-    /// What it holds so far.
-    pub recorded: Recorded,
-    file: File,
-    path: PathBuf,
+    record: Record,
 }
 
 /// What makes the processes of a session.
@@ -195,68 +78,60 @@ pub struct Launcher {
 }
 
 impl Session {
-    /// Begins a session in a new file.
+    /// Begins a session.
     ///
     /// # Errors
     /// The file is there already, or cannot be written.
-    pub fn begin(header: Header, path: &Path) -> Result<Self, Error> {
-        let mut file = File::options()
-            .append(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|error| Error::File("create", path.to_owned(), error))?;
-        append(&mut file, path, &header)?;
-        let recorded = Recorded { header, samples: Vec::new(), counted: Vec::new() };
-        Ok(Self { recorded, file, path: path.to_owned() })
+    pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
+        Ok(Self { record: Record::create(header, file)? })
     }
 
-    /// Goes on with a session, behind its last whole line.
+    /// Goes on with a session, behind the last whole line of its file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no session.
-    pub fn resume(path: &Path) -> Result<Self, Error> {
-        let (recorded, length) = parse(path)?;
-        let failed = |error| Error::File("open", path.to_owned(), error);
-        let mut file = File::options().write(true).open(path).map_err(failed)?;
-        // What was being written when the session was killed.
-        file.set_len(length).map_err(failed)?;
-        file.seek(io::SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { recorded, file, path: path.to_owned() })
+    /// The file cannot be read, or holds no session; a tree has changed.
+    pub fn resume(file: &Path) -> Result<Self, Error> {
+        let record = Record::open(file)?;
+        for Place { root, expected, .. } in &record.recorded.header.places {
+            let now = Work::expected(root);
+            if now != *expected {
+                return Err(Error::Changed(root.clone(), *expected, now));
+            }
+        }
+        Ok(Self { record })
     }
 
-    /// Reads a session without going on with it.
-    ///
-    /// # Errors
-    /// The file cannot be read, or holds no session.
-    pub fn read(path: &Path) -> Result<Recorded, Error> {
-        parse(path).map(|(recorded, _)| recorded)
+    /// Returns what it holds so far.
+    pub fn recorded(&self) -> &record::Recorded {
+        &self.record.recorded
     }
 
     /// Returns how many processes are still to be run.
     pub fn left(&self) -> usize {
-        let out = self.out();
-        let done: HashSet<(usize, &str)> = self
-            .recorded
-            .samples
-            .iter()
-            .map(|sample| (sample.round, sample.cell.as_str()))
-            .collect();
-        let cells = self.recorded.header.cells.iter().filter(|cell| !out.contains(&cell.name));
-        cells
-            .map(|cell| {
-                (0..self.recorded.header.rounds)
-                    .filter(|&round| !done.contains(&(round, &cell.name)))
-                    .count()
+        let (out, done) = (self.out(), self.done());
+        let header = &self.recorded().header;
+        (0..header.rounds)
+            .flat_map(|round| all(header).map(move |run| (round, run)))
+            .filter(|&(round, (place, cell, pass))| {
+                let cell = header.cells[cell].name.as_str();
+                !out.contains(&(place, cell)) && !done.contains(&(round, place, pass, cell))
             })
-            .sum()
+            .count()
     }
 
-    /// Returns the cells that are not run any more: wrong once is wrong, and who hangs would hang
-    /// in every round.
-    fn out(&self) -> HashSet<String> {
+    /// Returns the cells that are not run any more, and where: wrong once is wrong, and who hangs
+    /// would hang in every round.
+    fn out(&self) -> HashSet<(usize, &str)> {
         let failed =
             |sample: &&Sample| matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_));
-        self.recorded.samples.iter().filter(failed).map(|sample| sample.cell.clone()).collect()
+        let samples = self.recorded().samples.iter().filter(failed);
+        samples.map(|sample| (sample.place, sample.cell.as_str())).collect()
+    }
+
+    /// Returns what was run: round, place, pass, cell.
+    fn done(&self) -> HashSet<(usize, usize, usize, &str)> {
+        let samples = self.recorded().samples.iter();
+        samples.map(|s| (s.round, s.place, s.pass, s.cell.as_str())).collect()
     }
 
     /// Runs what is left, and tells `progress` of every sample.
@@ -271,37 +146,47 @@ impl Session {
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
-        for round in 0..self.recorded.header.rounds {
-            for cell in self.order(round) {
+        for round in 0..self.recorded().header.rounds {
+            for (place, cell, pass) in self.order(round) {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let cell = self.recorded.header.cells[cell].clone();
-                let done = |sample: &Sample| sample.round == round && sample.cell == cell.name;
-                if self.recorded.samples.iter().any(done) || self.out().contains(&cell.name) {
+                let Cell { name, method, .. } = self.recorded().header.cells[cell].clone();
+                let run = (round, place, pass, name.as_str());
+                if self.done().contains(&run) || self.out().contains(&(place, name.as_str())) {
                     continue;
                 }
-                let method = methods.iter().find(|method| method.name == cell.method);
-                let outcome = self.measure(method, launcher)?;
+                let method = methods.iter().find(|known| known.name == method);
+                let outcome = self.measure(method, launcher, place, pass)?;
                 // A run that Ctrl-C ended says nothing of the method.
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let sample = Sample { round, cell: cell.name, outcome };
-                append(&mut self.file, &self.path, &sample)?;
-                self.recorded.samples.push(sample);
-                let left = self.left();
-                progress(&self.recorded.samples[self.recorded.samples.len() - 1], left);
+                let sample = Sample { round, place, pass, cell: name, outcome };
+                self.record.add_sample(sample.clone())?;
+                progress(&sample, self.left());
             }
         }
         Ok(())
     }
 
-    /// Returns the cells in the order of a round: another one in every round, the same whenever the
-    /// session goes on.
-    fn order(&self, round: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.recorded.header.cells.len()).collect();
-        SplitMix64::new(self.recorded.header.seed ^ round as u64).shuffle(&mut order);
+    /// Returns what is run in a round, and in which order: places one after the other, the cells of
+    /// each in another order every round, the passes of a cell together, so that one makes the
+    /// state of the next. The same whenever the session goes on.
+    fn order(&self, round: usize) -> Vec<(usize, usize, usize)> {
+        let header = &self.recorded().header;
+        let mut random = SplitMix64::new(header.seed ^ round as u64);
+        let mut shuffled = |length: usize| {
+            let mut order: Vec<usize> = (0..length).collect();
+            random.shuffle(&mut order);
+            order
+        };
+        let mut order = Vec::new();
+        for place in shuffled(header.places.len()) {
+            for cell in shuffled(header.cells.len()) {
+                order.extend((0..header.passes.len()).map(|pass| (place, cell, pass)));
+            }
+        }
         order
     }
 
@@ -317,11 +202,11 @@ impl Session {
         cancel: &Cancel,
         progress: &mut dyn FnMut(&str, Result<Accesses, String>),
     ) -> Result<(), Error> {
-        let empty = std::env::temp_dir().join(format!("transect-empty-{}", std::process::id()));
-        let failed = |error| Error::File("create", empty.clone(), error);
-        std::fs::create_dir_all(empty.join("root")).map_err(failed)?;
-        let counted = self.count_with(methods, launcher, cancel, progress, &empty);
-        let _ = std::fs::remove_dir_all(&empty);
+        let scratch = std::env::temp_dir().join(format!("transect-empty-{}", std::process::id()));
+        let failed = |error| Error::Scratch(scratch.clone(), error);
+        std::fs::create_dir_all(scratch.join("root")).map_err(failed)?;
+        let counted = self.count_with(methods, launcher, cancel, progress, &scratch);
+        let _ = std::fs::remove_dir_all(&scratch);
         counted
     }
 
@@ -333,32 +218,48 @@ impl Session {
         progress: &mut dyn FnMut(&str, Result<Accesses, String>),
         scratch: &Path,
     ) -> Result<(), Error> {
-        let out = self.out();
-        let Header { cells, again, root, limit, .. } = self.recorded.header.clone();
-        for cell in cells.iter().filter(|cell| cell.name != again && !out.contains(&cell.name)) {
-            let known = self.recorded.counted.iter().any(|counted| counted.cell == cell.name);
+        let limit = Duration::from_secs(self.recorded().header.limit);
+        for (place, cell) in self.uncounted() {
             let method = methods.iter().find(|method| method.name == cell.method);
-            let Some(method) = method.filter(|_| !known && !cancel.is_cancelled()) else {
-                continue;
-            };
+            let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
             let of = |root: &Path| {
                 let command = launcher.command(method, root, 1).ok_or("no such method here")?;
-                Accesses::of(&command, scratch, Duration::from_secs(limit))
+                Accesses::of(&command, scratch, limit)
             };
-            let accesses =
-                of(&scratch.join("root")).and_then(|start| Ok(of(&root)?.without(start)));
+            let root = &self.recorded().header.places[place].root;
+            let accesses = of(&scratch.join("root")).and_then(|start| Ok(of(root)?.without(start)));
             if let Ok(accesses) = accesses {
-                let counted = Counted { cell: cell.name.clone(), accesses };
-                append(&mut self.file, &self.path, &counted)?;
-                self.recorded.counted.push(counted);
+                self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
             }
             progress(&cell.name, accesses);
         }
         Ok(())
     }
 
-    fn measure(&self, method: Option<&Method>, launcher: &Launcher) -> Result<Outcome, Error> {
-        let Header { state, runs, limit, expected, root, .. } = &self.recorded.header;
+    /// Returns the cells whose calls are still to be counted, and where.
+    fn uncounted(&self) -> Vec<(usize, Cell)> {
+        let record::Recorded { header, counted, .. } = self.recorded();
+        let out = self.out();
+        let known: HashSet<(usize, &str)> =
+            counted.iter().map(|counted| (counted.place, counted.cell.as_str())).collect();
+        let cells = header.cells.iter().filter(|cell| cell.name != header.again);
+        (0..header.places.len())
+            .flat_map(|place| cells.clone().map(move |cell| (place, cell)))
+            .filter(|(place, cell)| !out.contains(&(*place, cell.name.as_str())))
+            .filter(|(place, cell)| !known.contains(&(*place, cell.name.as_str())))
+            .map(|(place, cell)| (place, cell.clone()))
+            .collect()
+    }
+
+    fn measure(
+        &self,
+        method: Option<&Method>,
+        launcher: &Launcher,
+        place: usize,
+        pass: usize,
+    ) -> Result<Outcome, Error> {
+        let Header { places, passes, runs, limit, .. } = &self.recorded().header;
+        let (Place { root, expected, .. }, state) = (&places[place], passes[pass]);
         let mut void = 0;
         for _ in 0..VOID_RETRIES {
             let Some(command) = method.and_then(|method| launcher.command(method, root, *runs))
@@ -366,7 +267,7 @@ impl Session {
                 let reason = "no such method here any more".to_owned();
                 return Ok(Outcome::Failed(Failure::NotStarted { reason }));
             };
-            state.prepare().map_err(|error| Error::State(*state, error))?;
+            state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
             let launched = launch(command, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
@@ -375,7 +276,7 @@ impl Session {
                 Err(failure) => return Ok(Outcome::Failed(failure)),
             };
             if let Some(line) = lines.iter().find(|line| line.work != *expected) {
-                return Ok(Outcome::Wrong { found: line.work });
+                return Ok(Outcome::Wrong { found: line.work.to_string() });
             }
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
@@ -384,6 +285,14 @@ impl Session {
         }
         Ok(Outcome::Void { read_kib: void })
     }
+}
+
+/// Returns all that is run in a round: place, cell, pass.
+fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (cells, passes) = (header.cells.len(), header.passes.len());
+    (0..header.places.len()).flat_map(move |place| {
+        (0..cells).flat_map(move |cell| (0..passes).map(move |pass| (place, cell, pass)))
+    })
 }
 
 impl Launcher {
@@ -421,43 +330,3 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
     }
     (cells, again)
 }
-
-/// Appends one line, whole or not at all as far as the system can.
-fn append(file: &mut File, path: &Path, line: &impl Serialize) -> Result<(), Error> {
-    let failed = |error| Error::File("write", path.to_owned(), error);
-    let mut text = serde_json::to_vec(line).map_err(|error| failed(error.into()))?;
-    text.push(b'\n');
-    file.write_all(&text).and_then(|()| file.sync_data()).map_err(failed)
-}
-
-/// Reads a session, and returns the length of its whole lines in bytes.
-fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|mut file| file.read_to_string(&mut text))
-        .map_err(|error| Error::File("read", path.to_owned(), error))?;
-    // What is behind the last newline was being written when the session was killed.
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    let no_session = |line: usize, error: serde_json::Error| {
-        Error::NoSession(path.to_owned(), format!("line {}: {error}", line + 1))
-    };
-    let mut lines = text[..whole].lines().enumerate();
-    let Some((_, first)) = lines.next() else {
-        return Err(Error::NoSession(path.to_owned(), "it has no first line".to_owned()));
-    };
-    let header: Header = serde_json::from_str(first).map_err(|error| no_session(0, error))?;
-    if header.schema != SCHEMA {
-        return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
-    }
-    let mut recorded = Recorded { header, samples: Vec::new(), counted: Vec::new() };
-    for (number, line) in lines {
-        match serde_json::from_str(line).map_err(|error| no_session(number, error))? {
-            Line::Sample(sample) => recorded.samples.push(sample),
-            Line::Counted(counted) => recorded.counted.push(counted),
-        }
-    }
-    Ok((recorded, whole as u64))
-}
-
-/// The schema of a session's first line.
-pub const SCHEMA: &str = "transect.lab/1";

@@ -38,6 +38,14 @@ impl State {
         }
     }
 
+    /// Returns the word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AsIs => "as they are",
+            other => other.as_str(),
+        }
+    }
+
     /// Returns why this state cannot be had here, if it cannot.
     pub fn why_not(self) -> Option<&'static str> {
         match self {

@@ -9,9 +9,9 @@ use transect::Cancel;
 use transect_lab::environment::Environment;
 use transect_lab::launch::Failure;
 use transect_lab::method::{Kind, Method};
-use transect_lab::session::{self, Header, Launcher, Outcome, SCHEMA, Session};
+use transect_lab::record::{Header, Outcome, Place, Record, SCHEMA, Sample};
+use transect_lab::session::{self, Launcher, Session};
 use transect_lab::state::State;
-use transect_lab::work::Work;
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -65,10 +65,10 @@ impl Lab {
         let (cells, again) = session::cells(&methods, &base);
         Header {
             schema: SCHEMA.to_owned(),
-            environment: Environment::capture(&root, vec!["test".to_owned()]),
-            expected: Work::expected(&root),
-            root,
-            state: State::AsIs,
+            preset: "test".to_owned(),
+            environment: Environment::capture(vec!["test".to_owned()]),
+            places: vec![Place::look("tree".to_owned(), root)],
+            passes: vec![State::AsIs],
             rounds,
             runs: 1,
             seed: 7,
@@ -88,14 +88,14 @@ impl Lab {
 
     fn run(&self, session: &mut Session) -> usize {
         let mut told = 0;
-        let mut count = |_: &session::Sample, _: usize| told += 1;
+        let mut count = |_: &Sample, _: usize| told += 1;
         session.run(&self.methods, &self.launcher, &Cancel::new(), &mut count).unwrap();
         told
     }
 }
 
 fn outcomes(session: &Session, cell: &str) -> Vec<Outcome> {
-    let of = session.recorded.samples.iter().filter(|sample| sample.cell == cell);
+    let of = session.recorded().samples.iter().filter(|sample| sample.cell == cell);
     of.map(|sample| sample.outcome.clone()).collect()
 }
 
@@ -126,7 +126,7 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
         assert_eq!(outcomes.len(), 1, "{cell}");
         outcomes.remove(0)
     };
-    let found = Work { files: 1, directories: 2, bytes: 7, errors: 0 };
+    let found = "1 files, 2 directories, 7 bytes, 0 errors".to_owned();
     assert_eq!(only("drops-the-last"), Outcome::Wrong { found });
     assert!(matches!(only("prints-garbage"), Outcome::Failed(Failure::Garbage { .. })));
     assert_eq!(only("hangs"), Outcome::Failed(Failure::Hung { seconds: 5 }));
@@ -134,6 +134,8 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
     for cell in ["says-nothing", "says-too-much"] {
         assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
     }
+    // Whatever happened is in the file as it was.
+    assert_eq!(Record::read(&lab.file()).unwrap(), *session.recorded());
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
     assert_eq!(lab.run(&mut whole), 12);
     let text = std::fs::read(lab.file()).unwrap();
     let cells = |session: &Session| {
-        session.recorded.samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
+        session.recorded().samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
     };
     let first = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     // Killed anywhere behind the first line: in a line, or between two.
@@ -151,12 +153,12 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
         std::fs::write(lab.file(), &text[..kept]).unwrap();
         let mut session = Session::resume(&lab.file()).unwrap();
         let kept_samples = text[first..kept].iter().filter(|&&byte| byte == b'\n').count();
-        assert_eq!(session.recorded.samples.len(), kept_samples, "{kept}");
+        assert_eq!(session.recorded().samples.len(), kept_samples, "{kept}");
         assert_eq!(lab.run(&mut session), 12 - kept_samples, "{kept}");
         // The same cells in the same order as if nothing had happened.
         assert_eq!(cells(&session), cells(&whole), "{kept}");
-        let read = Session::read(&lab.file()).unwrap();
-        assert_eq!(read.header, whole.recorded.header, "{kept}");
+        let read = Record::read(&lab.file()).unwrap();
+        assert_eq!(read.header, whole.recorded().header, "{kept}");
         assert_eq!(read.samples.len(), 12, "{kept}");
     }
 }
@@ -183,7 +185,7 @@ fn rounds_differ_in_their_order_and_a_seed_fixes_it() {
     let run = |file: &str| {
         let mut session = Session::begin(lab.header(4), &lab.temp.join(file)).unwrap();
         lab.run(&mut session);
-        session.recorded.samples.iter().map(|sample| sample.cell.clone()).collect::<Vec<_>>()
+        session.recorded().samples.iter().map(|sample| sample.cell.clone()).collect::<Vec<_>>()
     };
     let (first, second) = (run("1"), run("2"));
     assert_eq!(first, second);

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use transect_lab::corpus;
+use transect_lab::preset::{PRESETS, Preset};
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it, parsed once")]
 pub(crate) enum LabCommand {
     /// Lists all methods: those of this program, contenders in other languages, and what cannot be
     List(LabListArgs),
@@ -56,7 +60,8 @@ pub(crate) struct LabListArgs {
 /// Which methods there are.
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodsArgs {
-    /// A folder of contenders: programs in other languages, which are built and run
+    /// A folder of contenders in place of those that are part of this program; they are built and
+    /// run
     #[arg(long, value_name = "DIR")]
     pub(crate) contenders: Option<PathBuf>,
     /// Contenders that do something wrong on purpose, too: for the tests of the lab
@@ -69,18 +74,26 @@ pub(crate) struct LabRunArgs {
     /// What is measured
     #[arg(value_name = "TASK", value_parser = ["enumerate"])]
     pub(crate) task: String,
-    /// The tree to walk
-    #[arg(long, value_name = "DIR", required_unless_present = "resume")]
-    pub(crate) path: Option<PathBuf>,
-    /// Which rules: `quick`, `full`, or those of an article
-    #[arg(long, value_enum, default_value_t = Preset::Quick)]
-    pub(crate) preset: Preset,
+    /// A tree to walk; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<PathBuf>,
+    /// A corpus to walk, which is made if it is not there yet; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = corpus_parser())]
+    pub(crate) corpus: Vec<String>,
+    /// The folder that holds the corpora; by default one in the user's cache
+    #[arg(long, value_name = "DIR")]
+    pub(crate) corpora: Option<PathBuf>,
+    /// Which rules; `article-` are those of the articles
+    #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
+          value_parser = preset_parser())]
+    pub(crate) preset: &'static Preset,
     /// Only methods whose name matches; may be repeated. The floor and the base are always there
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
-    /// The state of the caches before every run
-    #[arg(long, value_enum, default_value_t = LabState::Warm)]
-    pub(crate) state: LabState,
+    /// The state of the caches before every run; several, with commas, are as many runs; by default
+    /// as the preset says
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) state: Vec<LabState>,
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
@@ -90,31 +103,30 @@ pub(crate) struct LabRunArgs {
     /// The longest that one process may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
-    /// Count the system calls of every method, too, each in a run of its own (needs strace)
+    /// Count and time no calls; otherwise each method does that in runs of its own, at the end
     #[arg(long)]
-    pub(crate) accesses: bool,
-    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
+    pub(crate) no_calls: bool,
+    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. The page is
+    /// beside it
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["path", "preset", "methods", "state", "rounds", "seed", "limit"])]
+          conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
+                                "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
 }
 
-/// The rules of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Preset {
-    /// Twelve rounds, one walk in each process, the readers in three orders
-    Quick,
-    /// Twenty rounds, one walk in each process, all methods
-    Full,
-    /// One round of eleven walks in one process; the first does not count (recursion and iteration)
-    ArticleS1,
-    /// Ten rounds, all readers in all orders (the matrix with futures)
-    ArticleS4,
+fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
+    let value = |preset: &Preset| PossibleValue::new(preset.name).help(preset.about);
+    PossibleValuesParser::new(PRESETS.iter().map(value))
+        .map(|name| Preset::find(&name).expect("BUG: the parser lets only names of presets pass"))
+}
+
+fn corpus_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(corpus::DEFINITIONS.iter().map(|definition| definition.name))
 }
 
 /// The state of the caches.

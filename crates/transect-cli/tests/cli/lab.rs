@@ -24,7 +24,7 @@ fn tree(env: &TestEnv) {
 #[test]
 fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
     let env = TestEnv::new();
-    let list = env.transect(["lab", "list", "--json", "--contenders", &contenders()]);
+    let list = env.transect(["lab", "list", "--json"]);
     let list = list.exits(0).quiet().stdout_text();
     let rows: Vec<Value> =
         list.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
@@ -56,8 +56,9 @@ fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--seed", "7"];
-    let methods = ["--methods", "portable/*", "--rounds", "2", "-o", "session.jsonl"];
-    let shown = env.transect(run.iter().chain(&methods)).exits(0).stdout_text();
+    let methods = ["--methods", "portable/*", "--contenders", ".", "--no-calls"];
+    let run = run.iter().chain(&methods).chain(&["--rounds", "2", "-o", "session.jsonl"]);
+    let shown = env.transect(run).exits(0).stdout_text();
     assert!(shown.contains("3 files, 3 directories, 15 bytes, 0 errors"), "{shown}");
     assert!(shown.contains("portable/stack-presized"), "{shown}");
     let report = || {
@@ -66,9 +67,12 @@ fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
     };
     let first = report();
     // Eight orders, the base, and the base again.
-    assert_eq!(first["rows"].as_array().expect("rows").len(), 10, "{first}");
-    assert_eq!((&first["samples"], &first["unranked"]), (&20.into(), &Value::Array(Vec::new())));
-    for row in first["rows"].as_array().expect("rows") {
+    assert_eq!(first["rankings"][0]["rows"].as_array().expect("rows").len(), 10, "{first}");
+    assert_eq!(
+        (&first["samples"], &first["rankings"][0]["unranked"]),
+        (&20.into(), &Value::Array(Vec::new()))
+    );
+    for row in first["rankings"][0]["rows"].as_array().expect("rows") {
         assert_eq!(row["time"]["n"], 2, "{row}");
         let verdict = &row["judgement"]["verdict"];
         assert!(verdict.is_null() || verdict == "undecided", "two rounds decide nothing: {row}");
@@ -79,8 +83,43 @@ fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
     std::fs::write(env.path("session.jsonl"), &text[..text.len() * 2 / 3]).expect("a shorter one");
     let fewer = report()["samples"].as_u64().expect("a number");
     assert!((1..20).contains(&fewer), "{fewer}");
-    let _ = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(0);
+    let resume = ["lab", "run", "enumerate", "--resume", "session.jsonl", "--no-calls"];
+    let _ = env.transect(resume).exits(0);
     assert_eq!(report()["samples"], 20);
+
+    // What was measured is no more what it was.
+    env.write("tree/more", 1);
+    let told = env.transect(resume).exits(2).stderr_text();
+    assert!(told.contains("has changed since the session began: 4 files"), "{told}");
+}
+
+#[test]
+fn every_place_in_every_state_is_a_ranking_of_its_own() {
+    let env = TestEnv::new();
+    tree(&env);
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--path", "tree/below"];
+    let corpus = ["--corpus", "tiny", "--corpora", "corpora", "--state", "as-is,as-is"];
+    let methods = ["--methods", "portable/queue", "--contenders", ".", "--no-calls"];
+    let rounds = ["--rounds", "1", "-o", "session.jsonl"];
+    let run = run.iter().chain(&corpus).chain(&methods).chain(&rounds);
+    let told = env.transect(run.clone()).exits(0).stderr_text();
+    assert!(told.contains("making 'tiny'"), "{told}");
+    let report = env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).json();
+    let rankings = report["rankings"].as_array().expect("rankings");
+    let of = |ranking: &Value| (ranking["name"].clone(), ranking["pass"].clone());
+    let expected = ["tree", "tree/below", "tiny"];
+    let expected: Vec<(Value, Value)> =
+        expected.iter().flat_map(|&name| [0, 1].map(|pass| (name.into(), pass.into()))).collect();
+    assert_eq!(rankings.iter().map(of).collect::<Vec<_>>(), expected);
+    for ranking in rankings {
+        assert_eq!(ranking["rows"].as_array().map(Vec::len), Some(3), "{ranking}");
+    }
+
+    // The corpus is there now, and another one under its name is none.
+    env.write("corpora/tiny/more", 1);
+    std::fs::remove_file(env.path("session.jsonl")).expect("the session");
+    let told = env.transect(run).exits(2).stderr_text();
+    assert!(told.contains("corpora/tiny"), "{told}");
 }
 
 #[test]
@@ -100,6 +139,7 @@ fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
         "--contenders",
         &contenders(),
         "--test-doubles",
+        "--no-calls",
         "--limit",
         "10",
         "-o",
@@ -111,9 +151,9 @@ fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
     let told = session.stderr_text();
     assert!(told.contains("wrong-drops-last: found something else: 2 files"), "{told}");
     let report = env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).json();
-    let ranked = report["rows"].to_string();
+    let ranked = report["rankings"][0]["rows"].to_string();
     assert!(!ranked.contains("wrong-"), "{ranked}");
-    let unranked = report["unranked"].as_array().expect("a list");
+    let unranked = report["rankings"][0]["unranked"].as_array().expect("a list");
     for name in ["wrong-drops-last", "wrong-garbage", "wrong-hangs", "wrong-dies"] {
         assert!(unranked.iter().any(|row| row["cell"] == name), "{name}: {unranked:?}");
     }
@@ -127,7 +167,9 @@ fn what_cannot_be_measured_is_one_clear_line() {
     for (args, told) in [
         (vec!["--path", "missing"], "cannot access 'missing': No such file or directory"),
         (vec!["--path", "tree/a"], "'tree/a' is no directory"),
+        (vec![], "there is nothing to walk: --path DIR or --corpus NAME"),
         (vec!["--path", "tree", "--methods", "nothing-*"], "no method is called 'nothing-*'"),
+        (vec!["--path", "tree", "--methods", "mfc-*"], "'mfc-*' cannot run here: MFC is not free"),
         (vec!["--path", "tree", "-o", "there.jsonl"], "cannot create 'there.jsonl': File exists"),
         (vec!["--resume", "there.jsonl"], "'there.jsonl' is no session of the lab: line 1"),
         (vec!["--resume", "missing.jsonl"], "cannot read 'missing.jsonl'"),

@@ -1,10 +1,11 @@
 //! `transect lab corpus`: trees with a fixed content.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use transect_lab::corpus::{self, Created, DEFINITIONS, Definition};
+use transect::Cancel;
+use transect_lab::corpus::{self, Created, DEFINITIONS, Definition, Report};
 
 use crate::args::CorpusCommand;
 use crate::exit::{End, Fatal};
@@ -81,23 +82,8 @@ fn list(json: bool) -> Result<End, Fatal> {
 }
 
 fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
-    let cancel = cancel_on_signal()?;
-    output::hint(&format!("'{}' needs at most {}", definition.name, definition.needs()));
-    let all = definition.files + definition.directories;
-    let mut status = StatusLine::on_a_terminal();
-    let mut show = |made: Created| {
-        if let Some(status) = &mut status {
-            let done = made.files + made.directories;
-            let percent = done * 100 / all.max(1);
-            status.show(format!("{} of {} entries, {percent} %", count(done), count(all)));
-        }
-    };
-    let made = corpus::create(definition, dir, &mut show, &cancel);
-    drop(status);
-    let report = match made {
-        Ok(report) => report,
-        Err(_) if cancel.is_cancelled() => return Ok(End::Interrupted),
-        Err(error) => return Err(Fatal::Lab(error.to_string())),
+    let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
+        return Ok(End::Interrupted);
     };
     let Created { files, directories, bytes: lengths, .. } = report.created;
     let mut text = output::buffer();
@@ -113,6 +99,45 @@ fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
     )?;
     output::print(text)?;
     Ok(End::Complete)
+}
+
+/// Makes a corpus, with progress on a terminal; nothing if somebody interrupts.
+fn make(definition: &Definition, dir: &Path, cancel: &Cancel) -> Result<Option<Report>, Fatal> {
+    let needs = definition.needs();
+    output::hint(&format!("'{}' needs at most {needs}", definition.name));
+    let all = definition.files + definition.directories;
+    let mut status = StatusLine::on_a_terminal();
+    let mut show = |made: Created| {
+        if let Some(status) = &mut status {
+            let done = made.files + made.directories;
+            let percent = done * 100 / all.max(1);
+            status.show(format!("{} of {} entries, {percent} %", count(done), count(all)));
+        }
+    };
+    match corpus::create(definition, dir, &mut show, cancel) {
+        Ok(report) => Ok(Some(report)),
+        Err(_) if cancel.is_cancelled() => Ok(None),
+        Err(error) => Err(Fatal::Lab(error.to_string())),
+    }
+}
+
+/// Returns where a corpus is in a folder of corpora; makes it if it is not there.
+pub(super) fn have(
+    definition: &Definition,
+    folder: &Path,
+    cancel: &Cancel,
+) -> Result<Option<PathBuf>, Fatal> {
+    let dir = folder.join(definition.name);
+    if dir.exists() {
+        corpus::verify(definition, &dir).map_err(|error| Fatal::Lab(error.to_string()))?;
+        return Ok(Some(dir));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let reason = transect::reason(&error);
+        Fatal::Lab(format!("cannot create '{}': {reason}", folder.display()))
+    })?;
+    output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
+    Ok(make(definition, &dir, cancel)?.map(|_| dir))
 }
 
 fn verify(definition: &Definition, dir: &Path) -> Result<End, Fatal> {

@@ -23,11 +23,7 @@ struct Row<'m> {
 }
 
 pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
-    let (methods, wrong) =
-        Method::all(args.methods.contenders.as_deref(), args.methods.test_doubles);
-    for reason in &wrong {
-        output::complain(reason);
-    }
+    let (methods, all) = super::methods(&args.methods)?;
     let mut text = output::buffer();
     if args.json {
         for method in &methods {
@@ -37,10 +33,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
         write(&mut text, &methods)?;
     }
     output::print(text)?;
-    if !args.json && args.methods.contenders.is_none() {
-        output::hint("--contenders DIR adds those in other languages that a folder holds");
-    }
-    Ok(if wrong.is_empty() { End::Complete } else { End::Partial })
+    Ok(if all { End::Complete } else { End::Partial })
 }
 
 fn row(method: &Method) -> Row<'_> {

@@ -1,13 +1,20 @@
 //! `transect lab`: every way of walking a tree, measured on this machine.
 
+mod begin;
 mod corpus;
 mod list;
 mod method;
 mod report;
 mod run;
 
-use crate::args::LabCommand;
+use std::path::PathBuf;
+
+use transect_lab::builtin;
+use transect_lab::method::Method;
+
+use crate::args::{LabCommand, LabMethodsArgs};
 use crate::exit::{End, Fatal};
+use crate::output;
 
 pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
     match command {
@@ -17,4 +24,28 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),
     }
+}
+
+/// Returns all methods, and whether all could be read; says what could not.
+fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), Fatal> {
+    let folder = match &args.contenders {
+        Some(folder) => folder.clone(),
+        None => {
+            let cache = cache().join("contenders");
+            builtin::unpack(&cache).map_err(|error| {
+                let reason = transect::reason(&error);
+                Fatal::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
+            })?
+        }
+    };
+    let (methods, wrong) = Method::all(Some(&folder), args.test_doubles);
+    wrong.iter().for_each(output::complain);
+    Ok((methods, wrong.is_empty()))
+}
+
+/// Where the lab keeps what it can make again: contenders that were built, corpora.
+fn cache() -> PathBuf {
+    let home = || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(".cache");
+    let caches = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
+    caches.join("transect")
 }

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_lab::ranking::{Ranking, Row, rank};
-use transect_lab::session::{Header, Recorded, Session};
+use transect_lab::record::{Header, Place, Record, Recorded};
+use transect_lab::state::State;
 use transect_lab::statistics::Ratios;
 
 use crate::args::LabReportArgs;
@@ -13,7 +14,7 @@ use crate::output::units::{bytes, duration};
 use crate::output::{self, BOLD, DIM, ERROR, WARN, quote};
 
 pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
-    let recorded = Session::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+    let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
     show(&recorded, args.json)?;
     Ok(End::Complete)
 }
@@ -24,48 +25,61 @@ struct Report<'s> {
     schema: &'static str,
     session: &'s Header,
     samples: usize,
-    #[serde(flatten)]
-    ranking: Ranking,
+    rankings: Vec<Ranking>,
 }
 
 /// Shows a session.
 pub(super) fn show(recorded: &Recorded, json: bool) -> Result<(), Fatal> {
-    let ranking = rank(recorded);
+    let rankings = rank(recorded);
     let mut text = output::buffer();
     if json {
         let report = Report {
             schema: "transect.lab.report/1",
             session: &recorded.header,
             samples: recorded.samples.len(),
-            ranking,
+            rankings,
         };
         output::write_json(&mut text, &report)?;
     } else {
-        write(&mut text, &recorded.header, &ranking)?;
+        write_header(&mut text, &recorded.header)?;
+        for ranking in &rankings {
+            write(&mut text, &recorded.header, ranking)?;
+        }
     }
     Ok(output::print(text)?)
 }
 
-fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::Result<()> {
-    let root = quote::for_terminal(header.root.as_os_str());
-    writeln!(out, "{BOLD}{root}{BOLD:#}: {}", header.expected)?;
-    let Header { environment, rounds, runs, seed, state, .. } = header;
-    let guest = if environment.hypervisor { "guest " } else { "" };
-    let proof = if ranking.proved { "proved" } else { "not proved" };
+fn write_header(out: &mut impl Write, header: &Header) -> std::io::Result<()> {
+    let Header { preset, environment, rounds, runs, seed, .. } = header;
+    let guest = if environment.hypervisor { ", a guest" } else { "" };
     writeln!(
         out,
-        "{DIM}{guest}{} caches ({proof}), {rounds} rounds of {runs}, seed {seed}{DIM:#}",
-        state.as_str()
-    )?;
-    writeln!(
-        out,
-        "{DIM}{}, {} cores, {}, {}{DIM:#}",
+        "{DIM}{}, {} cores{guest}, {}{DIM:#}",
         environment.processor.as_deref().unwrap_or("unknown processor"),
         environment.cores,
         environment.system,
-        environment.file_system.as_deref().unwrap_or("unknown file system"),
     )?;
-    write_rows(out, header, &ranking.rows)?;
+    writeln!(out, "{DIM}preset {preset}, {rounds} rounds of {runs}, seed {seed}{DIM:#}")
+}
+
+fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::Result<()> {
+    let place = &header.places[ranking.place];
+    let root = quote::for_terminal(place.root.as_os_str());
+    let proof = match ranking.proved {
+        _ if ranking.state == State::AsIs => "",
+        true => ", proved",
+        false => ", not proved",
+    };
+    let number =
+        if header.passes.len() > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
+    writeln!(out, "\n{BOLD}{root}{BOLD:#}: {}", place.expected)?;
+    writeln!(
+        out,
+        "{DIM}{number}caches {}{proof}; {}{DIM:#}",
+        ranking.state.word(),
+        place.file_system.name.as_deref().unwrap_or("unknown file system"),
+    )?;
+    write_rows(out, header, place, &ranking.rows)?;
     for unranked in &ranking.unranked {
         let reason = quote::for_terminal(unranked.reason.as_ref());
         writeln!(out, "{WARN}not ranked{WARN:#}  {}: {reason}", unranked.cell)?;
@@ -73,7 +87,12 @@ fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::R
     write_noise(out, header, ranking)
 }
 
-fn write_rows(out: &mut impl Write, header: &Header, rows: &[Row]) -> std::io::Result<()> {
+fn write_rows(
+    out: &mut impl Write,
+    header: &Header,
+    place: &Place,
+    rows: &[Row],
+) -> std::io::Result<()> {
     let width = rows.iter().map(|row| row.cell.name.len()).max().unwrap_or(6);
     writeln!(
         out,
@@ -107,9 +126,9 @@ fn write_rows(out: &mut impl Write, header: &Header, rows: &[Row]) -> std::io::R
             time(row.time.min),
             time(row.time.max),
             row.time.n,
-            time(row.cpu_ns),
+            time(row.cpu_ns()),
             bytes(row.peak_memory as u64),
-            calls(header, row),
+            calls(place, row),
             interval(row.to_base.as_ref()),
             interval(row.to_floor.as_ref()),
         )?;
@@ -118,10 +137,9 @@ fn write_rows(out: &mut impl Write, header: &Header, rows: &[Row]) -> std::io::R
 }
 
 /// Returns the system calls for each entry, if they were counted.
-fn calls(header: &Header, row: &Row) -> String {
-    let entries = header.expected.files + header.expected.directories;
-    row.accesses
-        .map_or(String::new(), |accesses| format!("{:.2}", accesses.calls as f64 / entries as f64))
+fn calls(place: &Place, row: &Row) -> String {
+    let each = |calls: u64| format!("{:.2}", calls as f64 / place.entries() as f64);
+    row.accesses.map_or(String::new(), |accesses| each(accesses.calls))
 }
 
 /// Returns a ratio with its interval: `1.52 (1.49 to 1.60)`.

@@ -1,0 +1,147 @@
+//! What a session measures: chosen and written down before it begins.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use globset::Glob;
+use transect::{Cancel, Order, ReaderName};
+use transect_lab::corpus;
+use transect_lab::environment::Environment;
+use transect_lab::method::Method;
+use transect_lab::record::{Header, Place, SCHEMA};
+use transect_lab::session;
+use transect_lab::state::State;
+
+use super::corpus as corpora;
+use crate::args::{LabRunArgs, LabState};
+use crate::exit::Fatal;
+use crate::output;
+
+/// The contender's methods that make the calls and nothing else, on one thread and on several.
+const FLOORS: [&str; 2] = ["floor", "floor-threads"];
+
+/// Returns the first line of a session; nothing if somebody interrupts.
+pub(super) fn header(
+    args: &LabRunArgs,
+    methods: &[Method],
+    cancel: &Cancel,
+) -> Result<Option<Header>, Fatal> {
+    let passes = passes(args)?;
+    let base = format!("{}/{}", ReaderName::best().as_str(), Order::default().as_str());
+    let chosen = choose(args, methods, &base)?;
+    let Some(places) = places(args, cancel)? else { return Ok(None) };
+    let (cells, again) = session::cells(&chosen, &base);
+    let floor = |name: &str| cells.iter().any(|cell| cell.name == name).then(|| name.to_owned());
+    Ok(Some(Header {
+        schema: SCHEMA.to_owned(),
+        preset: args.preset.name.to_owned(),
+        environment: Environment::capture(std::env::args().collect()),
+        places,
+        passes,
+        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        runs: args.preset.runs,
+        seed: args.seed.unwrap_or_else(seed),
+        limit: args.limit,
+        floor: floor(FLOORS[0]),
+        parallel_floor: floor(FLOORS[1]),
+        cells,
+        base,
+        again,
+    }))
+}
+
+fn passes(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
+    let asked = args.state.iter().map(|state| match state {
+        LabState::Warm => State::Warm,
+        LabState::Cold => State::Cold,
+        LabState::AsIs => State::AsIs,
+    });
+    let passes: Vec<State> =
+        if args.state.is_empty() { args.preset.passes.to_vec() } else { asked.collect() };
+    match passes.iter().find_map(|state| state.why_not()) {
+        Some(why_not) => Err(Fatal::Lab(format!("cannot measure with cold caches: {why_not}"))),
+        None => Ok(passes),
+    }
+}
+
+/// Looks at all that is to be walked, and makes what is not there yet.
+fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fatal> {
+    let mut places = Vec::new();
+    for path in &args.path {
+        let root = path.canonicalize().map_err(|error| {
+            Fatal::Lab(format!("cannot access '{}': {}", path.display(), transect::reason(&error)))
+        })?;
+        if !root.is_dir() {
+            return Err(Fatal::Lab(format!("'{}' is no directory", path.display())));
+        }
+        places.push(look(path.display().to_string(), root));
+    }
+    let of_the_preset = || args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
+    let named: Vec<String> = match (args.path.is_empty(), args.corpus.is_empty()) {
+        (true, true) => of_the_preset(),
+        _ => args.corpus.clone(),
+    };
+    let folder = args.corpora.clone().unwrap_or_else(|| super::cache().join("corpora"));
+    for name in named {
+        let definition = corpus::find(&name).expect("BUG: the parser lets only corpora pass");
+        let Some(root) = corpora::have(definition, &folder, cancel)? else { return Ok(None) };
+        places.push(look(name, root));
+    }
+    if places.is_empty() {
+        return Err(Fatal::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned()));
+    }
+    Ok(Some(places))
+}
+
+fn look(name: String, root: PathBuf) -> Place {
+    let place = Place::look(name, root);
+    if place.expected.errors > 0 {
+        output::hint(&format!(
+            "{} entries of '{}' cannot be read: methods may count that in their own way",
+            place.expected.errors, place.name
+        ));
+    }
+    place
+}
+
+/// Returns the methods of a session: those that can run here, and that preset or globs name.
+fn choose<'m>(
+    args: &LabRunArgs,
+    methods: &'m [Method],
+    base: &str,
+) -> Result<Vec<&'m Method>, Fatal> {
+    let mut globs = Vec::new();
+    for text in &args.methods {
+        let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?;
+        let glob = glob.compile_matcher();
+        let named: Vec<&Method> = methods.iter().filter(|m| glob.is_match(&m.name)).collect();
+        let known = "transect lab list shows those there are";
+        match named.iter().find_map(|method| method.why_not.as_deref()) {
+            _ if named.is_empty() => {
+                return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
+            }
+            Some(why_not) if named.iter().all(|method| method.why_not.is_some()) => {
+                return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
+            }
+            _ => globs.push(glob),
+        }
+    }
+    let chosen = methods.iter().filter(|method| method.why_not.is_none()).filter(|method| {
+        let named = match globs.is_empty() {
+            true => args.preset.holds(method),
+            false => globs.iter().any(|glob| glob.is_match(&method.name)),
+        };
+        named || method.name == base || FLOORS.contains(&method.name.as_str())
+    });
+    Ok(chosen.collect())
+}
+
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64
+}
+
+/// Returns the file of a session that began at some second, where none is named.
+pub(super) fn file_of(header: &Header) -> PathBuf {
+    Path::new(&format!("lab-{}.jsonl", header.environment.began)).to_owned()
+}

@@ -1,0 +1,102 @@
+//! The contenders that are part of the program: their sources, written into the cache when they are
+//! to be built.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Names every source once: its path in the folder, and its content.
+macro_rules! sources {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../contenders/", $path)))),*]
+    };
+}
+
+/// All sources but the test doubles.
+const SOURCES: &[(&str, &str)] = sources![
+    "c-posix/contender.toml",
+    "c-posix/walk.c",
+    "cpp-std/contender.toml",
+    "cpp-std/walk.cpp",
+    "csharp/Walk.cs",
+    "csharp/contender.toml",
+    "go/contender.toml",
+    "go/walk.go",
+    "groovy/contender.toml",
+    "groovy/run.sh",
+    "groovy/walk.groovy",
+    "java/Walk.java",
+    "java/contender.toml",
+    "node/contender.toml",
+    "node/walk.js",
+    "python/contender.toml",
+    "python/walk.py",
+    "qt/build.sh",
+    "qt/contender.toml",
+    "qt/walk.cpp",
+];
+
+/// Writes the sources below `cache`, unless these very ones are there, and returns their folder.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    SOURCES.hash(&mut hasher);
+    let folder = cache.join(format!("sources-{:016x}", hasher.finish()));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    // Under its final name only when it is complete.
+    let new = cache.join(format!("sources-{}.new", std::process::id()));
+    let written = SOURCES.iter().try_for_each(|(path, content)| {
+        let file = new.join(path);
+        std::fs::create_dir_all(file.parent().unwrap_or(&new))?;
+        std::fs::write(file, content)
+    });
+    match written.and_then(|()| std::fs::rename(&new, &folder)) {
+        Err(_) if folder.is_dir() => {} // somebody else was faster
+        Err(error) => {
+            let _ = std::fs::remove_dir_all(&new);
+            return Err(error);
+        }
+        Ok(()) => return Ok(folder),
+    }
+    let _ = std::fs::remove_dir_all(&new);
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
+    fn every_source_of_the_project_is_there_as_it_is() {
+        let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+        let mut expected = Vec::new();
+        for folder in std::fs::read_dir(&contenders).expect("the contenders") {
+            let folder = folder.expect("an entry").path();
+            let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+            if !folder.is_dir() || name == "test-double" {
+                continue;
+            }
+            for file in std::fs::read_dir(&folder).expect("a contender") {
+                let file = file.expect("an entry").file_name().to_string_lossy().into_owned();
+                expected.push(format!("{name}/{file}"));
+            }
+        }
+        expected.sort();
+        let paths: Vec<&str> = SOURCES.iter().map(|(path, _)| *path).collect();
+        assert_eq!(paths, expected);
+
+        let temp = TempDir::new();
+        let folder = unpack(temp.path()).expect("a folder that can be written");
+        assert_eq!(unpack(temp.path()).expect("it is there"), folder);
+        for path in paths {
+            let written = std::fs::read(folder.join(path)).expect("a source");
+            assert_eq!(written, std::fs::read(contenders.join(path)).expect("a source"), "{path}");
+        }
+        assert_eq!(std::fs::read_dir(temp.path()).expect("the cache").count(), 1);
+    }
+}

@@ -1,0 +1,320 @@
+//! What is known of a session, and the file that holds it.
+//!
+//! The file is JSON lines and only ever appended to: the first line says what is measured and where,
+//! each further one what one process came to. A line is written before the next process starts, so
+//! that a session that was killed loses at most the run it was in, and goes on where it stopped.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::accesses::Accesses;
+use crate::environment::{Environment, FileSystem};
+use crate::launch::{Failure, RunLine, Usage};
+use crate::state::State;
+use crate::work::Work;
+
+/// The schema of a session's first line.
+pub const SCHEMA: &str = "transect.lab/1";
+
+/// What a session measures, and how: the first line of its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// `transect.lab/1`.
+    pub schema: String,
+    /// The rules by their name.
+    pub preset: String,
+    /// The machine.
+    pub environment: Environment,
+    /// What is walked: one or several trees.
+    pub places: Vec<Place>,
+    /// How often a cell runs in a round, and the state of the caches before each of these.
+    pub passes: Vec<State>,
+    /// Rounds.
+    pub rounds: usize,
+    /// Walks in one process.
+    pub runs: usize,
+    /// Where the orders of the rounds come from.
+    pub seed: u64,
+    /// The longest that one process may take, in seconds.
+    pub limit: u64,
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// The cell that all others are compared with.
+    pub base: String,
+    /// The same once more: whatever differs here is noise.
+    pub again: String,
+    /// The cell that does nothing but the calls, on one thread, if there is one.
+    pub floor: Option<String>,
+    /// The same on several threads: what methods on several threads are measured against.
+    pub parallel_floor: Option<String>,
+}
+
+/// A tree that is walked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The corpus, or the path as it was given.
+    pub name: String,
+    /// Where it is.
+    pub root: PathBuf,
+    /// What it lies on.
+    pub file_system: FileSystem,
+    /// What a plain recursion found there.
+    pub expected: Work,
+}
+
+impl Place {
+    /// Looks at a tree: one plain recursion, after which it is in memory as far as it fits.
+    pub fn look(name: String, root: PathBuf) -> Self {
+        Self { name, file_system: FileSystem::of(&root), expected: Work::expected(&root), root }
+    }
+
+    /// Returns how many entries it has, its root included.
+    pub fn entries(&self) -> u64 {
+        self.expected.files + self.expected.directories
+    }
+}
+
+/// A method in a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its name in the session.
+    pub name: String,
+    /// The method.
+    pub method: String,
+    /// The rows of the contract.
+    pub contract: Vec<String>,
+    /// The language.
+    pub language: String,
+    /// How it is run.
+    pub kind: String,
+    /// It walks on several threads.
+    pub parallel: bool,
+}
+
+/// What one process came to: a further line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The round, from 0.
+    pub round: usize,
+    /// Which of the header's places.
+    pub place: usize,
+    /// Which of the header's passes.
+    pub pass: usize,
+    /// The cell.
+    pub cell: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It found what is there.
+    Right {
+        /// Its walks, in their order.
+        runs: Vec<RunLine>,
+        /// What the process used.
+        usage: Usage,
+        /// KiB read from devices meanwhile, if the system tells.
+        read_kib: Option<u64>,
+    },
+    /// It found something else: its time means nothing.
+    Wrong {
+        /// What it found.
+        found: String,
+    },
+    /// It could not be shown to have been cold, or warm, several times over.
+    Void {
+        /// KiB read from devices, the last time.
+        read_kib: u64,
+    },
+    /// It failed.
+    Failed(Failure),
+}
+
+/// How often a method goes to the system: a further line of the file, one for each cell and place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Which of the header's places.
+    pub place: usize,
+    /// The cell.
+    pub cell: String,
+    /// The calls of its walk.
+    pub accesses: Accesses,
+}
+
+/// A line behind the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+enum Line {
+    Sample(Sample),
+    Accesses(Counted),
+}
+
+/// All that a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// What is measured.
+    pub header: Header,
+    /// What was measured so far.
+    pub samples: Vec<Sample>,
+    /// What was counted so far.
+    pub counted: Vec<Counted>,
+}
+
+/// What can go wrong with the file of a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operation, the path, and what the system said.
+    File(&'static str, PathBuf, io::Error),
+    /// The file is no session, or of another version.
+    NoSession(PathBuf, String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(operation, path, error) => {
+                write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
+            }
+            Self::NoSession(path, why) => {
+                write!(f, "'{}' is no session of the lab: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A session's file, open to be appended to, and all that it holds.
+#[derive(Debug)]
+pub struct Record {
+    /// What it holds.
+    pub recorded: Recorded,
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    /// Begins a new file.
+    ///
+    /// # Errors
+    /// It is there already, or cannot be written.
+    pub fn create(header: Header, path: &Path) -> Result<Self, Error> {
+        let file = File::options().append(true).create_new(true).open(path);
+        let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
+        let recorded = Recorded { header, samples: Vec::new(), counted: Vec::new() };
+        let mut record = Self { recorded, file, path: path.to_owned() };
+        let first = serde_json::to_vec(&record.recorded.header);
+        record.append(first)?;
+        Ok(record)
+    }
+
+    /// Opens a file to go on behind its last whole line.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or holds no session.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let (recorded, length) = parse(path)?;
+        let failed = |error| Error::File("open", path.to_owned(), error);
+        let mut file = File::options().write(true).open(path).map_err(failed)?;
+        // What was being written when the session was killed.
+        file.set_len(length).map_err(failed)?;
+        file.seek(io::SeekFrom::End(0)).map_err(failed)?;
+        Ok(Self { recorded, file, path: path.to_owned() })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds no session.
+    pub fn read(path: &Path) -> Result<Recorded, Error> {
+        parse(path).map(|(recorded, _)| recorded)
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_sample(&mut self, sample: Sample) -> Result<(), Error> {
+        self.append_line(&Line::Sample(sample.clone()))?;
+        self.recorded.samples.push(sample);
+        Ok(())
+    }
+
+    /// Adds what was counted.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_counted(&mut self, counted: Counted) -> Result<(), Error> {
+        self.append_line(&Line::Accesses(counted.clone()))?;
+        self.recorded.counted.push(counted);
+        Ok(())
+    }
+
+    fn append_line(&mut self, line: &Line) -> Result<(), Error> {
+        self.append(serde_json::to_vec(line))
+    }
+
+    /// Appends one line, whole or not at all as far as the system can.
+    fn append(&mut self, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
+        let failed = |error| Error::File("write", self.path.clone(), error);
+        let mut text = text.map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)
+    }
+}
+
+/// Reads a session, and returns the length of its whole lines in bytes.
+fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_string(&mut text))
+        .map_err(|error| Error::File("read", path.to_owned(), error))?;
+    // What is behind the last newline was being written when the session was killed.
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let no_session = |line: usize, why: String| {
+        Error::NoSession(path.to_owned(), format!("line {}: {why}", line + 1))
+    };
+    let mut lines = text[..whole].lines().enumerate();
+    let Some((_, first)) = lines.next() else {
+        return Err(Error::NoSession(path.to_owned(), "it has no first line".to_owned()));
+    };
+    let header: Header =
+        serde_json::from_str(first).map_err(|error| no_session(0, error.to_string()))?;
+    if header.schema != SCHEMA {
+        return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
+    }
+    let is_known = |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
+    let (mut samples, mut counted) = (Vec::new(), Vec::new());
+    for (number, text) in lines {
+        let line =
+            serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
+        let known = match &line {
+            Line::Sample(Sample { place, pass, cell, .. }) => {
+                *pass < header.passes.len() && is_known(*place, cell)
+            }
+            Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
+        };
+        if !known {
+            return Err(no_session(number, "of nothing that the first line has".to_owned()));
+        }
+        match line {
+            Line::Sample(sample) => samples.push(sample),
+            Line::Accesses(of_cell) => counted.push(of_cell),
+        }
+    }
+    Ok((Recorded { header, samples, counted }, whole as u64))
+}
+
+impl Header {
+    fn has_cell(&self, name: &str) -> bool {
+        self.cells.iter().any(|cell| cell.name == name)
+    }
+}
