@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, Totals};
+use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals};
 
 use crate::{output, size};
 pub(crate) use lab::*;
@@ -136,6 +136,10 @@ pub(crate) struct WalkArgs {
     /// Bytes that one listing call may fill, 4K to 4M; by default 64K
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) buffer_size: Option<usize>,
+    /// In which order attributes are asked for; by default as listed. By inode number is for
+    /// rotating disks with cold caches
+    #[arg(long, value_name = "ORDER", value_parser = stat_order_parser())]
+    pub(crate) stat_order: Option<StatOrder>,
     /// In which order, and on which threads, directories are read
     #[arg(long, value_name = "ORDER", default_value = Order::default().as_str(),
           value_parser = order_parser())]
@@ -160,6 +164,13 @@ fn order_parser() -> impl TypedValueParser<Value = Order> {
     })
 }
 
+fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
+    PossibleValuesParser::new(StatOrder::ALL.iter().map(|order| order.as_str())).map(|name| {
+        let named = StatOrder::ALL.iter().copied().find(|order| order.as_str() == name);
+        named.expect("BUG: the parser lets only names of stat orders pass")
+    })
+}
+
 impl WalkArgs {
     /// Returns the roots: the current directory if none was given.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
@@ -173,6 +184,7 @@ impl WalkArgs {
         ScanOptions {
             reader: self.reader,
             buffer_size: self.buffer_size,
+            stat_order: self.stat_order,
             order: self.order,
             threads: self.threads.map(usize::from),
             one_file_system: self.one_file_system,

@@ -81,7 +81,8 @@ pub struct Batch {
     /// Names, each followed by a NUL, with whatever the kernel put between them.
     pub(crate) bytes: Vec<u8>,
     pub(crate) entries: Vec<Entry>,
-    /// Entries whose attributes could not be had: index and reason.
+    /// Entries whose attributes could not be had, in the order in which they were asked: index and
+    /// reason.
     pub(crate) faults: Vec<(u32, Fault)>,
     /// After the NUL of every name comes its 8.3 name, with a NUL of its own.
     pub(crate) short_names: bool,
@@ -215,12 +216,15 @@ impl Batch {
     }
 
     /// Hands out the faults of the last [`Reader::fill`](crate::Reader::fill), and removes what
-    /// vanished. An entry that failed stays, with what is known of it.
+    /// vanished. An entry that failed stays, with what is known of it. Faults come in the order of
+    /// the listing, whatever the stat order was.
     pub fn settle(&mut self, mut report: impl FnMut(&OsStr, FileType, Fault)) {
         if self.faults.is_empty() {
             return;
         }
-        for (index, fault) in std::mem::take(&mut self.faults) {
+        let mut faults = std::mem::take(&mut self.faults);
+        faults.sort_unstable_by_key(|&(index, _)| index);
+        for (index, fault) in faults {
             let entry = &self.entries[index as usize];
             report(self.name(entry), entry.attributes.file_type(), fault);
         }

@@ -41,6 +41,7 @@ mod name;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
 mod reader;
+mod stat_order;
 mod volume;
 
 pub mod record;
@@ -58,4 +59,5 @@ pub use choice::{ReaderName, ReaderSettings, ReaderUser};
 pub use fault::{Fault, FaultKind};
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
+pub use stat_order::StatOrder;
 pub use volume::Volume;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_statx};
-use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, Want};
+use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings, Want};
 use transect_testkit::{TempDir, rerun};
 
 /// Makes the kernel answer `statx` and `openat2` on this thread with an error, as the filters of
@@ -90,7 +90,8 @@ fn falls_back(root: &Path, errno: i32) {
     assert!(ReaderName::GetdentsStatx.why_not().is_some());
     assert_eq!(ReaderName::best(), ReaderName::GetdentsFstatat);
 
-    let mut reader = GetdentsReader::new(StatCall::Statx, 65536);
+    let settings = ReaderSettings::default();
+    let mut reader = GetdentsReader::new(StatCall::Statx, settings);
     let mut handle = reader.open_root(root, false).unwrap();
     let found = read(&mut reader, &handle);
     assert_eq!(found.keys().collect::<Vec<_>>(), ["a", "link", "one", "two"]);
@@ -155,8 +156,9 @@ fn outside_of_a_sandbox_the_sizes_are_the_same() {
         let deep = reader.open(&handle, &steps, false).unwrap();
         vec![top, read(&mut reader, &deep)]
     }
-    let statx = all(GetdentsReader::new(StatCall::Statx, 65536), temp.path());
-    let fstatat = all(GetdentsReader::new(StatCall::Fstatat, 65536), temp.path());
+    let settings = ReaderSettings::default();
+    let statx = all(GetdentsReader::new(StatCall::Statx, settings), temp.path());
+    let fstatat = all(GetdentsReader::new(StatCall::Fstatat, settings), temp.path());
     let portable = all(transect_sys::PortableReader::new(), temp.path());
     assert_eq!(statx[1]["deep"].1, 4444);
     assert_eq!(statx, fstatat);

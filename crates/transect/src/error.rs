@@ -132,6 +132,8 @@ pub enum Error {
     NoBuffer(&'static str),
     /// A buffer size that no reader takes, in bytes.
     BufferSize(usize),
+    /// A stat order was given for a reader that takes none: its name.
+    NoStatOrder(&'static str),
     /// A filter pattern that does not parse: the pattern and the reason.
     Pattern(String, String),
     /// The minimum depth lies below the maximum.
@@ -164,6 +166,7 @@ impl fmt::Display for Error {
                     sizes.end()
                 )
             }
+            Self::NoStatOrder(name) => write!(f, "reader '{name}' takes no stat order"),
             Self::Pattern(pattern, why) => write!(f, "cannot parse pattern '{pattern}': {why}"),
             Self::Depths { min, max } => {
                 write!(f, "minimum depth {min} is greater than maximum depth {max}")

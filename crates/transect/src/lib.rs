@@ -45,6 +45,6 @@ pub use sink::{
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,
-    Verdict, Want,
+    StatOrder, Verdict, Want,
 };
 pub use walk::Order;

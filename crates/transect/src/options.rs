@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::ReaderName;
+use transect_sys::{ReaderName, StatOrder};
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -23,6 +23,9 @@ pub struct ScanOptions {
     /// Bytes that one listing call may fill, 4 KiB to 4 MiB; by default 64 KiB. Only for readers
     /// that take one ([`ReaderName::takes_buffer_size`]).
     pub buffer_size: Option<usize>,
+    /// In which order attributes are asked for, by default as listed. Only for readers that take
+    /// one ([`ReaderName::takes_stat_order`]).
+    pub stat_order: Option<StatOrder>,
     /// In which order, and on which threads, directories are read.
     pub order: Order,
     /// The most threads. By default as many as there are cores while the answers come at once,
@@ -62,6 +65,12 @@ impl ScanOptions {
     /// Chooses how many bytes one listing call may fill.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer_size = Some(bytes);
+        self
+    }
+
+    /// Chooses in which order attributes are asked for.
+    pub fn stat_order(mut self, order: StatOrder) -> Self {
+        self.stat_order = Some(order);
         self
     }
 
@@ -128,8 +137,8 @@ impl ScanOptions {
     /// Checks the options.
     ///
     /// # Errors
-    /// No root, a reader or a buffer size that cannot be used here, a pattern that does not parse, depths that
-    /// leave nothing.
+    /// No root, a reader that cannot be used here, a buffer size or a stat order that it does not
+    /// take, a pattern that does not parse, depths that leave nothing.
     pub fn plan(self) -> Result<ScanPlan, Error> {
         ScanPlan::new(self)
     }

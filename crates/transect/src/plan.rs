@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderName, ReaderSettings, ReaderUser, host};
+use transect_sys::{Reader, ReaderName, ReaderSettings, ReaderUser, StatOrder, host};
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -85,7 +85,7 @@ impl ScanPlan {
         if let Some(why) = reader.why_not() {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
-        let reader_settings = reader_settings(reader, options.buffer_size)?;
+        let reader_settings = reader_settings(reader, options.buffer_size, options.stat_order)?;
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
             return Err(Error::Depths { min: min_depth, max });
@@ -194,6 +194,7 @@ fn descriptors_left() -> usize {
 fn reader_settings(
     reader: ReaderName,
     buffer_size: Option<usize>,
+    stat_order: Option<StatOrder>,
 ) -> Result<ReaderSettings, Error> {
     let mut settings = ReaderSettings::default();
     if let Some(size) = buffer_size {
@@ -204,6 +205,12 @@ fn reader_settings(
             return Err(Error::BufferSize(size));
         }
         settings.buffer_size = size;
+    }
+    if let Some(order) = stat_order {
+        if !reader.takes_stat_order() {
+            return Err(Error::NoStatOrder(reader.as_str()));
+        }
+        settings.stat_order = order;
     }
     Ok(settings)
 }

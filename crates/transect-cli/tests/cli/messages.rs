@@ -354,6 +354,26 @@ fn a_buffer_size_that_no_reader_takes_is_refused() {
 }
 
 #[test]
+fn a_stat_order_that_no_reader_takes_is_refused() {
+    let env = TestEnv::new();
+    assert_output!(env, env.transect(["scan", "--stat-order", "name"]), @r"
+    exit code: 2
+    ----- stderr -----
+    error: invalid value 'name' for '--stat-order <ORDER>'
+      [possible values: listing, inode]
+
+    For more information, try '--help'.
+    ");
+    assert_output!(env, env.transect(["--reader", "portable", "--stat-order", "inode"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: reader 'portable' takes no stat order
+    ");
+    let _ = env.transect(["--stat-order", "inode", "."]).exits(0).quiet();
+    let _ = env.transect(["list", "--stat-order", "listing", "."]).exits(0).quiet();
+}
+
+#[test]
 fn a_reader_of_another_system_is_refused() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--reader", "nt-query"]), @r"

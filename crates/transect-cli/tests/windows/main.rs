@@ -283,6 +283,17 @@ fn a_buffer_size_is_for_readers_that_take_one() {
 }
 
 #[test]
+fn a_stat_order_is_refused_where_attributes_come_with_the_listing() {
+    let env = TestEnv::with_tree();
+    for reader in ["nt-query", "find-first-file"] {
+        let args = ["scan", "--reader", reader, "--stat-order", "inode", "tree"];
+        let refused = env.transect(args).exits(2);
+        let message = format!("transect: reader '{reader}' takes no stat order\n");
+        assert_eq!(refused.stderr, message);
+    }
+}
+
+#[test]
 fn doctor_knows_the_system_the_volume_and_the_readers() {
     let env = TestEnv::with_tree();
     let object = env.transect(["doctor", "--json", "tree"]).exits(0).quiet().json();

@@ -13,8 +13,10 @@ use super::volume::volume_of;
 use super::{fault_below, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
+use crate::choice::ReaderSettings;
 use crate::fault::Fault;
 use crate::reader::{Listing, Reader, Want};
+use crate::stat_order::StatOrder;
 use crate::volume::Volume;
 
 /// An open directory.
@@ -38,16 +40,17 @@ impl AsFd for DirHandle {
 pub struct GetdentsReader {
     call: StatCall,
     opener: Opener,
-    /// Bytes that one listing call may fill.
-    buffer_size: usize,
+    settings: ReaderSettings,
+    /// Whose turn it is when entries are asked by inode number: that number, and the index in the
+    /// batch. Kept for the next directory.
+    turns: Vec<(u64, u32)>,
 }
 
 impl GetdentsReader {
-    /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused, and
-    /// lists `buffer_size` bytes at a time.
-    pub fn new(call: StatCall, buffer_size: usize) -> Self {
+    /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused.
+    pub fn new(call: StatCall, settings: ReaderSettings) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
-        Self { call, opener: Opener::new(), buffer_size }
+        Self { call, opener: Opener::new(), settings, turns: Vec::new() }
     }
 
     /// Asks about a name and, if `follow` and it is a link that leads somewhere, about that.
@@ -74,7 +77,24 @@ impl GetdentsReader {
         }
     }
 
-    /// Fills one entry; the loop around it is the hottest of the program.
+    /// Fills the entry at `index`; the loop around it is the hottest of the program.
+    #[inline]
+    fn fill_at(&self, fd: BorrowedFd<'_>, batch: &mut Batch, index: usize, want: &Want) {
+        let Batch { bytes, entries, .. } = batch;
+        let entry = &mut entries[index];
+        if let Err(errno) = self.fill_entry(fd, bytes, entry, want) {
+            batch.set_fault(index, fault_below(errno));
+            return;
+        }
+        // Kept only because it might have been a directory.
+        if entry.verdict == Verdict::DescendOnly
+            && entry.attributes.file_type() != FileType::Directory
+        {
+            entry.verdict = Verdict::Drop;
+        }
+    }
+
+    /// Asks for what is wanted of one entry and did not come free.
     #[inline]
     fn fill_entry(
         &self,
@@ -161,28 +181,107 @@ impl Reader for GetdentsReader {
 
     fn list(&mut self, handle: &DirHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
         let short_read_is_end = handle.volume.short_read_is_end;
-        getdents::list(handle.fd.as_fd(), short_read_is_end, self.buffer_size, batch)
+        getdents::list(handle.fd.as_fd(), short_read_is_end, self.settings.buffer_size, batch)
     }
 
     fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {
         let fd = handle.fd.as_fd();
-        for index in 0..batch.entries.len() {
-            let Batch { bytes, entries, .. } = batch;
-            let entry = &mut entries[index];
-            if let Err(errno) = self.fill_entry(fd, bytes, entry, want) {
-                batch.set_fault(index, fault_below(errno));
-                continue;
+        match self.settings.stat_order {
+            StatOrder::Listing => {
+                for index in 0..batch.entries.len() {
+                    self.fill_at(fd, batch, index, want);
+                }
             }
-            // Kept only because it might have been a directory.
-            if entry.verdict == Verdict::DescendOnly
-                && entry.attributes.file_type() != FileType::Directory
-            {
-                entry.verdict = Verdict::Drop;
+            StatOrder::Inode => {
+                let mut turns = std::mem::take(&mut self.turns);
+                by_inode(&batch.entries, &mut turns);
+                for &(_, index) in &turns {
+                    self.fill_at(fd, batch, index as usize, want);
+                }
+                self.turns = turns;
             }
         }
     }
 
     fn volume(handle: &DirHandle) -> Volume {
         handle.volume
+    }
+}
+
+/// Replaces `turns` by the entries in ascending order of the inode numbers that the listing told.
+///
+/// The numbers are copied out: an entry is many times as long as what decides where it goes.
+fn by_inode(entries: &[Entry], turns: &mut Vec<(u64, u32)>) {
+    turns.clear();
+    turns.extend((0..).zip(entries).map(|(index, entry)| (entry.attributes.inode, index)));
+    turns.sort_unstable();
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// Makes files that are listed in another order than that of their inode numbers wherever a
+    /// file system lists by name, by age or by youth.
+    fn make_files(directory: &Path) {
+        let path = |prefix: char, number: u32| directory.join(format!("{prefix}{number}"));
+        for number in 0..64 {
+            std::fs::write(path('a', number * 37 % 64), "12345").unwrap();
+        }
+        for number in (0..64).filter(|number| number % 3 == 0) {
+            std::fs::rename(path('a', number), path('b', number)).unwrap();
+        }
+    }
+
+    /// Lists a directory, and asks about what is in it after something was done to it.
+    fn ask(stat_order: StatOrder, directory: &Path, and: impl FnOnce()) -> Batch {
+        let settings = ReaderSettings { stat_order, ..ReaderSettings::default() };
+        let mut reader = GetdentsReader::new(StatCall::Statx, settings);
+        let handle = reader.open_root(directory, false).unwrap();
+        let want = Want { entries: FieldMask::SIZE, ..Want::default() };
+        let mut batch = Batch::new();
+        let _ = reader.list(&handle, &mut batch, &want).unwrap();
+        and();
+        reader.fill(&handle, &mut batch, &want);
+        batch
+    }
+
+    #[test]
+    fn entries_are_asked_in_the_stat_order() {
+        // All are gone when they are asked about: the faults tell who was asked when.
+        let asked = |stat_order| {
+            let temp = TempDir::new();
+            let folder = temp.join("folder");
+            std::fs::create_dir(&folder).unwrap();
+            make_files(&folder);
+            let batch = ask(stat_order, &folder, || std::fs::remove_dir_all(&folder).unwrap());
+            let asked: Vec<u32> = batch.faults.iter().map(|&(index, _)| index).collect();
+            let inode = |&index: &u32| batch.entries[index as usize].attributes.inode;
+            let inodes: Vec<u64> = asked.iter().map(inode).collect();
+            (asked, inodes)
+        };
+        assert_eq!(asked(StatOrder::Listing).0, (0..64).collect::<Vec<_>>());
+        let (mut asked, inodes) = asked(StatOrder::Inode);
+        assert!(inodes.is_sorted(), "{inodes:?}");
+        asked.sort_unstable();
+        assert_eq!(asked, (0..64).collect::<Vec<_>>(), "everybody is asked, once");
+    }
+
+    #[test]
+    fn the_stat_order_is_not_the_order_of_delivery() {
+        let temp = TempDir::new();
+        make_files(temp.path());
+        let [listing, inode] = StatOrder::ALL else { panic!("there are two") };
+        let [listing, inode] = [listing, inode].map(|&stat_order| {
+            let batch = ask(stat_order, temp.path(), || {});
+            let entries =
+                batch.iter().map(|entry| (entry.name.to_owned(), entry.attributes.size()));
+            entries.collect::<Vec<_>>()
+        });
+        assert_eq!(listing.len(), 64);
+        assert!(listing.iter().all(|&(_, size)| size == Some(5)), "{listing:?}");
+        assert_eq!(listing, inode);
     }
 }
