@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals};
+use transect_lab::size;
 
-use crate::{output, size};
+use crate::output;
 pub(crate) use lab::*;
 
 /// Walks directory trees as fast as the kernel allows, and counts what is there.

@@ -9,7 +9,6 @@ mod exit;
 mod interrupt;
 mod output;
 mod progress;
-mod size;
 
 use std::process::ExitCode;
 

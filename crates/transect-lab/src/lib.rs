@@ -24,6 +24,7 @@ pub mod ranking;
 pub mod record;
 pub mod reference;
 pub mod session;
+pub mod size;
 pub mod state;
 pub mod statistics;
 pub mod work;

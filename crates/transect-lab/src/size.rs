@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// A sentence for the user: what was typed is no size, or more than can be counted.
-pub(crate) fn parse(text: &str) -> Result<usize, String> {
+pub fn parse(text: &str) -> Result<usize, String> {
     let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let shift = match unit.to_ascii_lowercase().as_str() {
@@ -22,6 +22,16 @@ pub(crate) fn parse(text: &str) -> Result<usize, String> {
     bytes
         .and_then(|bytes| usize::try_from(bytes).ok())
         .ok_or_else(|| "more bytes than can be counted".to_owned())
+}
+
+/// Returns the shortest text that stands for these bytes: `256K`, but `1000`.
+pub fn shortest(bytes: usize) -> String {
+    for (shift, unit) in [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')] {
+        if bytes != 0 && bytes.trailing_zeros() >= shift {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
 }
 
 #[cfg(test)]
@@ -59,6 +69,22 @@ mod tests {
     fn more_than_can_be_counted_is_refused() {
         for text in ["18446744073709551616", "16777216T", "99999999999T"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_shortest_text_is_the_same_size() {
+        for (bytes, text) in [
+            (0, "0"),
+            (1000, "1000"),
+            (1024, "1K"),
+            (1536, "1536"),
+            (256 << 10, "256K"),
+            (3 << 20, "3M"),
+            (1 << 30, "1G"),
+        ] {
+            assert_eq!(shortest(bytes), text);
+            assert_eq!(parse(text), Ok(bytes));
         }
     }
 }
