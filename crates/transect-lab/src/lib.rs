@@ -27,4 +27,5 @@ pub mod session;
 pub mod size;
 pub mod state;
 pub mod statistics;
+pub mod variant;
 pub mod work;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use transect::{Order, ReaderName, ScanOptions};
+use transect::{Order, ReaderName};
 
 use crate::contender::Contender;
+use crate::variant::Variant;
 
 /// One way of doing the work.
 #[derive(Clone, Debug)]
@@ -28,8 +29,8 @@ pub struct Method {
 /// How a method is run.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A reader and an order of this engine, in a process of its own.
-    Engine(ReaderName, Order),
+    /// A reader and an order of this engine, with their settings, in a process of its own.
+    Engine(Variant),
     /// A method of a contender.
     Contender(Box<Contender>),
     /// It cannot exist here.
@@ -74,7 +75,8 @@ impl Method {
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
         let mut methods: Vec<Self> = ReaderName::ALL
             .iter()
-            .flat_map(|&reader| Order::ALL.iter().map(move |&order| Self::engine(reader, order)))
+            .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
+            .map(|variant| Self::variant(&variant))
             .collect();
         let (contenders, mut wrong) = contenders.map(Contender::all).unwrap_or_default();
         for contender in contenders.iter().filter(|c| test_doubles || !c.test_double) {
@@ -109,9 +111,12 @@ impl Method {
         (methods, wrong)
     }
 
-    fn engine(reader: ReaderName, order: Order) -> Self {
+    /// Returns the method that a variant of this engine is.
+    pub fn variant(variant: &Variant) -> Self {
+        let Variant { reader, order, .. } = *variant;
+        let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
         Self {
-            name: format!("{}/{}", reader.as_str(), order.as_str()),
+            name: variant.to_string(),
             contract: [row_of_reader(reader), row_of_order(order)]
                 .into_iter()
                 .flatten()
@@ -119,18 +124,10 @@ impl Method {
                 .collect(),
             language: "Rust".to_owned(),
             about: format!("{}; {}", reader.about(), order.about()),
-            parallel: order.is_parallel(),
-            why_not: reader.why_not().map(str::to_owned),
-            kind: Kind::Engine(reader, order),
+            parallel: variant.is_parallel(),
+            why_not: reader.why_not().map(str::to_owned).or_else(refused),
+            kind: Kind::Engine(*variant),
         }
-    }
-
-    /// Returns the reader and the order that a name of an engine's method stands for.
-    pub fn options(name: &str, root: &Path) -> Option<ScanOptions> {
-        let (reader, order) = name.split_once('/')?;
-        let reader = ReaderName::ALL.iter().find(|known| known.as_str() == reader)?;
-        let order = Order::ALL.iter().find(|known| known.as_str() == order)?;
-        Some(ScanOptions::new([root]).reader(*reader).order(*order))
     }
 }
 
@@ -178,10 +175,24 @@ mod tests {
     }
 
     #[test]
-    fn a_method_of_the_engine_is_found_by_its_name() {
-        assert!(Method::options("portable/queue", Path::new(".")).is_some());
-        for wrong in ["portable", "portable/", "queue/portable", "", "portable/queue/x"] {
-            assert!(Method::options(wrong, Path::new(".")).is_none(), "{wrong}");
+    fn a_variant_is_a_method_unless_its_reader_does_not_take_its_settings() {
+        let method = |name: &str| Method::variant(&name.parse().unwrap());
+        let name = "portable/futures,threads=3";
+        let tuned = method(name);
+        assert_eq!((tuned.name.as_str(), tuned.parallel, tuned.why_not), (name, true, None));
+        assert_eq!(tuned.contract, method("portable/futures").contract);
+        assert!(!method("portable/futures,threads=1").parallel);
+        for (name, why_not) in [
+            ("portable/queue,buffer=64K", "reader 'portable' takes no buffer size"),
+            ("portable/queue,stat-order=inode", "reader 'portable' takes no stat order"),
+        ] {
+            assert_eq!(method(name).why_not.as_deref(), Some(why_not));
         }
+        let best = ReaderName::best().as_str();
+        let small = method(&format!("{best}/queue,buffer=1K")).why_not;
+        assert_eq!(
+            small.as_deref(),
+            Some("buffer size 1024 is not between 4096 and 4194304 bytes")
+        );
     }
 }

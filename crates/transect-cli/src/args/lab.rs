@@ -152,7 +152,7 @@ pub(crate) struct LabReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodArgs {
-    /// A reader and an order: READER/ORDER
+    /// A reader, an order, settings: READER/ORDER[,threads=N][,buffer=SIZE][,stat-order=ORDER]
     pub(crate) name: String,
     /// The tree
     pub(crate) root: PathBuf,

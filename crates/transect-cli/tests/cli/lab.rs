@@ -198,6 +198,31 @@ fn a_method_of_the_program_speaks_the_protocol_of_contenders() {
         assert_eq!((&line["bytes"], &line["errors"]), (&15.into(), &0.into()));
         assert!(line["elapsed_ns"].as_u64() > Some(0));
     }
-    let _ = env.transect(["lab", "method", "portable/none", "tree", "1"]).exits(2);
     let _ = env.transect(["lab", "method", "portable/queue", "missing", "1"]).exits(2);
+}
+
+#[test]
+fn a_method_of_the_program_takes_settings() {
+    let env = TestEnv::new();
+    tree(&env);
+    let method = |name: &str| env.transect(["lab", "method", name, "tree", "1"]);
+    for name in [
+        "portable/work-stealing,threads=3",
+        "getdents-fstatat/queue,buffer=4K,stat-order=inode",
+        "getdents-fstatat/futures,stat-order=listing,threads=2",
+    ] {
+        let line = method(name).exits(0).quiet().json();
+        assert_eq!((&line["files"], &line["bytes"]), (&3.into(), &15.into()), "{name}");
+    }
+    for (name, told) in [
+        ("portable/none", "no method is called 'portable/none': no order is called 'none'"),
+        (
+            "portable/futures,threads=0",
+            "no method is called 'portable/futures,threads=0': \
+             threads are a number from 1 to 1024, not '0'",
+        ),
+        ("portable/queue,stat-order=inode", "reader 'portable' takes no stat order"),
+    ] {
+        assert_eq!(method(name).exits(2).stderr_text(), format!("transect: {told}\n"));
+    }
 }

@@ -76,7 +76,7 @@ fn absent(methods: &[Method]) -> BTreeMap<String, BTreeSet<String>> {
     for method in methods {
         let Some(why_not) = &method.why_not else { continue };
         let name = match &method.kind {
-            Kind::Engine(reader, _) => format!("{}/*", reader.as_str()),
+            Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
             Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
             Kind::Contender(_) => method.name.clone(),
         };

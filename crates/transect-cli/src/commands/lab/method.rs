@@ -3,15 +3,17 @@
 use std::io::Write;
 
 use transect_lab::launch::RunLine;
-use transect_lab::method::Method;
+use transect_lab::variant::{Variant, VariantError};
 use transect_lab::work;
 
 use crate::args::LabMethodArgs;
 use crate::exit::{End, Fatal};
 
 pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
-    let unknown = || Fatal::Lab(format!("no method is called '{}'", args.name));
-    let options = Method::options(&args.name, &args.root).ok_or_else(unknown)?;
+    let unknown =
+        |error: VariantError| Fatal::Lab(format!("no method is called '{}': {error}", args.name));
+    let variant: Variant = args.name.parse().map_err(unknown)?;
+    let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
     for _ in 0..args.runs {
         let (work, elapsed_ns) = work::walk(options.clone())?;
