@@ -45,6 +45,6 @@ pub use sink::{
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,
-    StatOrder, Verdict, Want,
+    ReaderUser, StatOrder, Verdict, Want,
 };
 pub use walk::Order;

@@ -115,7 +115,13 @@ impl ScanPlan {
     /// # Errors
     /// Only what keeps a walk from beginning. What goes wrong inside a tree is in the sink.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        self.reader.give(self.reader_settings, Walk { plan: self, make })
+        self.give_readers(Walk { plan: self, make })
+    }
+
+    /// Lets `user` use readers as this plan makes them, such as inside readers of its own for
+    /// [`ScanPlan::run_with`].
+    pub fn give_readers<U: ReaderUser>(&self, user: U) -> U::Value {
+        self.reader.give(self.reader_settings, user)
     }
 
     /// Walks with readers of the caller's own, such as the fake one of tests.
