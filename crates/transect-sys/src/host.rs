@@ -42,6 +42,23 @@ pub fn mount_points() -> Option<Vec<PathBuf>> {
     None
 }
 
+/// Returns a word for the file system that a path lies on: the same from one start of the system to
+/// the next, made of letters, digits and hyphens. `None` if nothing tells it from others.
+pub fn file_system_identity(path: &Path) -> Option<String> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::file_system_identity(path);
+    #[cfg(windows)]
+    return crate::windows::system::volume(path).ok().map(|volume| {
+        let kind = volume.file_system.chars().filter(char::is_ascii_alphanumeric);
+        format!("{}-{:08x}", kind.collect::<String>().to_lowercase(), volume.serial)
+    });
+    #[cfg(not(any(target_os = "linux", windows)))]
+    {
+        let _ = path;
+        None
+    }
+}
+
 /// Returns the last name of a path as the directory stores it: where names that differ only in
 /// case are the same, a path may spell it otherwise. `None` for what has no name, such as `/`.
 pub fn stored_name(path: &Path) -> Option<OsString> {

@@ -1,6 +1,7 @@
 //! Linux: `getdents64` and `statx`, relative to directory handles.
 
 mod getdents;
+mod identity;
 mod limits;
 mod mounts;
 mod open;
@@ -8,6 +9,7 @@ mod reader;
 mod stat;
 mod volume;
 
+pub use identity::file_system_identity;
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
