@@ -15,7 +15,7 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 /// A reader and an order, and what they are told beyond that. What is not told is as the engine
 /// would have it.
 ///
-/// Its name is `READER/ORDER[,threads=N][,buffer=SIZE][,stat-order=ORDER]`:
+/// Its name is `READER/ORDER[,threads=N][,busy=N][,waiting=N][,buffer=SIZE][,stat-order=ORDER]`:
 ///
 /// ```
 /// use transect_lab::variant::Variant;
@@ -34,6 +34,10 @@ pub struct Variant {
     pub order: Order,
     /// The most threads.
     pub threads: Option<usize>,
+    /// The most threads while the answers come at once.
+    pub busy_threads: Option<usize>,
+    /// The most threads while directories wait for a device.
+    pub waiting_threads: Option<usize>,
     /// Bytes that one listing call may fill.
     pub buffer_size: Option<usize>,
     /// In which order attributes are asked for.
@@ -43,16 +47,30 @@ pub struct Variant {
 impl Variant {
     /// Returns the variant that is told nothing beyond reader and order.
     pub fn new(reader: ReaderName, order: Order) -> Self {
-        Self { reader, order, threads: None, buffer_size: None, stat_order: None }
+        Self {
+            reader,
+            order,
+            threads: None,
+            busy_threads: None,
+            waiting_threads: None,
+            buffer_size: None,
+            stat_order: None,
+        }
     }
 
     /// Returns the options of a walk below `root`. Whether the reader can be used here, and takes
     /// what it is told, is found out by [`ScanOptions::plan`].
     pub fn options(&self, root: &Path) -> ScanOptions {
-        let Self { reader, order, threads, buffer_size, stat_order } = *self;
-        let reader = Some(reader);
-        let options = ScanOptions::new([root]);
-        ScanOptions { reader, order, threads, buffer_size, stat_order, ..options }
+        ScanOptions {
+            reader: Some(self.reader),
+            order: self.order,
+            threads: self.threads,
+            busy_threads: self.busy_threads,
+            waiting_threads: self.waiting_threads,
+            buffer_size: self.buffer_size,
+            stat_order: self.stat_order,
+            ..ScanOptions::new([root])
+        }
     }
 
     /// Returns whether it walks on several threads.
@@ -63,15 +81,20 @@ impl Variant {
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reader, order, threads, buffer_size, stat_order } = self;
-        write!(f, "{}/{}", reader.as_str(), order.as_str())?;
-        if let Some(threads) = threads {
-            write!(f, ",threads={threads}")?;
+        write!(f, "{}/{}", self.reader.as_str(), self.order.as_str())?;
+        for (key, threads) in [
+            ("threads", self.threads),
+            ("busy", self.busy_threads),
+            ("waiting", self.waiting_threads),
+        ] {
+            if let Some(threads) = threads {
+                write!(f, ",{key}={threads}")?;
+            }
         }
-        if let Some(bytes) = buffer_size {
+        if let Some(bytes) = &self.buffer_size {
             write!(f, ",buffer={}", size::shortest(*bytes))?;
         }
-        if let Some(order) = stat_order {
+        if let Some(order) = &self.stat_order {
             write!(f, ",stat-order={}", order.as_str())?;
         }
         Ok(())
@@ -96,6 +119,8 @@ impl FromStr for Variant {
             let (key, value) = setting.split_once('=').ok_or_else(unknown)?;
             let new = match key {
                 "threads" => variant.threads.replace(threads(value)?).is_none(),
+                "busy" => variant.busy_threads.replace(threads(value)?).is_none(),
+                "waiting" => variant.waiting_threads.replace(threads(value)?).is_none(),
                 "buffer" => variant.buffer_size.replace(buffer_size(value)?).is_none(),
                 "stat-order" => variant.stat_order.replace(stat_order(value)?).is_none(),
                 _ => return Err(unknown()),
@@ -104,7 +129,8 @@ impl FromStr for Variant {
                 return Err(VariantError::Twice(key.to_owned()));
             }
         }
-        if variant.threads.is_some() && !variant.order.is_parallel() {
+        let threads = variant.threads.or(variant.busy_threads).or(variant.waiting_threads);
+        if threads.is_some() && !variant.order.is_parallel() {
             return Err(VariantError::OneThread(variant.order));
         }
         Ok(variant)
@@ -163,7 +189,11 @@ impl fmt::Display for VariantError {
             Self::Reader(name) => write!(f, "no reader is called '{name}'"),
             Self::Order(name) => write!(f, "no order is called '{name}'"),
             Self::Setting(text) => {
-                write!(f, "'{text}' is no setting: threads=N, buffer=SIZE, stat-order=ORDER are")
+                write!(
+                    f,
+                    "'{text}' is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, \
+                     stat-order=ORDER are"
+                )
             }
             Self::Twice(key) => write!(f, "'{key}' is set twice"),
             Self::Threads(text) => {
@@ -192,13 +222,21 @@ mod tests {
     fn any_variant() -> impl Strategy<Value = Variant> {
         let way = (select(ReaderName::ALL), select(Order::ALL));
         let settings = (
-            option::of(THREADS),
+            [option::of(THREADS), option::of(THREADS), option::of(THREADS)],
             option::of(prop_oneof![any::<usize>(), (0_u32..32).prop_map(|bits| 1 << bits)]),
             option::of(select(StatOrder::ALL)),
         );
         (way, settings).prop_map(|((reader, order), (threads, buffer_size, stat_order))| {
-            let threads = threads.filter(|_| order.is_parallel());
-            Variant { reader, order, threads, buffer_size, stat_order }
+            let [threads, busy_threads, waiting_threads] =
+                threads.map(|threads| threads.filter(|_| order.is_parallel()));
+            Variant {
+                threads,
+                busy_threads,
+                waiting_threads,
+                buffer_size,
+                stat_order,
+                ..Variant::new(reader, order)
+            }
         })
     }
 
@@ -242,7 +280,8 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_a_clear_error() {
-        let setting = "is no setting: threads=N, buffer=SIZE, stat-order=ORDER are";
+        let setting =
+            "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER are";
         let threads = "threads are a number from 1 to 1024, not";
         let size = "is no buffer size: a size is a whole number of bytes, or of K, M, G or T";
         for (name, told) in [

@@ -28,9 +28,12 @@ pub struct ScanOptions {
     pub stat_order: Option<StatOrder>,
     /// In which order, and on which threads, directories are read.
     pub order: Order,
-    /// The most threads. By default as many as there are cores while the answers come at once,
-    /// and up to 32 while directories wait for a device.
+    /// The most threads, whatever they wait for.
     pub threads: Option<usize>,
+    /// The most threads while the answers come at once; by default as many as there are cores.
+    pub busy_threads: Option<usize>,
+    /// The most threads while directories wait for a device, or for another machine; by default 32.
+    pub waiting_threads: Option<usize>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
     /// Read pseudo file systems (`/proc`, `/sys`) below a root that is not one itself.
@@ -83,6 +86,18 @@ impl ScanOptions {
     /// Limits the threads. Orders that walk on one thread use one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// Limits the threads while the answers come at once.
+    pub fn busy_threads(mut self, threads: usize) -> Self {
+        self.busy_threads = Some(threads);
+        self
+    }
+
+    /// Limits the threads while directories wait for a device.
+    pub fn waiting_threads(mut self, threads: usize) -> Self {
+        self.waiting_threads = Some(threads);
         self
     }
 

@@ -52,7 +52,8 @@ pub struct ScanPlan {
 /// How many threads a walk may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    asked: Option<usize>,
+    busy: Option<usize>,
+    waiting: Option<usize>,
     /// The most that the descriptors allow.
     most: usize,
 }
@@ -92,7 +93,7 @@ impl ScanPlan {
         }
         let filter = options.filters.compile()?;
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
-        let threads = Threads::new(options.threads, options.order, descriptors);
+        let threads = Threads::new(&options, descriptors);
         Ok(Self {
             roots: options.roots,
             reader,
@@ -162,9 +163,13 @@ impl<S: Sink, M: Fn() -> S + Sync> ReaderUser for Walk<'_, M> {
 }
 
 impl Threads {
-    fn new(asked: Option<usize>, order: Order, descriptors: usize) -> Self {
-        let asked = if order.is_parallel() { asked } else { Some(1) };
-        Self { asked, most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1) }
+    fn new(options: &ScanOptions, descriptors: usize) -> Self {
+        let asked = if options.order.is_parallel() { options.threads } else { Some(1) };
+        Self {
+            busy: asked.or(options.busy_threads),
+            waiting: asked.or(options.waiting_threads),
+            most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
+        }
     }
 
     /// Returns how many threads to use while directories are read at once.
@@ -172,18 +177,19 @@ impl Threads {
     /// Not asked for before a walk turns out to need more than one: counting the cores that a
     /// container may use takes twenty system calls, more than a small directory.
     pub(crate) fn busy(self) -> usize {
-        self.asked.unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS)).clamp(1, self.most)
+        self.busy.unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS)).clamp(1, self.most)
     }
 
-    /// Returns how many threads to use while directories wait for a device.
+    /// Returns how many threads to use while directories wait for a device: no fewer than without.
     pub(crate) fn waiting(self) -> usize {
         let default = || cores().clamp(DEFAULT_THREADS, MOST_DEFAULT_THREADS);
-        self.asked.unwrap_or_else(default).clamp(1, self.most)
+        self.waiting.unwrap_or_else(default).max(self.busy()).min(self.most)
     }
 
     /// Returns the most descriptors that the threads use at once.
     fn descriptors(self) -> usize {
-        self.asked.unwrap_or(MOST_DEFAULT_THREADS).min(self.most) * DESCRIPTORS_PER_THREAD
+        let most = |asked: Option<usize>| asked.unwrap_or(MOST_DEFAULT_THREADS);
+        most(self.busy).max(most(self.waiting)).min(self.most) * DESCRIPTORS_PER_THREAD
     }
 }
 
@@ -219,4 +225,28 @@ fn reader_settings(
         settings.stat_order = order;
     }
     Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(options: ScanOptions) -> (usize, usize) {
+        let plan = options.plan().expect("options that can be");
+        (plan.threads.busy(), plan.threads.waiting())
+    }
+
+    #[test]
+    fn threads_are_limited_apart_while_they_work_and_while_they_wait() {
+        let options = || ScanOptions::new(["."]);
+        let (busy, waiting) = threads(options());
+        assert!(busy <= cores() && waiting >= DEFAULT_THREADS);
+        assert_eq!(threads(options().busy_threads(3)), (3, waiting.max(3)));
+        assert_eq!(threads(options().busy_threads(1).waiting_threads(5)), (1, 5));
+        // Waiting is no reason to stop working.
+        assert_eq!(threads(options().busy_threads(4).waiting_threads(2)), (4, 4));
+        assert_eq!(threads(options().threads(2).busy_threads(7)), (2, 2));
+        assert_eq!(threads(options().order(Order::Queue).busy_threads(7)), (1, 1));
+        assert_eq!(threads(options().waiting_threads(500).max_open(40)), (busy.min(10), 10));
+    }
 }
