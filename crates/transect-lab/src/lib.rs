@@ -20,6 +20,7 @@ pub mod environment;
 pub mod launch;
 pub mod method;
 pub mod preset;
+pub mod profile;
 pub mod ranking;
 pub mod record;
 pub mod reference;

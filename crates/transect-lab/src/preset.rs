@@ -139,9 +139,7 @@ impl Preset {
     /// Returns whether a method takes part, where none is named.
     pub fn holds(&self, method: &Method) -> bool {
         match &method.kind {
-            Kind::Engine(variant) => {
-                self.orders.is_empty() || self.orders.contains(&variant.order)
-            },
+            Kind::Engine(variant) => self.orders.is_empty() || self.orders.contains(&variant.order),
             _ => self.others,
         }
     }

@@ -5,7 +5,7 @@
 //! other, in shuffled order, so whatever drifts has the same share in both and cancels in their
 //! ratio.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix64;
 use super::significance::sign_flip_p;
@@ -19,7 +19,7 @@ pub const RESAMPLES: usize = 10_000;
 const TAIL: usize = RESAMPLES / 40;
 
 /// The ratios `other / base` of the rounds that have both: below 1, the other took less time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratios {
     /// How many rounds.
     pub n: usize,

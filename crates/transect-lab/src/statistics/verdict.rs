@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::paired::Ratios;
 use super::significance::holm;
@@ -21,7 +21,7 @@ pub const LEVEL: f64 = 0.05;
 const MAX_ROUNDS: f64 = 10_000.0;
 
 /// What is said of a method beside the base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It takes less time than the base.

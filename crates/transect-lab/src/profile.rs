@@ -1,0 +1,306 @@
+//! What the lab found out about a file system, kept for the engine: one file for each.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use transect::{Order, ReaderName, ScanOptions, StatOrder};
+
+use crate::environment::{Environment, FileSystem};
+use crate::state::State;
+use crate::statistics::{Ratios, Verdict};
+use crate::variant::Variant;
+
+/// The schema of a profile.
+pub const SCHEMA: &str = "transect.profile/1";
+
+/// The settings that won on a file system, and the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// `transect.profile/1`.
+    pub schema: String,
+    /// What the file system is known by (`transect_sys::host::file_system_identity`).
+    pub identity: String,
+    /// What kind it is.
+    pub file_system: FileSystem,
+    /// What was read to find out.
+    pub measured: PathBuf,
+    /// How many entries that was.
+    pub entries: u64,
+    /// The states of the caches that were measured.
+    pub states: Vec<State>,
+    /// The machine, and when.
+    pub environment: Environment,
+    /// What won.
+    pub settings: Settings,
+    /// Everything that was tried.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The settings of a walk; what is none is as the engine would have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// How directories are read.
+    #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
+    pub reader: Option<ReaderName>,
+    /// The most threads while the answers come at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_threads: Option<usize>,
+    /// The most threads while directories wait for a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_threads: Option<usize>,
+    /// Bytes that one listing call may fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_size: Option<usize>,
+    /// In which order attributes are asked for.
+    #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
+    pub stat_order: Option<StatOrder>,
+}
+
+/// One thing that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What was changed: `threads`, `buffer_size` …, or `all` that won, together.
+    pub setting: String,
+    /// What it was changed to.
+    pub value: String,
+    /// The state of the caches.
+    pub state: State,
+    /// Its time against that of the default; nothing if it did not find the same or failed.
+    pub ratios: Option<Ratios>,
+    /// What is said of it beside the default.
+    pub verdict: Verdict,
+}
+
+impl Settings {
+    /// Returns whether all is as the engine would have it anyway.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the variant of the engine that has these settings.
+    pub fn variant(&self) -> Variant {
+        let reader = self.reader.unwrap_or_else(ReaderName::best);
+        Variant {
+            busy_threads: self.busy_threads,
+            waiting_threads: self.waiting_threads,
+            buffer_size: self.buffer_size,
+            stat_order: self.stat_order,
+            ..Variant::new(reader, Order::default())
+        }
+    }
+
+    /// Sets them in options that leave all of it open. A reader that cannot be used here any more is
+    /// left out, with what it was told: whoever is to read a tree shall not fail because of a
+    /// measurement.
+    pub fn apply(&self, options: &mut ScanOptions) {
+        options.busy_threads = self.busy_threads;
+        options.waiting_threads = self.waiting_threads;
+        if self.variant().options(Path::new(".")).plan().is_ok() {
+            options.reader = self.reader;
+            options.buffer_size = self.buffer_size;
+            options.stat_order = self.stat_order;
+        }
+    }
+}
+
+impl std::fmt::Display for Settings {
+    /// As a list: `reader getdents-statx, busy threads 4`, or `defaults`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [
+            self.reader.map(|reader| format!("reader {}", reader.as_str())),
+            self.busy_threads.map(|threads| format!("busy threads {threads}")),
+            self.waiting_threads.map(|threads| format!("waiting threads {threads}")),
+            self.buffer_size.map(|bytes| format!("buffer {}", crate::size::shortest(bytes))),
+            self.stat_order.map(|order| format!("stat order {}", order.as_str())),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { f.write_str("defaults") } else { f.write_str(&parts.join(", ")) }
+    }
+}
+
+/// The folder that holds profiles.
+#[derive(Clone, Debug)]
+pub struct Profiles(PathBuf);
+
+impl Profiles {
+    /// Returns the profiles of a folder, which need not be there.
+    pub fn of(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Returns where the profile of a file system is, or would be.
+    pub fn file(&self, identity: &str) -> PathBuf {
+        self.0.join(format!("{identity}.json"))
+    }
+
+    /// Returns the profile of the file system that a path lies on; `None` if there is none.
+    ///
+    /// # Errors
+    /// There is one, but it cannot be read.
+    pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
+        // Most machines have none: they are to pay one system call for it.
+        if !self.0.is_dir() {
+            return Ok(None);
+        }
+        let Some(identity) = transect_sys::host::file_system_identity(path) else {
+            return Ok(None);
+        };
+        let text = match std::fs::read_to_string(self.file(&identity)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let profile: Profile = serde_json::from_str(&text)?;
+        if profile.schema != SCHEMA || profile.identity != identity {
+            let why = format!("schema {} of {}", profile.schema, profile.identity);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(Some(profile))
+    }
+
+    /// Stores a profile, in place of the one before; returns its file.
+    ///
+    /// # Errors
+    /// Whatever the system says; the one before is then untouched.
+    pub fn store(&self, profile: &Profile) -> io::Result<PathBuf> {
+        std::fs::create_dir_all(&self.0)?;
+        let file = self.file(&profile.identity);
+        let new = self.0.join(format!("{}.{}.new", profile.identity, std::process::id()));
+        let written = std::fs::File::create(&new).and_then(|mut out| {
+            serde_json::to_writer_pretty(&mut out, profile)?;
+            out.write_all(b"\n")?;
+            out.sync_all()
+        });
+        match written.and_then(|()| std::fs::rename(&new, &file)) {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                let _ = std::fs::remove_file(&new);
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes the profile of a file system; returns its file, `None` if there was none.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn forget(&self, identity: &str) -> io::Result<Option<PathBuf>> {
+        let file = self.file(identity);
+        match std::fs::remove_file(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Readers by their names.
+mod reader {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use transect::ReaderName;
+
+    pub(super) fn serialize<S: Serializer>(
+        reader: &Option<ReaderName>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        reader.map(ReaderName::as_str).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<ReaderName>, D::Error> {
+        let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let known = ReaderName::ALL.iter().find(|reader| reader.as_str() == name);
+        known.map(|&reader| Some(reader)).ok_or_else(|| D::Error::custom("no such reader"))
+    }
+}
+
+/// Stat orders by their names.
+mod stat_order {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use transect::StatOrder;
+
+    pub(super) fn serialize<S: Serializer>(
+        order: &Option<StatOrder>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        order.map(StatOrder::as_str).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<StatOrder>, D::Error> {
+        let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let known = StatOrder::ALL.iter().find(|order| order.as_str() == name);
+        known.map(|&order| Some(order)).ok_or_else(|| D::Error::custom("no such stat order"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    fn profile(identity: &str) -> Profile {
+        Profile {
+            schema: SCHEMA.to_owned(),
+            identity: identity.to_owned(),
+            file_system: FileSystem::default(),
+            measured: PathBuf::from("here"),
+            entries: 7,
+            states: vec![State::Warm],
+            environment: Environment::capture(Vec::new()),
+            settings: Settings {
+                reader: Some(ReaderName::Portable),
+                busy_threads: Some(3),
+                ..Settings::default()
+            },
+            evidence: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_profile_is_found_by_its_file_system_until_it_is_forgotten() {
+        let temp = TempDir::new();
+        let profiles = Profiles::of(temp.join("deep/profiles"));
+        assert!(profiles.load(temp.path()).unwrap().is_none());
+        let identity = transect_sys::host::file_system_identity(temp.path()).unwrap();
+        let stored = profile(&identity);
+        let file = profiles.store(&stored).unwrap();
+        assert_eq!(profiles.load(temp.path()).unwrap().as_ref(), Some(&stored));
+        // Over the one before.
+        assert_eq!(profiles.store(&stored).unwrap(), file);
+
+        std::fs::write(&file, "{}").unwrap();
+        assert!(profiles.load(temp.path()).is_err());
+        profiles.store(&Profile { identity: "other".to_owned(), ..stored }).unwrap();
+        std::fs::rename(profiles.file("other"), &file).unwrap();
+        assert_eq!(
+            profiles.load(temp.path()).unwrap_err().to_string(),
+            "schema transect.profile/1 of other"
+        );
+
+        assert_eq!(profiles.forget(&identity).unwrap(), Some(file));
+        assert_eq!(profiles.forget(&identity).unwrap(), None);
+        assert!(profiles.load(temp.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn settings_are_told_in_words_and_become_options() {
+        let settings = profile("x").settings;
+        assert_eq!(settings.to_string(), "reader portable, busy threads 3");
+        assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=3");
+        assert_eq!(Settings::default().to_string(), "defaults");
+        let mut options = ScanOptions::new(["."]);
+        settings.apply(&mut options);
+        assert_eq!((options.reader, options.busy_threads), (Some(ReaderName::Portable), Some(3)));
+
+        // Portable takes no buffer size: what cannot be used is left out.
+        let impossible = Settings { buffer_size: Some(1 << 16), ..settings };
+        let mut options = ScanOptions::new(["."]);
+        impossible.apply(&mut options);
+        assert_eq!((options.reader, options.buffer_size), (None, None));
+        assert_eq!(options.busy_threads, Some(3));
+        assert!(options.plan().is_ok());
+    }
+}
