@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use wait4::{ResUse, Wait4};
 
+use crate::timed::CallTimes;
 use crate::work::Work;
 
 /// The most lines, and bytes of a line, that are read of anybody.
@@ -22,6 +23,10 @@ pub struct RunLine {
     pub work: Work,
     /// How long it took by its own clock, in nanoseconds.
     pub elapsed_ns: u64,
+    /// What of that passed in the calls of its reader: of this program's own methods only, and
+    /// only if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallTimes>,
 }
 
 /// What a process used.
@@ -145,7 +150,8 @@ pub fn launch(
     Ok((lines, usage))
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+/// Returns a time in nanoseconds, as it stands in samples.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -233,7 +239,7 @@ mod tests {
     fn who_speaks_the_protocol_is_understood() {
         let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 10).unwrap();
         let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
-        assert_eq!(lines, [RunLine { work, elapsed_ns: 4 }; 2]);
+        assert_eq!(lines, [RunLine { work, elapsed_ns: 4, calls: None }; 2]);
     }
 
     #[test]

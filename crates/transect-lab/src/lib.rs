@@ -28,5 +28,6 @@ pub mod session;
 pub mod size;
 pub mod state;
 pub mod statistics;
+pub mod timed;
 pub mod variant;
 pub mod work;

@@ -5,8 +5,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit, Want,
+    Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderUser, ScanError, ScanOptions,
+    ScanPlan, Sink, SkipReason, Visit, Want,
 };
+
+use crate::launch::nanoseconds;
+use crate::timed::{CallSums, CallTimes, Timed};
 
 /// What a walk found.
 ///
@@ -116,8 +120,70 @@ impl Sink for Census {
 /// # Errors
 /// Options that cannot be, or a root that cannot be read.
 pub fn walk(options: ScanOptions) -> Result<(Work, u64), transect::Error> {
-    // Mount points are crossed, pseudo file systems read: as everybody else does.
-    let plan = options.pseudo_file_systems(true).plan()?;
-    let outcome = plan.run(Census::default)?;
-    Ok((outcome.sink.0, u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX)))
+    let outcome = plan(options)?.run(Census::default)?;
+    Ok((outcome.sink.0, nanoseconds(outcome.elapsed)))
+}
+
+/// Does the same, and looks at the clock at every call of the reader: for what the calls take, not
+/// for what the walk takes. That is longer than without: see [`Timed`].
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_timed(options: ScanOptions) -> Result<(Work, CallTimes, u64), transect::Error> {
+    let (plan, sums) = (plan(options)?, CallSums::default());
+    let outcome = plan.give_readers(TimedWalk { plan: &plan, sums: &sums })?;
+    Ok((outcome.sink.0, sums.times(outcome.threads), nanoseconds(outcome.elapsed)))
+}
+
+/// Mount points are crossed, pseudo file systems read: as everybody else does.
+fn plan(options: ScanOptions) -> Result<ScanPlan, transect::Error> {
+    options.pseudo_file_systems(true).plan()
+}
+
+/// A walk whose readers, of whatever type, are timed.
+struct TimedWalk<'w> {
+    plan: &'w ScanPlan,
+    sums: &'w CallSums,
+}
+
+impl ReaderUser for TimedWalk<'_> {
+    type Value = Result<Outcome<Census>, transect::Error>;
+
+    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value {
+        self.plan.run_with(Census::default, || Timed::new(make(), self.sums))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect::{Order, ReaderName};
+    use transect_testkit::{TempDir, trees};
+
+    use super::*;
+
+    #[test]
+    fn timed_walks_find_the_same_and_no_more_time_than_there_was() {
+        let temp = TempDir::new();
+        trees::many_small_dirs(temp.path());
+        let expected = Work::expected(temp.path());
+        for &reader in ReaderName::ALL.iter().filter(|reader| reader.why_not().is_none()) {
+            for &order in Order::ALL {
+                let options = || ScanOptions::new([temp.path()]).reader(reader).order(order);
+                let context = format!("{} in {}", reader.as_str(), order.as_str());
+                assert_eq!(walk(options()).unwrap().0, expected, "{context}");
+                let (work, times, elapsed_ns) = walk_timed(options().threads(2)).unwrap();
+                assert_eq!(work, expected, "{context}");
+                assert_eq!(times.opening_calls, work.directories, "{context}");
+                // One for each directory, and of the root before it is opened.
+                assert!(times.listing_calls >= work.directories, "{context}: {times:?}");
+                assert!(times.attributes_calls > work.directories, "{context}: {times:?}");
+                let each = [times.opening_ns, times.listing_ns, times.attributes_ns];
+                assert!(each.iter().all(|&ns| ns > 0), "{context}: {times:?}");
+                let threads = if order.is_parallel() { 1..=2 } else { 1..=1 };
+                assert!(threads.contains(&times.threads), "{context}: {times:?}");
+                let spent: u64 = each.iter().sum();
+                assert!(spent <= times.threads * elapsed_ns, "{context}: {times:?}, {elapsed_ns}");
+            }
+        }
+    }
 }

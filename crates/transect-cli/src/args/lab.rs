@@ -158,4 +158,7 @@ pub(crate) struct LabMethodArgs {
     pub(crate) root: PathBuf,
     /// Walks
     pub(crate) runs: usize,
+    /// Say what time passed in the calls of the reader, too; the walks take longer by that
+    #[arg(long)]
+    pub(crate) per_call: bool,
 }

@@ -202,6 +202,25 @@ fn a_method_of_the_program_speaks_the_protocol_of_contenders() {
 }
 
 #[test]
+fn a_method_of_the_program_says_what_its_calls_took_if_asked() {
+    let env = TestEnv::new();
+    tree(&env);
+    let method = |more: &[&str]| {
+        let args = ["lab", "method", "portable/queue", "tree", "1"];
+        env.transect(args.iter().chain(more)).exits(0).quiet().json()
+    };
+    assert_eq!(method(&[])["calls"], Value::Null);
+    let line = method(&["--per-call"]);
+    assert_eq!(line["files"], 3);
+    let calls = &line["calls"];
+    assert_eq!((&calls["opening_calls"], &calls["threads"]), (&3.into(), &1.into()), "{line}");
+    for kind in ["opening_ns", "listing_ns", "attributes_ns"] {
+        let spent = calls[kind].as_u64().expect("a number");
+        assert!(spent > 0 && spent < line["elapsed_ns"].as_u64().expect("a number"), "{line}");
+    }
+}
+
+#[test]
 fn a_method_of_the_program_takes_settings() {
     let env = TestEnv::new();
     tree(&env);

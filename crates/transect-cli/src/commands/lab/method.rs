@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use transect::ScanOptions;
 use transect_lab::launch::RunLine;
 use transect_lab::variant::{Variant, VariantError};
 use transect_lab::work;
@@ -16,14 +17,23 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
     for _ in 0..args.runs {
-        let (work, elapsed_ns) = work::walk(options.clone())?;
-        if work.directories == 0 {
+        let line = walk(options.clone(), args.per_call)?;
+        if line.work.directories == 0 {
             let root = args.root.display();
             return Err(Fatal::Lab(format!("cannot read directory '{root}'")));
         }
         let mut out = std::io::stdout().lock();
-        crate::output::write_json(&mut out, &RunLine { work, elapsed_ns })?;
+        crate::output::write_json(&mut out, &line)?;
         out.flush()?;
     }
     Ok(End::Complete)
+}
+
+fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error> {
+    if per_call {
+        let (work, calls, elapsed_ns) = work::walk_timed(options)?;
+        return Ok(RunLine { work, elapsed_ns, calls: Some(calls) });
+    }
+    let (work, elapsed_ns) = work::walk(options)?;
+    Ok(RunLine { work, elapsed_ns, calls: None })
 }
