@@ -19,6 +19,7 @@ pub mod corpus;
 pub mod environment;
 pub mod launch;
 pub mod method;
+pub mod peer;
 pub mod preset;
 pub mod profile;
 pub mod ranking;

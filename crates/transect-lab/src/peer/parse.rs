@@ -1,0 +1,420 @@
+//! How the outputs of peers are understood: as bytes, in pieces, in bounded memory.
+//!
+//! A listing of two million entries is a hundred megabytes, and names are any bytes. Every parser
+//! reads to the end of the output, whatever it thinks of it: who writes into a closed pipe dies of
+//! that, and would be blamed for it.
+
+use std::io::{ErrorKind, Read};
+
+use super::claimed::Claimed;
+
+/// How an output is understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// One number, the first: bytes.
+    Sum,
+    /// A line for every entry, its type and its length: `f 1234`, as `find -printf '%y %s\n'` has
+    /// it. The claimed bytes are those of regular files.
+    Records,
+    /// The name of every regular file, ended by a zero byte.
+    Files,
+    /// The export of `ncdu`: a directory is an array of what is in it, an entry an object. The
+    /// claimed bytes are those of regular files.
+    Export,
+}
+
+impl Output {
+    /// Reads an output to its end.
+    ///
+    /// # Errors
+    /// It is something else, or cut off.
+    pub fn parse(self, output: impl Read) -> Result<Claimed, String> {
+        match self {
+            Self::Sum => read::<Sum>(output),
+            Self::Records => read::<Records>(output),
+            Self::Files => read::<Files>(output),
+            Self::Export => read::<Export>(output),
+        }
+    }
+}
+
+/// What makes a claim of bytes that come one after the other.
+trait Parser: Default {
+    /// Takes a byte.
+    fn take(&mut self, byte: u8) -> Result<(), String>;
+
+    /// Returns the claim when there are no more.
+    fn end(self) -> Result<Claimed, String>;
+}
+
+fn read<P: Parser>(mut output: impl Read) -> Result<Claimed, String> {
+    let mut parser = P::default();
+    let mut buffer = vec![0; 64 << 10];
+    let mut sane = Ok(());
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) if sane.is_ok() => {
+                sane = buffer[..length].iter().try_for_each(|&byte| parser.take(byte));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(format!("its output cannot be read: {error}")),
+        }
+    }
+    sane.and_then(|()| parser.end())
+}
+
+/// A number that is read digit by digit.
+#[derive(Default)]
+struct Number(Option<u64>);
+
+impl Number {
+    /// Takes a byte, and returns whether it was a digit of the number.
+    fn take(&mut self, byte: u8) -> Result<bool, String> {
+        if byte.is_ascii_digit() {
+            let grown = self.0.unwrap_or(0).checked_mul(10);
+            let grown = grown.and_then(|number| number.checked_add(u64::from(byte - b'0')));
+            self.0 = Some(grown.ok_or("prints a number beyond all lengths")?);
+        }
+        Ok(byte.is_ascii_digit())
+    }
+}
+
+/// [`Output::Sum`]
+#[derive(Default)]
+struct Sum {
+    number: Number,
+    complete: bool,
+}
+
+impl Parser for Sum {
+    fn take(&mut self, byte: u8) -> Result<(), String> {
+        if self.complete {
+            return Ok(());
+        }
+        // Spaces may come first: numbers stand in a column.
+        let before = self.number.0.is_none() && byte.is_ascii_whitespace();
+        if !self.number.take(byte)? && !before {
+            self.complete = true;
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Claimed, String> {
+        self.number.0.map(Claimed::bytes).ok_or_else(|| "prints no sum".to_owned())
+    }
+}
+
+/// [`Output::Records`]
+#[derive(Default)]
+struct Records {
+    files: u64,
+    directories: u64,
+    others: u64,
+    bytes: u64,
+    /// The type of the entry of which the line is being read.
+    file_type: Option<u8>,
+    space: bool,
+    length: Number,
+}
+
+impl Parser for Records {
+    fn take(&mut self, byte: u8) -> Result<(), String> {
+        match (self.file_type, byte) {
+            (None, b'a'..=b'z' | b'A'..=b'Z' | b'?') => self.file_type = Some(byte),
+            (Some(_), b' ') if !self.space => self.space = true,
+            (Some(_), b'0'..=b'9') if self.space => {
+                self.length.take(byte)?;
+            }
+            (Some(file_type), b'\n') => {
+                let Self { length: Number(Some(length)), .. } = *self else {
+                    return Err("prints an entry without a length".to_owned());
+                };
+                match file_type {
+                    b'f' => {
+                        self.files += 1;
+                        self.bytes += length;
+                    }
+                    b'd' => self.directories += 1,
+                    _ => self.others += 1,
+                }
+                (self.file_type, self.space, self.length) = (None, false, Number::default());
+            }
+            _ => return Err(format!("prints '{}' inside an entry", byte.escape_ascii())),
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Claimed, String> {
+        let Self { files, directories, others, bytes, file_type, .. } = self;
+        if file_type.is_some() {
+            return Err("its last entry is cut off".to_owned());
+        }
+        Ok(Claimed {
+            files: Some(files),
+            directories: Some(directories),
+            others: Some(others),
+            bytes: Some(bytes),
+        })
+    }
+}
+
+/// [`Output::Files`]
+#[derive(Default)]
+struct Files {
+    files: u64,
+    inside: bool,
+}
+
+impl Parser for Files {
+    fn take(&mut self, byte: u8) -> Result<(), String> {
+        self.files += u64::from(byte == 0);
+        self.inside = byte != 0;
+        Ok(())
+    }
+
+    fn end(self) -> Result<Claimed, String> {
+        if self.inside {
+            return Err("its last name is cut off".to_owned());
+        }
+        Ok(Claimed::files(self.files))
+    }
+}
+
+/// [`Output::Export`]: `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`.
+///
+/// No JSON parser would do: names are written as they are, and need not be text. What must be known
+/// of an entry is known when its object ends, so nothing is kept but the depth.
+#[derive(Default)]
+struct Export {
+    claimed: [u64; 4],
+    /// How many arrays are open.
+    depth: u64,
+    /// An array has been opened, and nothing stood in it: the next object is a directory.
+    opened: bool,
+    complete: bool,
+    /// Inside of an object: what it says so far.
+    object: Option<Object>,
+}
+
+/// An entry that is being read.
+#[derive(Default)]
+struct Object {
+    directory: bool,
+    /// Inside of a string.
+    string: bool,
+    escaped: bool,
+    /// The string after which a colon came, as far as it is worth knowing; and that it did.
+    key: Vec<u8>,
+    value: bool,
+    length: Number,
+    /// It says `"notreg":true`.
+    not_regular: bool,
+}
+
+/// As many bytes of a key as tell all keys apart.
+const KEY: usize = 16;
+
+impl Export {
+    const FILES: usize = 0;
+    const DIRECTORIES: usize = 1;
+    const OTHERS: usize = 2;
+    const BYTES: usize = 3;
+
+    fn add(&mut self, object: &Object) {
+        // The object on the first level is about the export itself.
+        if self.depth < 2 {
+            return;
+        }
+        let kind = match (object.directory, object.not_regular) {
+            (true, _) => Self::DIRECTORIES,
+            (false, true) => Self::OTHERS,
+            (false, false) => Self::FILES,
+        };
+        self.claimed[kind] += 1;
+        if kind == Self::FILES {
+            // A length of nothing is left out.
+            self.claimed[Self::BYTES] += object.length.0.unwrap_or(0);
+        }
+    }
+}
+
+impl Parser for Export {
+    fn take(&mut self, byte: u8) -> Result<(), String> {
+        if let Some(object) = &mut self.object {
+            if object.take(byte)? {
+                return Ok(());
+            }
+            if let Some(object) = self.object.take() {
+                self.add(&object);
+            }
+            return Ok(());
+        }
+        match byte {
+            b'[' if !self.complete => (self.depth, self.opened) = (self.depth + 1, true),
+            b'{' if self.depth > 0 => {
+                let directory = std::mem::take(&mut self.opened);
+                self.object = Some(Object { directory, ..Object::default() });
+            }
+            b']' if self.depth > 0 => {
+                self.depth -= 1;
+                self.complete = self.depth == 0;
+            }
+            // The version, before the first object.
+            b'0'..=b'9' if self.depth == 1 => self.opened = false,
+            b',' | b'\n' | b' ' => {}
+            _ => return Err(format!("prints '{}' between two entries", byte.escape_ascii())),
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Claimed, String> {
+        if !self.complete {
+            return Err("its export is cut off".to_owned());
+        }
+        let [files, directories, others, bytes] = self.claimed.map(Some);
+        Ok(Claimed { files, directories, others, bytes })
+    }
+}
+
+impl Object {
+    /// Takes a byte, and returns whether the object goes on behind it.
+    fn take(&mut self, byte: u8) -> Result<bool, String> {
+        if self.string {
+            match byte {
+                _ if std::mem::take(&mut self.escaped) => {}
+                b'\\' => self.escaped = true,
+                b'"' => self.string = false,
+                _ if !self.value && self.key.len() < KEY => self.key.push(byte),
+                _ => {}
+            }
+            return Ok(true);
+        }
+        match byte {
+            b'"' => {
+                self.string = true;
+                if !self.value {
+                    self.key.clear();
+                }
+            }
+            b':' => self.value = true,
+            b',' => self.value = false,
+            b'}' => return Ok(false),
+            _ if self.value && self.key == b"asize" => {
+                self.length.take(byte)?;
+            }
+            b't' if self.value && self.key == b"notreg" => self.not_regular = true,
+            _ => {}
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed(files: u64, directories: u64, others: u64, bytes: u64) -> Claimed {
+        Claimed {
+            files: Some(files),
+            directories: Some(directories),
+            others: Some(others),
+            bytes: Some(bytes),
+        }
+    }
+
+    /// A reader that gives a byte at a time: nothing may depend on where pieces end.
+    struct Drops<'a>(&'a [u8]);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = buffer.len().min(1);
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    #[track_caller]
+    fn parses(output: Output, text: &[u8]) -> Claimed {
+        let claimed = output.parse(text).unwrap();
+        assert_eq!(output.parse(Drops(text)), Ok(claimed));
+        claimed
+    }
+
+    /// As the programs printed them, versions as named: the same tree of 8,593,015,300 bytes.
+    #[test]
+    fn a_sum_is_the_first_number() {
+        for (program, text, bytes) in [
+            ("du 9.1", "8593015300\t/tmp/2024/rich\n", 8_593_015_300),
+            ("gdu 5.22.0", " 11764752 /\n", 11_764_752),
+            ("diskus 0.9.0", "8590090155\n", 8_590_090_155),
+            ("dua 3.0.0", "8593015300 b rich\n         0 b /dev/null\n", 8_593_015_300),
+            ("dua 3.0.0", "      8192 b 77\n         0 b /dev/null\n", 8192),
+            ("pdu 0.24.0", "8593015300 ┌──rich│██████████│100%\n", 8_593_015_300),
+            ("dust 1.2.7", "8593015300B ─── rich\n", 8_593_015_300),
+            ("nothing", "0\tempty\n", 0),
+        ] {
+            assert_eq!(parses(Output::Sum, text.as_bytes()), Claimed::bytes(bytes), "{program}");
+        }
+        for none in ["", "\n", "total 12", "-12", "┌──rich 8593015300"] {
+            assert_eq!(Output::Sum.parse(none.as_bytes()), Err("prints no sum".to_owned()));
+        }
+        let beyond = Output::Sum.parse(&b"99999999999999999999"[..]).unwrap_err();
+        assert_eq!(beyond, "prints a number beyond all lengths");
+    }
+
+    #[test]
+    fn records_are_counted_by_type() {
+        let text = b"d 4096\nf 1000\nf 0\nl 3\np 0\ns 0\nd 4096\nf 8589934592\n";
+        assert_eq!(parses(Output::Records, text), claimed(3, 2, 3, 8_589_935_592));
+        assert_eq!(parses(Output::Records, b""), claimed(0, 0, 0, 0));
+        for (text, reason) in [
+            ("f 10\nf 1", "its last entry is cut off"),
+            ("f\n", "prints an entry without a length"),
+            ("f \n", "prints an entry without a length"),
+            ("f 1x\n", "prints 'x' inside an entry"),
+            ("ff 1\n", "prints 'f' inside an entry"),
+            ("/tmp/rich\n", "prints '/' inside an entry"),
+            ("f -1\n", "prints '-' inside an entry"),
+        ] {
+            assert_eq!(Output::Records.parse(text.as_bytes()), Err(reason.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_end_with_a_zero_and_may_hold_anything_else() {
+        assert_eq!(parses(Output::Files, b"./a\0./b\n\xff\0"), Claimed::files(2));
+        assert_eq!(parses(Output::Files, b""), Claimed::files(0));
+        let cut = Output::Files.parse(&b"./a\0./b"[..]).unwrap_err();
+        assert_eq!(cut, "its last name is cut off");
+    }
+
+    /// `ncdu` 1.18, shortened.
+    #[test]
+    fn an_export_is_read_whatever_the_names_hold() {
+        let text = b"[1,2,{\"progname\":\"ncdu\",\"progver\":\"1.18\",\"timestamp\":1795252127},\n\
+            [{\"name\":\"/tmp/[rich\",\"asize\":4096,\"dsize\":4096,\"dev\":65024},\n\
+            {\"name\":\"x\",\"asize\":1000,\"dsize\":4096,\"ino\":7,\"hlnkc\":true,\"nlink\":4},\n\
+            {\"name\":\"fifo\",\"ino\":8,\"hlnkc\":true,\"nlink\":2,\"notreg\":true},\n\
+            [{\"name\":\"d\xff\\n1\",\"asize\":4096,\"dsize\":4096},\n\
+            {\"name\":\"\\\"}],{\\\"asize\\\":77\\\\\",\"asize\":14}],\n\
+            {\"name\":\"asize\"},\n\
+            {\"name\":\"dangling\",\"asize\":15,\"notreg\":true},\n\
+            [{\"name\":\"empty\",\"asize\":4096,\"dsize\":4096}]]]";
+        assert_eq!(parses(Output::Export, text), claimed(3, 3, 2, 1014));
+        for length in 0..text.len() {
+            let cut = Output::Export.parse(&text[..length]).unwrap_err();
+            assert_eq!(cut, "its export is cut off", "after {length} bytes");
+        }
+        let garbage = Output::Export.parse(&b"Error opening\n"[..]).unwrap_err();
+        assert_eq!(garbage, "prints 'E' between two entries");
+    }
+
+    /// Who writes into a closed pipe dies, and would be blamed for it.
+    #[test]
+    fn the_rest_of_garbage_is_read_and_forgotten() {
+        let mut rest = &[b'!'; 200_000][..];
+        assert!(Output::Records.parse(&mut rest).is_err());
+        assert!(rest.is_empty());
+    }
+}
