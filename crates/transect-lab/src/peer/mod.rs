@@ -95,7 +95,8 @@ impl Peer {
         let Some(program) = self.program() else {
             return Some(format!("needs {}: {}", self.programs.join(" or "), self.install));
         };
-        let said = self.said_version()?;
+        // Who says nothing, or cannot be started, is nobody known.
+        let said = self.said_version().unwrap_or_default();
         (!said.contains(self.mark))
             .then(|| format!("'{program}' is another program ({said}): {}", self.install))
     }
