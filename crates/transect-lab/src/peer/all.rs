@@ -81,7 +81,7 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "pdu",
         programs: &["pdu"],
-        mark: "parallel-disk-usage",
+        mark: "pdu",
         language: "Rust",
         parallel: true,
         install: "cargo install parallel-disk-usage",
