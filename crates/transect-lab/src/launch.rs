@@ -1,7 +1,7 @@
 //! One process, from its start to its end, whatever it does.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -98,16 +98,52 @@ impl std::fmt::Display for Failure {
 /// # Errors
 /// Whatever it did instead.
 pub fn launch(
-    mut command: Command,
+    command: Command,
     runs: usize,
     limit: Duration,
 ) -> Result<(Vec<RunLine>, Usage), Failure> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (lines, usage) = listen(command, limit, read_lines)?;
+    let lines = lines?;
+    if lines.len() != runs {
+        return Err(Failure::WrongNumber { asked: runs, printed: lines.len() });
+    }
+    Ok((lines, usage))
+}
+
+/// Starts a process, lets `read` read what it prints on a thread beside it, and waits for its end,
+/// but not longer than `limit`. Who reads must read to the end.
+///
+/// # Errors
+/// Whatever it did instead of ending well.
+pub fn listen<T: Send + 'static>(
+    command: Command,
+    limit: Duration,
+    read: impl FnOnce(ChildStdout) -> T + Send + 'static,
+) -> Result<(T, Usage), Failure> {
+    let read = |output: Option<ChildStdout>| read(output.expect("BUG: stdout is a pipe"));
+    run(command, Stdio::piped(), limit, read)
+}
+
+/// The same with a process that prints into the null device.
+///
+/// # Errors
+/// Whatever it did instead of ending well.
+pub fn time(command: Command, limit: Duration) -> Result<Usage, Failure> {
+    run(command, Stdio::null(), limit, drop).map(|((), usage)| usage)
+}
+
+fn run<T: Send + 'static>(
+    mut command: Command,
+    output: Stdio,
+    limit: Duration,
+    read: impl FnOnce(Option<ChildStdout>) -> T + Send + 'static,
+) -> Result<(T, Usage), Failure> {
+    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
     in_a_group_of_its_own(&mut command);
     let start = Instant::now();
     let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
     let mut child = command.spawn().map_err(not_started)?;
-    let stdout = child.stdout.take().expect("BUG: stdout is a pipe");
+    let stdout = child.stdout.take();
     let stderr = child.stderr.take().expect("BUG: stderr is a pipe");
     let group = child.id();
 
@@ -118,7 +154,7 @@ pub fn launch(
         let _ = send.send(());
         ended
     });
-    let lines = std::thread::spawn(move || read_lines(stdout));
+    let reading = std::thread::spawn(move || read(stdout));
     let said = std::thread::spawn(move || tail(stderr));
 
     let hung = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
@@ -128,7 +164,7 @@ pub fn launch(
     }
     let wall = start.elapsed();
     let resources = waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let lines = lines.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if hung {
         return Err(Failure::Hung { seconds: limit.as_secs() });
@@ -137,17 +173,13 @@ pub fn launch(
     if !status.success() {
         return Err(Failure::Died { how: status.to_string(), said });
     }
-    let lines = lines?;
-    if lines.len() != runs {
-        return Err(Failure::WrongNumber { asked: runs, printed: lines.len() });
-    }
     let usage = Usage {
         wall_ns: nanoseconds(wall),
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: rusage.maxrss,
     };
-    Ok((lines, usage))
+    Ok((read, usage))
 }
 
 /// Returns a time in nanoseconds, as it stands in samples.

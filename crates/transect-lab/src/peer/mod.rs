@@ -31,11 +31,13 @@ mod all;
 mod claimed;
 mod inventory;
 mod parse;
+mod run;
 
 pub use all::PEERS;
 pub use claimed::Claimed;
 pub use inventory::{Inventory, Part};
 pub use parse::Output;
+pub use run::{Aim, Ran};
 
 use crate::contender::is_on_path;
 
