@@ -50,7 +50,8 @@ impl Accesses {
         if let Some(folder) = command.get_current_dir() {
             strace.current_dir(folder);
         }
-        let ran = launch::launch(strace, 1, limit).map_err(|failure| failure.to_string());
+        strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = launch::time(strace, limit).map_err(|failure| failure.to_string());
         let text = std::fs::read_to_string(&table);
         // It may not be there.
         let _ = std::fs::remove_file(&table);

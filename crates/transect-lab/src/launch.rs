@@ -69,6 +69,14 @@ pub enum Failure {
         /// The line.
         line: String,
     },
+    /// Its clock cannot be right: it stood still, ran backwards, or told of more time than its
+    /// process had.
+    Clock {
+        /// The time of all its walks by its own clock, in nanoseconds.
+        own_ns: u64,
+        /// From its start to its end, in nanoseconds.
+        wall_ns: u64,
+    },
     /// It printed fewer or more lines than runs were asked for.
     WrongNumber {
         /// Runs asked for.
@@ -86,6 +94,9 @@ impl std::fmt::Display for Failure {
             Self::Died { how, said } if said.is_empty() => write!(f, "died: {how}"),
             Self::Died { how, said } => write!(f, "died: {how}: {said}"),
             Self::Garbage { line } => write!(f, "printed garbage: {line}"),
+            Self::Clock { own_ns, wall_ns } => {
+                write!(f, "its clock is wrong: {own_ns} ns in a process of {wall_ns} ns")
+            }
             Self::WrongNumber { asked, printed } => {
                 write!(f, "printed {printed} results instead of {asked}")
             }
@@ -106,6 +117,10 @@ pub fn launch(
     let lines = lines?;
     if lines.len() != runs {
         return Err(Failure::WrongNumber { asked: runs, printed: lines.len() });
+    }
+    let own_ns = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.elapsed_ns));
+    if own_ns > usage.wall_ns || lines.iter().any(|line| line.elapsed_ns == 0) {
+        return Err(Failure::Clock { own_ns, wall_ns: usage.wall_ns });
     }
     Ok((lines, usage))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use transect::{Order, ReaderName};
 
 use crate::contender::Contender;
+use crate::peer::{PEERS, Peer};
 use crate::variant::Variant;
 
 /// One way of doing the work.
@@ -33,6 +34,8 @@ pub enum Kind {
     Engine(Variant),
     /// A method of a contender.
     Contender(Box<Contender>),
+    /// A program as it comes.
+    Peer(&'static Peer),
     /// It cannot exist here.
     Absent,
 }
@@ -43,6 +46,7 @@ impl Kind {
         match self {
             Self::Engine(..) => "engine",
             Self::Contender(_) => "contender",
+            Self::Peer(_) => "peer",
             Self::Absent => "absent",
         }
     }
@@ -91,6 +95,15 @@ impl Method {
                 kind: Kind::Contender(Box::new(contender.clone())),
             }));
         }
+        methods.extend(PEERS.iter().map(|peer| Self {
+            name: peer.name.to_owned(),
+            contract: Vec::new(),
+            language: peer.language.to_owned(),
+            about: peer.about.to_owned(),
+            parallel: peer.parallel,
+            why_not: peer.why_not(),
+            kind: Kind::Peer(peer),
+        }));
         methods.extend(ABSENT.iter().map(|&(name, contract, language, why_not)| Self {
             name: name.to_owned(),
             contract: vec![contract.to_owned()],

@@ -5,10 +5,10 @@
 //! next one walks on, and no time is shown of a method that found something else. A single run
 //! decides nothing; `--rounds` makes more of them.
 
-use transect::Order;
+use transect::{Order, ReaderName};
 
-use crate::method::{Kind, Method};
 use crate::state::State;
+use crate::variant::Variant;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct Preset {
     /// The orders of the engine's methods; nothing for all of them.
     orders: &'static [Order],
     /// The threads that its methods on several threads use.
-    pub threads: Option<usize>,
+    threads: Option<usize>,
     /// Whether contenders and peers take part.
     others: bool,
     /// Whether calls are counted and timed afterwards, in runs of their own.
@@ -136,12 +136,20 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns whether a method takes part, where none is named.
-    pub fn holds(&self, method: &Method) -> bool {
-        match &method.kind {
-            Kind::Engine(variant) => self.orders.is_empty() || self.orders.contains(&variant.order),
-            _ => self.others,
-        }
+    /// Returns the variants of the engine that take part, where no method is named.
+    pub fn variants(&self) -> impl Iterator<Item = Variant> {
+        let orders = if self.orders.is_empty() { Order::ALL } else { self.orders };
+        ReaderName::ALL.iter().flat_map(move |&reader| {
+            orders.iter().map(move |&order| {
+                let threads = self.threads.filter(|_| order.is_parallel());
+                Variant { threads, ..Variant::new(reader, order) }
+            })
+        })
+    }
+
+    /// Returns whether a method takes part that is none of the engine's, where no method is named.
+    pub fn holds_others(&self) -> bool {
+        self.others
     }
 }
 
@@ -160,6 +168,14 @@ mod tests {
             }
         }
         assert!(Preset::find("fast").is_none());
+    }
+
+    #[test]
+    fn the_article_with_seven_threads_has_seven_threads() {
+        let preset = Preset::find("article-s2").expect("a preset");
+        let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
+        assert_eq!(variants.len(), ReaderName::ALL.len());
+        assert!(variants.iter().all(|name| name.ends_with("/shared-queue,threads=7")));
     }
 
     #[test]

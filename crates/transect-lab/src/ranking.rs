@@ -15,6 +15,7 @@ use crate::state::State;
 use crate::statistics::protocol::mean_without_the_first;
 use crate::statistics::verdict::DEFAULT_THRESHOLD;
 use crate::statistics::{Judgement, Ratios, Summary, aa_check, judge_all};
+use crate::timed::CallTimes;
 
 /// What a session has come to on one tree, in one state of the caches.
 #[derive(Debug, Serialize)]
@@ -64,6 +65,8 @@ pub struct Row {
     pub below_the_floor: bool,
     /// The system calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
+    /// The time inside the calls of its walk, if they were timed.
+    pub calls: Option<CallTimes>,
     /// Against the base.
     pub to_base: Option<Ratios>,
     /// What is said of it beside the base.
@@ -101,7 +104,7 @@ pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
 }
 
 fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let Recorded { header, samples, counted } = recorded;
+    let Recorded { header, samples, counted, timed } = recorded;
     let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in &header.cells {
@@ -129,10 +132,11 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         row.below_the_floor = row.to_floor.as_ref().is_some_and(|ratios| ratios.high < 1.0);
         let is_base = cell.name == header.base || cell.name == header.again;
         row.to_base = if is_base { None } else { against(&header.base, &cell.name) };
-        row.accesses = counted
-            .iter()
-            .find(|counted| counted.place == place && counted.cell == cell.name)
-            .map(|counted| counted.accesses);
+        let is_it = |of_place: usize, of_cell: &str| of_place == place && of_cell == cell.name;
+        let accesses = counted.iter().find(|counted| is_it(counted.place, &counted.cell));
+        row.accesses = accesses.map(|counted| counted.accesses);
+        let calls = timed.iter().find(|timed| is_it(timed.place, &timed.cell));
+        row.calls = calls.map(|timed| timed.calls);
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
@@ -179,6 +183,7 @@ impl Row {
             to_floor: None,
             below_the_floor: false,
             accesses: None,
+            calls: None,
             to_base: None,
             judgement: None,
         })

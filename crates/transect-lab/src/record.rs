@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::accesses::Accesses;
 use crate::environment::{Environment, FileSystem};
 use crate::launch::{Failure, RunLine, Usage};
+use crate::peer::Inventory;
 use crate::state::State;
+use crate::timed::CallTimes;
 use crate::work::Work;
 
 /// The schema of a session's first line.
@@ -63,12 +65,16 @@ pub struct Place {
     pub file_system: FileSystem,
     /// What a plain recursion found there.
     pub expected: Work,
+    /// The same in full: what the figures of peers are made of.
+    pub inventory: Inventory,
 }
 
 impl Place {
     /// Looks at a tree: one plain recursion, after which it is in memory as far as it fits.
     pub fn look(name: String, root: PathBuf) -> Self {
-        Self { name, file_system: FileSystem::of(&root), expected: Work::expected(&root), root }
+        let inventory = Inventory::of(&root);
+        let file_system = FileSystem::of(&root);
+        Self { name, root, file_system, expected: inventory.work(), inventory }
     }
 
     /// Returns how many entries it has, its root included.
@@ -148,12 +154,25 @@ pub struct Counted {
     pub accesses: Accesses,
 }
 
+/// What a method spends in its calls: a further line of the file, one for each of the engine's cells
+/// and place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timed {
+    /// Which of the header's places.
+    pub place: usize,
+    /// The cell.
+    pub cell: String,
+    /// The time inside the calls of its walk.
+    pub calls: CallTimes,
+}
+
 /// A line behind the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 enum Line {
     Sample(Sample),
     Accesses(Counted),
+    Calls(Timed),
 }
 
 /// All that a file holds.
@@ -163,8 +182,10 @@ pub struct Recorded {
     pub header: Header,
     /// What was measured so far.
     pub samples: Vec<Sample>,
-    /// What was counted so far.
+    /// Whose calls were counted so far.
     pub counted: Vec<Counted>,
+    /// Whose calls were timed so far.
+    pub timed: Vec<Timed>,
 }
 
 /// What can go wrong with the file of a session.
@@ -209,7 +230,8 @@ impl Record {
     pub fn create(header: Header, path: &Path) -> Result<Self, Error> {
         let file = File::options().append(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
-        let recorded = Recorded { header, samples: Vec::new(), counted: Vec::new() };
+        let recorded =
+            Recorded { header, samples: Vec::new(), counted: Vec::new(), timed: Vec::new() };
         let mut record = Self { recorded, file, path: path.to_owned() };
         let first = serde_json::to_vec(&record.recorded.header);
         record.append(first)?;
@@ -258,6 +280,16 @@ impl Record {
         Ok(())
     }
 
+    /// Adds what was timed.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_timed(&mut self, timed: Timed) -> Result<(), Error> {
+        self.append_line(&Line::Calls(timed.clone()))?;
+        self.recorded.timed.push(timed);
+        Ok(())
+    }
+
     fn append_line(&mut self, line: &Line) -> Result<(), Error> {
         self.append(serde_json::to_vec(line))
     }
@@ -292,7 +324,7 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
         return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
     }
     let is_known = |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
-    let (mut samples, mut counted) = (Vec::new(), Vec::new());
+    let (mut samples, mut counted, mut timed) = (Vec::new(), Vec::new(), Vec::new());
     for (number, text) in lines {
         let line =
             serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
@@ -300,7 +332,8 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
             Line::Sample(Sample { place, pass, cell, .. }) => {
                 *pass < header.passes.len() && is_known(*place, cell)
             }
-            Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
+            Line::Accesses(Counted { place, cell, .. })
+            | Line::Calls(Timed { place, cell, .. }) => is_known(*place, cell),
         };
         if !known {
             return Err(no_session(number, "of nothing that the first line has".to_owned()));
@@ -308,9 +341,10 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
         match line {
             Line::Sample(sample) => samples.push(sample),
             Line::Accesses(of_cell) => counted.push(of_cell),
+            Line::Calls(of_cell) => timed.push(of_cell),
         }
     }
-    Ok((Recorded { header, samples, counted }, whole as u64))
+    Ok((Recorded { header, samples, counted, timed }, whole as u64))
 }
 
 impl Header {

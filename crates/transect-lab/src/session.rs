@@ -9,11 +9,13 @@ use std::time::Duration;
 use transect::Cancel;
 
 use crate::accesses::Accesses;
-use crate::launch::{Failure, launch};
+use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::method::{Kind, Method};
-use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample};
+use crate::peer::{Aim, Inventory, Ran};
+use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample, Timed};
 use crate::state::{Probe, State};
 use crate::statistics::SplitMix64;
+use crate::timed::CallTimes;
 use crate::work::Work;
 
 /// How often a run is repeated that could not prove its state.
@@ -66,6 +68,9 @@ impl From<record::Error> for Error {
 #[derive(Debug)]
 pub struct Session {
     record: Record,
+    /// The peers whose claims were proved, and where. Not kept in the file: whoever goes on with a
+    /// session may have other versions of them.
+    proved: HashSet<(usize, &'static str)>,
 }
 
 /// What makes the processes of a session.
@@ -83,7 +88,7 @@ impl Session {
     /// # Errors
     /// The file is there already, or cannot be written.
     pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
-        Ok(Self { record: Record::create(header, file)? })
+        Ok(Self { record: Record::create(header, file)?, proved: HashSet::new() })
     }
 
     /// Goes on with a session, behind the last whole line of its file.
@@ -92,13 +97,13 @@ impl Session {
     /// The file cannot be read, or holds no session; a tree has changed.
     pub fn resume(file: &Path) -> Result<Self, Error> {
         let record = Record::open(file)?;
-        for Place { root, expected, .. } in &record.recorded.header.places {
-            let now = Work::expected(root);
-            if now != *expected {
-                return Err(Error::Changed(root.clone(), *expected, now));
+        for Place { root, expected, inventory, .. } in &record.recorded.header.places {
+            let now = Inventory::of(root);
+            if now != *inventory {
+                return Err(Error::Changed(root.clone(), *expected, now.work()));
             }
         }
-        Ok(Self { record })
+        Ok(Self { record, proved: HashSet::new() })
     }
 
     /// Returns what it holds so far.
@@ -223,8 +228,11 @@ impl Session {
             let method = methods.iter().find(|method| method.name == cell.method);
             let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
             let of = |root: &Path| {
-                let command = launcher.command(method, root, 1).ok_or("no such method here")?;
-                Accesses::of(&command, scratch, limit)
+                let command = match method.kind {
+                    Kind::Peer(peer) => peer.command(root),
+                    _ => launcher.command(method, root, 1),
+                };
+                Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
             };
             let root = &self.recorded().header.places[place].root;
             let accesses = of(&scratch.join("root")).and_then(|start| Ok(of(root)?.without(start)));
@@ -238,10 +246,13 @@ impl Session {
 
     /// Returns the cells whose calls are still to be counted, and where.
     fn uncounted(&self) -> Vec<(usize, Cell)> {
-        let record::Recorded { header, counted, .. } = self.recorded();
-        let out = self.out();
-        let known: HashSet<(usize, &str)> =
-            counted.iter().map(|counted| (counted.place, counted.cell.as_str())).collect();
+        let counted = self.recorded().counted.iter();
+        self.all_but(counted.map(|counted| (counted.place, counted.cell.as_str())).collect())
+    }
+
+    /// Returns all cells and places but those that are known, and those that were wrong.
+    fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
+        let (header, out) = (&self.recorded().header, self.out());
         let cells = header.cells.iter().filter(|cell| cell.name != header.again);
         (0..header.places.len())
             .flat_map(|place| cells.clone().map(move |cell| (place, cell)))
@@ -251,39 +262,129 @@ impl Session {
             .collect()
     }
 
+    /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
+    /// every cell. What cannot be timed is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn time_calls(
+        &mut self,
+        methods: &[Method],
+        launcher: &Launcher,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(&str, Result<CallTimes, String>),
+    ) -> Result<(), Error> {
+        let limit = Duration::from_secs(self.recorded().header.limit);
+        for (place, cell) in self.untimed() {
+            let method = methods.iter().find(|method| method.name == cell.method);
+            let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
+            let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
+                continue;
+            };
+            let Place { root, expected, .. } = &self.recorded().header.places[place];
+            let command = launcher.engine(method, root, 1, true);
+            let lines = launch(command, 1, limit).map_err(|failure| failure.to_string());
+            let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
+                [RunLine { work, calls: Some(calls), .. }] if work == expected => Ok(*calls),
+                _ => Err("found something else".to_owned()),
+            });
+            if let Ok(calls) = calls {
+                self.record.add_timed(Timed { place, cell: cell.name.clone(), calls })?;
+            }
+            progress(&cell.name, calls);
+        }
+        Ok(())
+    }
+
+    /// Returns the cells whose calls are still to be timed, and where.
+    fn untimed(&self) -> Vec<(usize, Cell)> {
+        let timed = self.recorded().timed.iter();
+        self.all_but(timed.map(|timed| (timed.place, timed.cell.as_str())).collect())
+    }
+
+    /// Runs a cell once, and proves its state.
     fn measure(
-        &self,
+        &mut self,
         method: Option<&Method>,
         launcher: &Launcher,
         place: usize,
         pass: usize,
     ) -> Result<Outcome, Error> {
+        let Some(method) = method else {
+            let reason = "no such method here any more".to_owned();
+            return Ok(Outcome::Failed(Failure::NotStarted { reason }));
+        };
+        if let Some(outcome) = self.disproof(method, place) {
+            return Ok(outcome);
+        }
         let Header { places, passes, runs, limit, .. } = &self.recorded().header;
-        let (Place { root, expected, .. }, state) = (&places[place], passes[pass]);
+        let (place, state) = (&places[place], passes[pass]);
         let mut void = 0;
         for _ in 0..VOID_RETRIES {
-            let Some(command) = method.and_then(|method| launcher.command(method, root, *runs))
-            else {
-                let reason = "no such method here any more".to_owned();
-                return Ok(Outcome::Failed(Failure::NotStarted { reason }));
-            };
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
-            let launched = launch(command, *runs, Duration::from_secs(*limit));
+            let ran = run_once(method, launcher, place, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
-            let (lines, usage) = match launched {
-                Ok(launched) => launched,
-                Err(failure) => return Ok(Outcome::Failed(failure)),
+            let (lines, usage) = match ran {
+                Ok(ran) => ran,
+                Err(outcome) => return Ok(outcome),
             };
-            if let Some(line) = lines.iter().find(|line| line.work != *expected) {
-                return Ok(Outcome::Wrong { found: line.work.to_string() });
-            }
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
                 _ => return Ok(Outcome::Right { runs: lines, usage, read_kib }),
             }
         }
         Ok(Outcome::Void { read_kib: void })
+    }
+
+    /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
+    /// every place, before its first run.
+    fn disproof(&mut self, method: &Method, place: usize) -> Option<Outcome> {
+        let Kind::Peer(peer) = method.kind else { return None };
+        if peer.is_read_in_every_run() || self.proved.contains(&(place, peer.name)) {
+            return None;
+        }
+        let Header { places, limit, .. } = &self.recorded().header;
+        let Place { root, inventory, .. } = &places[place];
+        match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
+            Err(failure) => Some(Outcome::Failed(failure)),
+            Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
+            Ok(_) => {
+                self.proved.insert((place, peer.name));
+                None
+            }
+        }
+    }
+}
+
+/// Runs a method in one process.
+///
+/// # Errors
+/// It failed, or found something else.
+fn run_once(
+    method: &Method,
+    launcher: &Launcher,
+    place: &Place,
+    runs: usize,
+    limit: Duration,
+) -> Result<(Vec<RunLine>, Usage), Outcome> {
+    let Place { root, expected, inventory, .. } = place;
+    if let Kind::Peer(peer) = method.kind {
+        let Ran { usage, judged } =
+            peer.run(root, inventory, limit, Aim::Time).map_err(Outcome::Failed)?;
+        judged.map_err(|found| Outcome::Wrong { found })?;
+        // It has no clock of ours: what it took is what its process took.
+        let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
+        return Ok((vec![line], usage));
+    }
+    let Some(command) = launcher.command(method, root, runs) else {
+        let reason = "it was not built".to_owned();
+        return Err(Outcome::Failed(Failure::NotStarted { reason }));
+    };
+    let (lines, usage) = launch(command, runs, limit).map_err(Outcome::Failed)?;
+    match lines.iter().find(|line| line.work != *expected) {
+        Some(line) => Err(Outcome::Wrong { found: line.work.to_string() }),
+        None => Ok((lines, usage)),
     }
 }
 
@@ -296,19 +397,24 @@ fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 impl Launcher {
+    /// Returns what makes a process of a method that speaks the protocol.
     fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
         match &method.kind {
-            Kind::Engine(..) => {
-                let mut command = Command::new(&self.program);
-                command.args(["lab", "method", &method.name]).arg(root).arg(runs.to_string());
-                Some(command)
-            }
+            Kind::Engine(_) => Some(self.engine(method, root, runs, false)),
             Kind::Contender(contender) => {
                 let out = self.built.get(&contender.name)?;
                 Some(contender.command(out, &method.name, root, runs))
             }
-            Kind::Absent => None,
+            Kind::Peer(_) | Kind::Absent => None,
         }
+    }
+
+    /// Returns what makes a process of one of the engine's own methods.
+    fn engine(&self, method: &Method, root: &Path, runs: usize, per_call: bool) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
+        command.arg(&method.name).arg(root).arg(runs.to_string());
+        command
     }
 }
 

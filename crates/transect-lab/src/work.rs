@@ -1,9 +1,7 @@
 //! The work that all methods do: the same for every language and system.
 
-use std::fmt;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use transect::{
     Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderUser, ScanError, ScanOptions,
     ScanPlan, Sink, SkipReason, Visit, Want,
@@ -33,40 +31,6 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, directories, bytes, errors } = self;
         write!(f, "{files} files, {directories} directories, {bytes} bytes, {errors} errors")
-    }
-}
-
-impl Work {
-    /// Returns what a plain recursion over `std::fs` finds: slow, simple, and nothing shared with
-    /// any method.
-    pub fn expected(root: &Path) -> Self {
-        let mut work = Self::default();
-        add(root, &mut work);
-        work
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "what methods are compared with shares no reader")]
-fn add(directory: &Path, work: &mut Work) {
-    work.directories += 1;
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        work.errors += 1;
-        return;
-    };
-    for entry in entries {
-        let Ok((entry, file_type)) = entry.and_then(|e| e.file_type().map(|t| (e, t))) else {
-            work.errors += 1;
-            continue;
-        };
-        if file_type.is_dir() {
-            add(&entry.path(), work);
-        } else if file_type.is_file() {
-            work.files += 1;
-            match entry.metadata() {
-                Ok(metadata) => work.bytes += metadata.len(),
-                Err(_) => work.errors += 1,
-            }
-        }
     }
 }
 
@@ -160,12 +124,13 @@ mod tests {
     use transect_testkit::{TempDir, trees};
 
     use super::*;
+    use crate::peer::Inventory;
 
     #[test]
     fn timed_walks_find_the_same_and_no_more_time_than_there_was() {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
-        let expected = Work::expected(temp.path());
+        let expected = Inventory::of(temp.path()).work();
         for &reader in ReaderName::ALL.iter().filter(|reader| reader.why_not().is_none()) {
             for &order in Order::ALL {
                 let options = || ScanOptions::new([temp.path()]).reader(reader).order(order);

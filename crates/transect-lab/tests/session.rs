@@ -99,6 +99,11 @@ fn outcomes(session: &Session, cell: &str) -> Vec<Outcome> {
     of.map(|sample| sample.outcome.clone()).collect()
 }
 
+/// A script that found what is there, in so many nanoseconds.
+fn says(elapsed_ns: &str) -> String {
+    format!("echo '{}'", RIGHT.replace("1000", elapsed_ns))
+}
+
 #[test]
 fn who_does_wrong_is_caught_once_and_never_ranked() {
     let right = format!("echo '{RIGHT}'");
@@ -109,12 +114,15 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
         ("prints-garbage", "echo 42 files"),
         ("hangs", "sleep 60"),
         ("dies", "kill -SEGV $$"),
+        ("clock-too-fast", &says("999999999999999999")),
+        ("clock-stands", &says("0")),
+        ("clock-backwards", &says("-5")),
         ("says-nothing", "true"),
         ("says-too-much", &format!("{right}; {right}")),
     ]);
     let mut session = Session::begin(lab.header(3), &lab.file()).unwrap();
-    // Two right cells in each of three rounds; each of the six others once.
-    assert_eq!(lab.run(&mut session), 2 * 3 + 6);
+    // Two right cells in each of three rounds; each of the nine others once.
+    assert_eq!(lab.run(&mut session), 2 * 3 + 9);
     assert_eq!(session.left(), 0);
     for cell in ["a-right", "a-right (again)"] {
         let right = outcomes(&session, cell);
@@ -131,6 +139,10 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
     assert!(matches!(only("prints-garbage"), Outcome::Failed(Failure::Garbage { .. })));
     assert_eq!(only("hangs"), Outcome::Failed(Failure::Hung { seconds: 5 }));
     assert!(matches!(only("dies"), Outcome::Failed(Failure::Died { .. })));
+    for cell in ["clock-too-fast", "clock-stands"] {
+        assert!(matches!(only(cell), Outcome::Failed(Failure::Clock { .. })), "{cell}");
+    }
+    assert!(matches!(only("clock-backwards"), Outcome::Failed(Failure::Garbage { .. })));
     for cell in ["says-nothing", "says-too-much"] {
         assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
     }

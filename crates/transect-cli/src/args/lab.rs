@@ -8,7 +8,6 @@ use transect_lab::corpus;
 use transect_lab::preset::{PRESETS, Preset};
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it, parsed once")]
 pub(crate) enum LabCommand {
     /// Lists all methods: those of this program, contenders in other languages, and what cannot be
     List(LabListArgs),
@@ -87,7 +86,8 @@ pub(crate) struct LabRunArgs {
     #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
           value_parser = preset_parser())]
     pub(crate) preset: &'static Preset,
-    /// Only methods whose name matches; may be repeated. The floor and the base are always there
+    /// Only methods whose name matches; may be repeated. The floor and the base are always there. A
+    /// method of this program may have settings: READER/ORDER,threads=4,buffer=256K,stat-order=inode
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// The state of the caches before every run; several, with commas, are as many runs; by default

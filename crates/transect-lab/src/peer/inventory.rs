@@ -158,14 +158,13 @@ mod tests {
 
     /// Two recursions that share nothing, and none knows the other.
     #[test]
-    fn every_named_tree_is_what_the_oracle_and_the_methods_expect() {
+    fn every_named_tree_is_what_the_oracle_expects() {
         for (name, build) in trees::ALL {
             let temp = TempDir::new();
             let tree = temp.join("tree");
             std::fs::create_dir(&tree).unwrap();
             build(&tree);
             let inventory = Inventory::of(&tree);
-            assert_eq!(inventory.work(), Work::expected(&tree), "{name}");
             let counts = oracle::oracle(&tree).counts;
             let names = inventory.parts().map(|part| part.names);
             let expected = [counts.files, counts.directories, counts.symlinks, counts.others];
@@ -181,8 +180,8 @@ mod tests {
         let temp = TempDir::new();
         for root in [temp.join("nowhere"), temp.join("file")] {
             let inventory = Inventory::of(&root);
-            assert_eq!(inventory.work(), Work::expected(&root));
-            assert_eq!(inventory.errors, 1);
+            let expected = Work { directories: 1, errors: 1, ..Work::default() };
+            assert_eq!(inventory.work(), expected);
             std::fs::write(temp.join("file"), "no directory").unwrap();
         }
     }

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderName};
 use transect_lab::corpus;
 use transect_lab::environment::Environment;
-use transect_lab::method::Method;
+use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Header, Place, SCHEMA};
 use transect_lab::session;
 use transect_lab::state::State;
+use transect_lab::variant::Variant;
 
 use super::corpus as corpora;
 use crate::args::{LabRunArgs, LabState};
@@ -104,36 +105,59 @@ fn look(name: String, root: PathBuf) -> Place {
     place
 }
 
+/// Adds the variants of the engine that the preset asks for, or that are named by all their settings.
+pub(super) fn add_variants(args: &LabRunArgs, methods: &mut Vec<Method>) {
+    let named = args.methods.iter().filter_map(|name| name.parse::<Variant>().ok());
+    add(args.preset.variants().chain(named), methods);
+}
+
+/// Adds the variants of the engine that a session has among its cells.
+pub(super) fn add_recorded(header: &Header, methods: &mut Vec<Method>) {
+    add(header.cells.iter().filter_map(|cell| cell.method.parse().ok()), methods);
+}
+
+fn add(variants: impl Iterator<Item = Variant>, methods: &mut Vec<Method>) {
+    for variant in variants {
+        if !methods.iter().any(|method| method.name == variant.to_string()) {
+            methods.push(Method::variant(&variant));
+        }
+    }
+}
+
 /// Returns the methods of a session: those that can run here, and that preset or globs name.
 fn choose<'m>(
     args: &LabRunArgs,
     methods: &'m [Method],
     base: &str,
 ) -> Result<Vec<&'m Method>, Fatal> {
-    let mut globs = Vec::new();
-    for text in &args.methods {
-        let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?;
-        let glob = glob.compile_matcher();
-        let named: Vec<&Method> = methods.iter().filter(|m| glob.is_match(&m.name)).collect();
-        let known = "transect lab list shows those there are";
-        match named.iter().find_map(|method| method.why_not.as_deref()) {
-            _ if named.is_empty() => {
-                return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
-            }
-            Some(why_not) if named.iter().all(|method| method.why_not.is_some()) => {
-                return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
-            }
-            _ => globs.push(glob),
-        }
-    }
+    let globs: Vec<GlobMatcher> =
+        args.methods.iter().map(|text| glob(text, methods)).collect::<Result<_, _>>()?;
+    let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
     let chosen = methods.iter().filter(|method| method.why_not.is_none()).filter(|method| {
-        let named = match globs.is_empty() {
-            true => args.preset.holds(method),
-            false => globs.iter().any(|glob| glob.is_match(&method.name)),
+        let named = match &method.kind {
+            _ if !globs.is_empty() => globs.iter().any(|glob| glob.is_match(&method.name)),
+            Kind::Engine(_) => of_the_preset.contains(&method.name),
+            _ => args.preset.holds_others(),
         };
         named || method.name == base || FLOORS.contains(&method.name.as_str())
     });
     Ok(chosen.collect())
+}
+
+/// Returns what a text of `--methods` stands for; it has to be something that can run here.
+fn glob(text: &str, methods: &[Method]) -> Result<GlobMatcher, Fatal> {
+    let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?.compile_matcher();
+    let named: Vec<&Method> = methods.iter().filter(|m| glob.is_match(&m.name)).collect();
+    if named.is_empty() {
+        let known = "transect lab list shows those there are";
+        return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
+    }
+    if let Some(Some(why_not)) =
+        named.iter().map(|method| &method.why_not).min_by_key(|why_not| why_not.is_some())
+    {
+        return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
+    }
+    Ok(glob)
 }
 
 fn seed() -> u64 {

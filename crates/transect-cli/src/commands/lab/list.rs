@@ -78,7 +78,7 @@ fn absent(methods: &[Method]) -> BTreeMap<String, BTreeSet<String>> {
         let name = match &method.kind {
             Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
             Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
-            Kind::Contender(_) => method.name.clone(),
+            Kind::Contender(_) | Kind::Peer(_) => method.name.clone(),
         };
         absent.entry(why_not.clone()).or_default().insert(name);
     }

@@ -19,17 +19,8 @@ use crate::progress::StatusLine;
 pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let (mut methods, _) = methods(&args.all)?;
-    let mut session = match &args.resume {
-        Some(file) => Session::resume(file).map_err(lab)?,
-        None => match begin::header(args, &methods, &cancel)? {
-            Some(header) => {
-                let file = args.output.clone().unwrap_or_else(|| begin::file_of(&header));
-                let shown = file.display();
-                output::hint(&format!("samples go to '{shown}'; --resume goes on with it"));
-                Session::begin(header, &file).map_err(lab)?
-            }
-            None => return Ok(End::Interrupted),
-        },
+    let Some(mut session) = session(args, &mut methods, &cancel)? else {
+        return Ok(End::Interrupted);
     };
     let wanted: BTreeSet<&str> =
         session.recorded().header.cells.iter().map(|cell| cell.method.as_str()).collect();
@@ -37,10 +28,28 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let launcher = launcher(&methods, &cancel)?;
     measure(&mut session, &methods, &launcher, &cancel)?;
     if args.preset.calls && !args.no_calls {
-        count(&mut session, &methods, &launcher, &cancel)?;
+        look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
     report::show(session.recorded(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
+}
+
+/// Goes on with a session, or begins one; nothing if somebody interrupts before it begins.
+fn session(
+    args: &LabRunArgs,
+    methods: &mut Vec<Method>,
+    cancel: &Cancel,
+) -> Result<Option<Session>, Fatal> {
+    if let Some(file) = &args.resume {
+        let session = Session::resume(file).map_err(lab)?;
+        begin::add_recorded(&session.recorded().header, methods);
+        return Ok(Some(session));
+    }
+    begin::add_variants(args, methods);
+    let Some(header) = begin::header(args, methods, cancel)? else { return Ok(None) };
+    let file = args.output.clone().unwrap_or_else(|| begin::file_of(&header));
+    output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
+    Session::begin(header, &file).map(Some).map_err(lab)
 }
 
 fn lab(error: impl std::fmt::Display) -> Fatal {
@@ -68,7 +77,23 @@ fn measure(
     measured.map_err(lab)
 }
 
-/// Counts the system calls of every method, each in a run of its own.
+/// Times and counts the calls of every method, each in runs of its own.
+fn look_at_calls(
+    session: &mut Session,
+    methods: &[Method],
+    launcher: &Launcher,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let timed = session.time_calls(methods, launcher, cancel, &mut |cell, timed| {
+        if let Err(reason) = timed {
+            output::complain(&format!("{cell}: cannot time its calls: {reason}"));
+        }
+    });
+    timed.map_err(lab)?;
+    count(session, methods, launcher, cancel)
+}
+
+/// Counts the system calls of every method.
 fn count(
     session: &mut Session,
     methods: &[Method],
