@@ -77,8 +77,11 @@ impl GetdentsReader {
         }
     }
 
-    /// Fills the entry at `index`; the loop around it is the hottest of the program.
-    #[inline]
+    /// Fills the entry at `index`; the loops around it are the hottest of the program.
+    ///
+    /// Always inline: as a function of its own, which it would be with two loops to serve, it took
+    /// 20 instructions more an entry (callgrind).
+    #[inline(always)]
     fn fill_at(&self, fd: BorrowedFd<'_>, batch: &mut Batch, index: usize, want: &Want) {
         let Batch { bytes, entries, .. } = batch;
         let entry = &mut entries[index];
@@ -95,7 +98,7 @@ impl GetdentsReader {
     }
 
     /// Asks for what is wanted of one entry and did not come free.
-    #[inline]
+    #[inline(always)]
     fn fill_entry(
         &self,
         fd: BorrowedFd<'_>,
