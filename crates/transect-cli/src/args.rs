@@ -141,14 +141,17 @@ pub(crate) struct WalkArgs {
     /// rotating disks with cold caches
     #[arg(long, value_name = "ORDER", value_parser = stat_order_parser())]
     pub(crate) stat_order: Option<StatOrder>,
-    /// In which order, and on which threads, directories are read
-    #[arg(long, value_name = "ORDER", default_value = Order::default().as_str(),
-          value_parser = order_parser())]
-    pub(crate) order: Order,
+    /// In which order, and on which threads, directories are read; by default work-stealing
+    #[arg(long, value_name = "ORDER", value_parser = order_parser())]
+    pub(crate) order: Option<Order>,
     /// The most threads; by default as many as can work at once, more while waiting for a device
     #[arg(short = 'j', long, value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Do without the settings that `transect lab tune` stored for this file system; so does any of
+    /// --reader, --buffer-size, --stat-order, --order, --threads
+    #[arg(long)]
+    pub(crate) no_profile: bool,
 }
 
 fn reader_parser() -> impl TypedValueParser<Value = ReaderName> {
@@ -186,7 +189,7 @@ impl WalkArgs {
             reader: self.reader,
             buffer_size: self.buffer_size,
             stat_order: self.stat_order,
-            order: self.order,
+            order: self.order.unwrap_or_default(),
             threads: self.threads.map(usize::from),
             one_file_system: self.one_file_system,
             pseudo_file_systems: self.pseudo,
@@ -199,6 +202,16 @@ impl WalkArgs {
             },
             ..ScanOptions::new(self.roots())
         }
+    }
+
+    /// Returns whether nothing is said of how to read, and a profile is welcome.
+    pub(crate) fn leaves_all_open(&self) -> bool {
+        !self.no_profile
+            && self.reader.is_none()
+            && self.buffer_size.is_none()
+            && self.stat_order.is_none()
+            && self.order.is_none()
+            && self.threads.is_none()
     }
 
     /// A word that was taken for a path because no command came first may have been meant as one:

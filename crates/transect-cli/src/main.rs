@@ -6,8 +6,10 @@
 mod args;
 mod commands;
 mod exit;
+mod folders;
 mod interrupt;
 mod output;
+mod profile;
 mod progress;
 
 use std::process::ExitCode;

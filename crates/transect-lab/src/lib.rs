@@ -30,5 +30,6 @@ pub mod size;
 pub mod state;
 pub mod statistics;
 pub mod timed;
+pub mod tune;
 pub mod variant;
 pub mod work;

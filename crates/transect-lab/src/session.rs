@@ -410,7 +410,13 @@ impl Launcher {
     }
 
     /// Returns what makes a process of one of the engine's own methods.
-    fn engine(&self, method: &Method, root: &Path, runs: usize, per_call: bool) -> Command {
+    pub(crate) fn engine(
+        &self,
+        method: &Method,
+        root: &Path,
+        runs: usize,
+        per_call: bool,
+    ) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
         command.arg(&method.name).arg(root).arg(runs.to_string());

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use transect_lab::corpus;
 use transect_lab::preset::{PRESETS, Preset};
+use transect_lab::state::State;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
@@ -15,6 +16,8 @@ pub(crate) enum LabCommand {
     Run(LabRunArgs),
     /// Shows what a session has come to
     Report(LabReportArgs),
+    /// Finds the settings that win on a file system; `transect scan` and `list` use them from then on
+    Tune(LabTuneArgs),
     /// Makes and checks trees with a fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),
@@ -129,6 +132,16 @@ fn corpus_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(corpus::DEFINITIONS.iter().map(|definition| definition.name))
 }
 
+impl From<LabState> for State {
+    fn from(state: LabState) -> Self {
+        match state {
+            LabState::Warm => Self::Warm,
+            LabState::Cold => Self::Cold,
+            LabState::AsIs => Self::AsIs,
+        }
+    }
+}
+
 /// The state of the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabState {
@@ -146,6 +159,33 @@ pub(crate) struct LabReportArgs {
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
     /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabTuneArgs {
+    /// A place on the file system; what is below it is read, or a part of it
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) path: PathBuf,
+    /// The state of the caches before every walk; with a comma both: what wins in one and loses in
+    /// the other is not taken
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
+    pub(crate) state: Vec<LabState>,
+    /// About how long it may take; what is read is chosen accordingly
+    #[arg(long, value_name = "SECONDS", default_value_t = 20,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: u64,
+    /// Store nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Measure nothing, and remove what was stored for this file system
+    #[arg(long, conflicts_with_all = ["state", "seconds", "dry_run", "output"])]
+    pub(crate) forget: bool,
+    /// Keep the samples, for `transect lab report`: FILE, and FILE.2 where something won
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print one JSON object: the profile
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,12 +8,12 @@ use transect::{PathOutput, Paths, Progress, Tally};
 use crate::args::ListArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
-use crate::output;
 use crate::progress::ProgressLine;
+use crate::{output, profile};
 
 pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
-    let mut options = args.walk.options();
+    let (mut options, _) = profile::options(&args.walk);
     options.filters.min_depth = args.min_depth;
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 

@@ -4,17 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect::{Outcome, Progress, RankBy, Totals};
+use transect_lab::profile::Profile;
 
 use crate::args::ScanArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, json, summary};
+use crate::profile;
 use crate::progress::ProgressLine;
 
 pub(crate) fn run(args: &ScanArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
-    let plan =
-        args.walk.options().cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+    let (options, profile) = profile::options(&args.walk);
+    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
     let line = ProgressLine::start(&progress);
     let outcome = plan.run(|| {
@@ -23,10 +25,14 @@ pub(crate) fn run(args: &ScanArgs) -> Result<End, Fatal> {
         if args.errors { totals.keep_all_errors() } else { totals }
     });
     drop(line);
-    show(args, outcome?)
+    show(args, outcome?, profile.as_ref())
 }
 
-fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
+fn show(
+    args: &ScanArgs,
+    mut outcome: Outcome<Totals>,
+    profile: Option<&Profile>,
+) -> Result<End, Fatal> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let tally = &mut outcome.sink.tally;
     tally.sort();
@@ -41,10 +47,10 @@ fn show(args: &ScanArgs, mut outcome: Outcome<Totals>) -> Result<End, Fatal> {
     }
     let mut text = output::buffer();
     if args.json {
-        let object = json::Scan::new(&roots, &outcome, args.errors);
+        let object = json::Scan::new(&roots, &outcome, profile, args.errors);
         output::write_json(&mut text, &object)?;
     } else {
-        summary::write(&mut text, &roots, &outcome)?;
+        summary::write(&mut text, &roots, &outcome, profile)?;
     }
     output::print(text)?;
     args.walk.hint_at_links(&outcome);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 use transect::{Largest, Outcome, ScanError, Tally, Totals};
+use transect_lab::profile::{Profile, Settings};
 
 /// What `scan --json` prints.
 #[derive(Serialize)]
@@ -31,11 +32,19 @@ pub(crate) struct Scan<'a> {
     reader: &'static str,
     order: &'static str,
     threads: usize,
-    profile: Option<&'static str>,
+    profile: Option<ProfileUsed<'a>>,
     largest_directories: Vec<LargestEntry<'a>>,
     largest_files: Vec<LargestEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+/// The profile that was used.
+#[derive(Serialize)]
+struct ProfileUsed<'a> {
+    identity: &'a str,
+    tuned: u64,
+    settings: &'a Settings,
 }
 
 /// One of the largest.
@@ -103,6 +112,13 @@ impl<'a> From<&'a ScanError> for ErrorEntry<'a> {
     }
 }
 
+impl<'a> ProfileUsed<'a> {
+    fn of(profile: &'a Profile) -> Self {
+        let Profile { identity, environment, settings, .. } = profile;
+        Self { identity, tuned: environment.began, settings }
+    }
+}
+
 impl<'a> LargestEntry<'a> {
     fn file(largest: &'a Largest) -> Self {
         Self {
@@ -127,6 +143,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn new(
         roots: &'a [std::path::PathBuf],
         outcome: &'a Outcome<Totals>,
+        profile: Option<&'a Profile>,
         list_errors: bool,
     ) -> Self {
         let totals = &outcome.sink;
@@ -153,7 +170,7 @@ impl<'a> Scan<'a> {
             reader: outcome.reader.as_str(),
             order: outcome.order.as_str(),
             threads: outcome.threads,
-            profile: None,
+            profile: profile.map(ProfileUsed::of),
             largest_directories: totals
                 .largest_directories()
                 .iter()

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use transect::{Largest, Outcome, RankBy, Totals};
+use transect_lab::profile::Profile;
 
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
@@ -16,6 +17,7 @@ pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],
     outcome: &Outcome<Totals>,
+    profile: Option<&Profile>,
 ) -> io::Result<()> {
     let totals = &outcome.sink;
     for root in roots {
@@ -25,6 +27,9 @@ pub(crate) fn write(
     write_sizes(out, totals)?;
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
+    if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
+        line(out, "profile", &format!("{} (from lab tune)", profile.settings))?;
+    }
     write_largest(out, "largest directories", totals.largest_directories(), totals.rank_by())?;
     write_largest(out, "largest files", totals.largest_files(), totals.rank_by())
 }

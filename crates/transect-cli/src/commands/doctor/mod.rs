@@ -8,13 +8,18 @@ mod platform;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use transect::{Order, ReaderName};
+use transect_lab::profile::Profile;
 
 use crate::args::DoctorArgs;
+use crate::commands::lab::write_evidence;
 use crate::exit::{End, Fatal};
+use crate::output::units::{count, counted};
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
+use crate::profile;
 
 /// What a line of names may take, beside its margin.
 const WIDTH: usize = 76;
@@ -34,6 +39,7 @@ struct Report {
     reader: &'static str,
     orders: Vec<OrderRow>,
     order: &'static str,
+    profile: Option<Profile>,
 }
 
 /// Something that a kernel, a sandbox or a privilege allows, and what it is for.
@@ -102,6 +108,7 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
             .map(|order| OrderRow { name: order.as_str(), about: order.about() })
             .collect(),
         order: Order::default().as_str(),
+        profile: profile::load(path),
     })
 }
 
@@ -136,7 +143,43 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         let mark = if order.name == report.order { '*' } else { ' ' };
         writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
-    writeln!(out, "\n* is what is used unless --reader or --order say otherwise.")
+    writeln!(out, "\n* is what is used unless a profile, --reader or --order say otherwise.")?;
+    write_profile(out, report)
+}
+
+/// Writes what `lab tune` found out about this file system, how old that is, and how it knows.
+fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
+    writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
+    let Some(profile) = &report.profile else {
+        return writeln!(out, "  none; `transect lab tune` measures what is fastest here");
+    };
+    let Profile { settings, measured, entries, environment, evidence, .. } = profile;
+    writeln!(out, "  {GOOD}{settings}{GOOD:#}")?;
+    let age = age(environment.began);
+    let measured = quote::for_terminal(measured.as_os_str());
+    writeln!(out, "  {DIM}measured {age} ago on {measured}, {} entries{DIM:#}", count(*entries))?;
+    for (what, then, now) in [
+        ("system", &environment.system, &report.system),
+        ("version", &environment.version, &report.version.to_owned()),
+        ("cores", &environment.cores.to_string(), &report.cores.to_string()),
+    ] {
+        if then != now {
+            writeln!(out, "  {WARN}{what} was {then}, is {now}: measure again{WARN:#}")?;
+        }
+    }
+    writeln!(out)?;
+    write_evidence(out, evidence)
+}
+
+/// Returns for how long a second has passed, in words.
+fn age(second: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = now.saturating_sub(second);
+    match seconds {
+        0..3600 => counted(seconds / 60, "minute", "minutes"),
+        3600..86_400 => counted(seconds / 3600, "hour", "hours"),
+        _ => counted(seconds / 86_400, "day", "days"),
+    }
 }
 
 /// Writes the readers that can be used, one in a line, then the others by the reason why not: most

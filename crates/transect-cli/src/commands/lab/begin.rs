@@ -14,9 +14,9 @@ use transect_lab::state::State;
 use transect_lab::variant::Variant;
 
 use super::corpus as corpora;
-use crate::args::{LabRunArgs, LabState};
+use crate::args::LabRunArgs;
 use crate::exit::Fatal;
-use crate::output;
+use crate::{folders, output};
 
 /// The contender's methods that make the calls and nothing else, on one thread and on several.
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
@@ -51,17 +51,19 @@ pub(super) fn header(
     }))
 }
 
+/// Returns the states that a session is to be measured in, if they can be had here.
 fn passes(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
-    let asked = args.state.iter().map(|state| match state {
-        LabState::Warm => State::Warm,
-        LabState::Cold => State::Cold,
-        LabState::AsIs => State::AsIs,
-    });
-    let passes: Vec<State> =
-        if args.state.is_empty() { args.preset.passes.to_vec() } else { asked.collect() };
-    match passes.iter().find_map(|state| state.why_not()) {
+    match args.state.as_slice() {
+        [] => possible(args.preset.passes.to_vec()),
+        asked => possible(asked.iter().map(|&state| state.into()).collect()),
+    }
+}
+
+/// Returns states if they can be had here.
+pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, Fatal> {
+    match states.iter().find_map(|state| state.why_not()) {
         Some(why_not) => Err(Fatal::Lab(format!("cannot measure with cold caches: {why_not}"))),
-        None => Ok(passes),
+        None => Ok(states),
     }
 }
 
@@ -82,7 +84,7 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
         (true, true) => of_the_preset(),
         _ => args.corpus.clone(),
     };
-    let folder = args.corpora.clone().unwrap_or_else(|| super::cache().join("corpora"));
+    let folder = args.corpora.clone().unwrap_or_else(|| folders::cache().join("corpora"));
     for name in named {
         let definition = corpus::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = corpora::have(definition, &folder, cancel)? else { return Ok(None) };

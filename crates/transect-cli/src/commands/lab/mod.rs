@@ -6,21 +6,23 @@ mod list;
 mod method;
 mod report;
 mod run;
+mod tune;
 
-use std::path::PathBuf;
+pub(crate) use tune::write_evidence;
 
 use transect_lab::builtin;
 use transect_lab::method::Method;
 
 use crate::args::{LabCommand, LabMethodsArgs};
 use crate::exit::{End, Fatal};
-use crate::output;
+use crate::{folders, output};
 
 pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
     match command {
         LabCommand::List(args) => list::run(args),
         LabCommand::Run(args) => run::run(args),
         LabCommand::Report(args) => report::run(args),
+        LabCommand::Tune(args) => tune::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),
     }
@@ -31,7 +33,7 @@ fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), Fatal> {
     let folder = match &args.contenders {
         Some(folder) => folder.clone(),
         None => {
-            let cache = cache().join("contenders");
+            let cache = folders::cache().join("contenders");
             builtin::unpack(&cache).map_err(|error| {
                 let reason = transect::reason(&error);
                 Fatal::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
@@ -41,11 +43,4 @@ fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), Fatal> {
     let (methods, wrong) = Method::all(Some(&folder), args.test_doubles);
     wrong.iter().for_each(output::complain);
     Ok((methods, wrong.is_empty()))
-}
-
-/// Where the lab keeps what it can make again: contenders that were built, corpora.
-fn cache() -> PathBuf {
-    let home = || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(".cache");
-    let caches = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
-    caches.join("transect")
 }

@@ -143,7 +143,7 @@ fn calls(place: &Place, row: &Row) -> String {
 }
 
 /// Returns a ratio with its interval: `1.52 (1.49 to 1.60)`.
-fn interval(ratios: Option<&Ratios>) -> String {
+pub(super) fn interval(ratios: Option<&Ratios>) -> String {
     ratios.map_or(String::new(), |Ratios { median, low, high, .. }| {
         format!("{median:.2} ({low:.2} to {high:.2})")
     })

@@ -12,6 +12,7 @@ use transect_lab::session::{Launcher, Session};
 use super::{begin, methods, report};
 use crate::args::LabRunArgs;
 use crate::exit::{End, Fatal};
+use crate::folders;
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, units};
 use crate::progress::StatusLine;
@@ -119,7 +120,7 @@ fn count(
 /// Builds the contenders that are needed; one that cannot be built is a row that says so.
 fn launcher(methods: &[Method], cancel: &Cancel) -> Result<Launcher, Fatal> {
     let program = std::env::current_exe()?;
-    let cache = super::cache().join("contenders");
+    let cache = folders::cache().join("contenders");
     let mut status = StatusLine::on_a_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
     for method in methods {

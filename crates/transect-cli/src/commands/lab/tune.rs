@@ -1,0 +1,193 @@
+//! `transect lab tune`: the settings that win on a file system, stored for `scan` and `list`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use transect_lab::environment::{Environment, FileSystem};
+use transect_lab::profile::{Evidence, Profile, SCHEMA, Settings};
+use transect_lab::tune::{Request, Step, Tuned, tune};
+
+use super::begin;
+use crate::args::LabTuneArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::units::{count, duration};
+use crate::output::{self, BOLD, DIM, GOOD, quote};
+use crate::profile::profiles;
+use crate::progress::StatusLine;
+
+pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
+    let path = args.path.canonicalize().map_err(|error| {
+        let (path, reason) = (args.path.display(), transect::reason(&error));
+        Fatal::Lab(format!("cannot access '{path}': {reason}"))
+    })?;
+    let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
+        let path = args.path.display();
+        Fatal::Lab(format!("nothing tells the file system of '{path}' from others"))
+    })?;
+    if args.forget {
+        return forget(&identity);
+    }
+    let states = begin::possible(args.state.iter().map(|&state| state.into()).collect())?;
+    let files = files(args)?;
+    let request = Request {
+        path: &path,
+        states: &states,
+        time: Duration::from_secs(args.seconds),
+        program: std::env::current_exe()?,
+        files: files.paths.clone(),
+    };
+    let cancel = cancel_on_signal()?;
+    let mut status = StatusLine::on_a_terminal();
+    let tuned = tune(&request, &cancel, &mut |step| match step {
+        Step::Begins { portion, walks, time } => output::hint(&format!(
+            "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
+            portion.root.display(),
+            count(portion.entries),
+            duration(time)
+        )),
+        Step::Confirms(settings) => {
+            output::hint(&format!("wins so far: {settings}; measured once more, together"));
+        }
+        Step::Left(left) => {
+            if let Some(status) = &mut status {
+                status.show(format!("{left} walks left"));
+            }
+        }
+    });
+    drop(status);
+    let Some(tuned) = tuned.map_err(|error| Fatal::Lab(error.to_string()))? else {
+        return Ok(End::Interrupted);
+    };
+    let Tuned { portion, settings, evidence } = tuned;
+    let profile = Profile {
+        schema: SCHEMA.to_owned(),
+        identity,
+        file_system: FileSystem::of(&path),
+        measured: portion.root,
+        entries: portion.entries,
+        states,
+        environment: Environment::capture(std::env::args().collect()),
+        settings,
+        evidence,
+    };
+    let stored = if args.dry_run { None } else { Some(store(&profile)?) };
+    show(args, &profile, stored.as_deref())?;
+    Ok(End::Complete)
+}
+
+/// Where the samples go, and whether they stay.
+struct Files {
+    paths: [PathBuf; 2],
+    temporary: bool,
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if self.temporary {
+            // The second is there only if something won.
+            let _ = self.paths.iter().map(std::fs::remove_file).count();
+        }
+    }
+}
+
+fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
+    let temporary = args.output.is_none();
+    let first = args.output.clone().unwrap_or_else(|| {
+        std::env::temp_dir().join(format!("transect-tune-{}.jsonl", std::process::id()))
+    });
+    let mut second = first.clone().into_os_string();
+    second.push(".2");
+    let second = PathBuf::from(second);
+    // Found out before a session, not behind it.
+    if !temporary && second.exists() {
+        return Err(Fatal::Lab(format!("'{}' is there already", second.display())));
+    }
+    Ok(Files { paths: [first, second], temporary })
+}
+
+fn store(profile: &Profile) -> Result<PathBuf, Fatal> {
+    let profiles = profiles();
+    profiles.store(profile).map_err(|error| {
+        let (file, reason) = (profiles.file(&profile.identity), transect::reason(&error));
+        Fatal::Lab(format!("cannot write '{}': {reason}", file.display()))
+    })
+}
+
+fn forget(identity: &str) -> Result<End, Fatal> {
+    let profiles = profiles();
+    let gone = profiles.forget(identity).map_err(|error| {
+        let (file, reason) = (profiles.file(identity), transect::reason(&error));
+        Fatal::Lab(format!("cannot remove '{}': {reason}", file.display()))
+    })?;
+    let mut text = output::buffer();
+    match gone {
+        Some(file) => writeln!(text, "removed {}", quote::for_terminal(file.as_os_str()))?,
+        None => writeln!(text, "nothing was stored for this file system")?,
+    }
+    output::print(text)?;
+    Ok(End::Complete)
+}
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+struct Stored<'p> {
+    #[serde(flatten)]
+    profile: &'p Profile,
+    stored: Option<&'p Path>,
+}
+
+fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<(), Fatal> {
+    let mut text = output::buffer();
+    if args.json {
+        output::write_json(&mut text, &Stored { profile, stored })?;
+    } else {
+        write_evidence(&mut text, &profile.evidence)?;
+        write_result(&mut text, &profile.settings, stored)?;
+    }
+    Ok(output::print(text)?)
+}
+
+/// Writes what was tried: one line each.
+pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{BOLD}{:<16} {:<18} {:<7} {:>24} {:>3}  verdict{BOLD:#}",
+        "setting", "value", "caches", "× default (95 %)", "n"
+    )?;
+    for Evidence { setting, value, state, ratios, verdict } in evidence {
+        let (interval, n) = ratios.as_ref().map_or_else(Default::default, |ratios| {
+            (super::report::interval(Some(ratios)), ratios.n.to_string())
+        });
+        let style = if verdict.word() == "faster" { GOOD } else { DIM };
+        writeln!(
+            out,
+            "{:<16} {value:<18} {:<7} {interval:>24} {n:>3}  {style}{verdict}{style:#}",
+            setting.replace('_', " "),
+            state.word(),
+        )?;
+    }
+    Ok(())
+}
+
+fn write_result(
+    out: &mut impl Write,
+    settings: &Settings,
+    stored: Option<&Path>,
+) -> std::io::Result<()> {
+    if settings.is_default() {
+        writeln!(out, "\nNothing is decidedly faster than the defaults: they stay.")?;
+    } else {
+        writeln!(out, "\n{BOLD}{settings}{BOLD:#}")?;
+    }
+    match stored {
+        Some(file) => writeln!(
+            out,
+            "stored in {}; `transect doctor` shows it, `--no-profile` does without",
+            quote::for_terminal(file.as_os_str())
+        ),
+        None => writeln!(out, "not stored"),
+    }
+}
