@@ -16,6 +16,7 @@ mod list;
 mod messages;
 mod scan;
 mod signals;
+mod start;
 mod terminal;
 mod tree;
 mod wine;

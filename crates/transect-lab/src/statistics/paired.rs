@@ -63,7 +63,7 @@ impl Ratios {
         let median = median_of_sorted(&sorted).ok_or(Refusal::Empty)?;
         let mad = median_deviation(&sorted, median).ok_or(Refusal::Empty)?;
         let (low, high) = interval(&sorted, median, seed);
-        let logs: Vec<f64> = sorted.iter().map(|ratio| ratio.ln()).collect();
+        let logs: Vec<f64> = sorted.iter().copied().map(libm::log).collect();
         let p = sign_flip_p(&logs, seed);
         Ok(Self { n: sorted.len(), median, low, high, mad, p, seed })
     }

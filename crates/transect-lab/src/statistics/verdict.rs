@@ -179,8 +179,8 @@ fn more_rounds(ratios: &Ratios, adjusted_p: f64, d: f64) -> Option<u64> {
     if ratios.n < MIN_ROUNDS {
         return Some((MIN_ROUNDS - ratios.n) as u64);
     }
-    let [median, low, high] = [ratios.median, ratios.low, ratios.high].map(f64::ln);
-    let [least, most] = [1.0 - d, 1.0 + d].map(f64::ln);
+    let [median, low, high] = [ratios.median, ratios.low, ratios.high].map(libm::log);
+    let [least, most] = [1.0 - d, 1.0 + d].map(libm::log);
     // By how much an interval has to shrink, squared, is by how much the rounds have to grow.
     let growth = |width: f64, room: f64| (width / room).powi(2);
     let times = if (least..=most).contains(&median) {
@@ -197,7 +197,7 @@ fn more_rounds(ratios: &Ratios, adjusted_p: f64, d: f64) -> Option<u64> {
 /// By how many times the rounds have to grow until p is small enough.
 fn growth_for_p(p: f64, adjusted_p: f64) -> f64 {
     let cells = adjusted_p / p;
-    (LEVEL / cells).ln() / p.ln()
+    libm::log(LEVEL / cells) / libm::log(p)
 }
 
 #[cfg(test)]
