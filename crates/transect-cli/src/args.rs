@@ -34,7 +34,11 @@ Paths are printed as find prints them, in the order in which they are found.
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
+// The arguments of a command are defined when it is asked for (`defer`): those of all commands take
+// a twentieth of a start. What is deferred comes last and has the last word, so the structs of
+// arguments bear no doc comments: help would show them for the command's.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Counts entries and bytes, and shows the largest directories and files
     #[command(after_help = EXIT)]
@@ -102,7 +106,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// What every command that walks understands.
+// What every command that walks understands.
 #[derive(Debug, Args)]
 pub(crate) struct WalkArgs {
     /// Where to begin; by default the current directory. Paths that lie in each other are counted

@@ -9,6 +9,7 @@ use transect_lab::preset::{PRESETS, Preset};
 use transect_lab::state::State;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum LabCommand {
     /// Lists all methods: those of this program, contenders in other languages, and what cannot be
     List(LabListArgs),
@@ -27,6 +28,7 @@ pub(crate) enum LabCommand {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum CorpusCommand {
     /// Lists the trees that can be made
     List {
@@ -59,7 +61,7 @@ pub(crate) struct LabListArgs {
     pub(crate) json: bool,
 }
 
-/// Which methods there are.
+// Which methods there are.
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodsArgs {
     /// A folder of contenders in place of those that are part of this program; they are built and

@@ -29,13 +29,17 @@ fn completions_for_bash_are_a_bash_script() {
     let _ = env.sh("bash -n script").exits(0).quiet();
     let complete = r#"
         . ./script
-        COMP_WORDS=(transect do) COMP_CWORD=1
-        _transect transect do transect
+        COMP_WORDS=(transect "$@") COMP_CWORD=$#
+        _transect transect "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
     std::fs::write(env.path("try"), complete).unwrap();
-    let tried = env.sh("bash try").exits(0);
-    assert_eq!(tried.stdout_text(), "doctor\n", "{}", tried.text());
+    for (words, expected) in
+        [("do", "doctor\n"), ("lab run --pres", "--preset\n"), ("help lab rep", "report\n")]
+    {
+        let tried = env.sh(&format!("bash try {words}")).exits(0);
+        assert_eq!(tried.stdout_text(), expected, "{}", tried.text());
+    }
 }
 
 #[test]
