@@ -130,7 +130,9 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
 	for source in bench/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
-	if command -v python3 >/dev/null; then python3 -c 'compile(open("bench/run.py").read(), "bench/run.py", "exec")'; fi
+	if command -v python3 >/dev/null; then
+		for script in bench/*.py; do python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$$script"; done
+	fi
 
 ci: check test ## All that has to hold before a change goes in
 
