@@ -19,6 +19,7 @@ mod signals;
 mod start;
 mod terminal;
 mod tree;
+mod tune;
 mod wine;
 
 /// A file that nobody declares is never compiled: its tests would pass for ever.

@@ -47,6 +47,8 @@ impl TestEnv {
     fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Child {
         Command::new(env!("CARGO_BIN_EXE_transect"))
             .args(args)
+            // Nobody's profiles count, and none are left.
+            .env("APPDATA", self.dir.join("config"))
             .current_dir(&self.dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,0 +1,159 @@
+//! `transect lab tune`, and what becomes of it in `scan`, `list` and `doctor`.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::harness::TestEnv;
+
+/// Measures the smallest thing there is, and stores the profile; returns its file.
+fn tuned(env: &TestEnv) -> PathBuf {
+    env.mkdir("tree/below");
+    env.write("tree/a", 4);
+    env.write("tree/below/b", 10);
+    let tune =
+        env.transect(["lab", "tune", "tree", "--state", "as-is", "--seconds", "5", "--json"]);
+    let profile = tune.exits(0).json();
+    PathBuf::from(profile["stored"].as_str().unwrap_or_else(|| panic!("not stored: {profile}")))
+}
+
+/// Replaces the settings that won, whatever they were.
+fn set(file: &PathBuf, settings: Value) {
+    let text = std::fs::read_to_string(file).expect("the profile");
+    let mut profile: Value = serde_json::from_str(&text).expect("an object");
+    profile["settings"] = settings;
+    std::fs::write(file, profile.to_string()).expect("our own file");
+}
+
+#[test]
+fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/a", 4);
+    let tune = ["lab", "tune", "tree", "--state", "as-is", "--seconds", "5", "--dry-run"];
+    let shown = env.transect(tune).exits(0);
+    let told = shown.stderr_text();
+    assert!(told.contains("tree' (2 entries)"), "{told}");
+    let shown = shown.stdout_text();
+    for line in ["busy threads", "reader           portable", "not stored"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    assert!(!env.path("../config").exists());
+
+    let samples = ["--output", "samples.jsonl"];
+    let _ = env.transect(tune.iter().chain(&samples)).exits(0);
+    let report = env.transect(["lab", "report", "--json", "samples.jsonl"]).exits(0).json();
+    assert_eq!(report["session"]["preset"], "tune");
+}
+
+#[test]
+fn a_profile_changes_what_scan_and_list_do_until_they_are_told_otherwise() {
+    let env = TestEnv::new();
+    let file = tuned(&env);
+    assert!(file.starts_with(env.path("../config").canonicalize().expect("it is there")));
+    set(&file, json!({ "reader": "portable", "busy_threads": 1 }));
+    let scan = |args: &[&str]| {
+        env.transect(["scan", "--json", "tree"].iter().chain(args)).exits(0).quiet().json()
+    };
+    let plain = scan(&[]);
+    assert_eq!(plain["reader"], "portable");
+    assert_eq!(plain["profile"]["settings"], json!({ "reader": "portable", "busy_threads": 1 }));
+    assert!(plain["profile"]["tuned"].as_u64() > Some(0));
+    for args in [
+        &["--no-profile"][..],
+        &["--reader", "getdents-fstatat"],
+        &["--buffer-size", "8K"],
+        &["--stat-order", "inode"],
+        &["--order", "queue"],
+        &["--threads", "2"],
+        // On another file system nothing was measured.
+        &["/proc/sys/kernel/random"],
+    ] {
+        let scan = scan(args);
+        assert_eq!(scan["profile"], Value::Null, "{args:?}");
+        assert_ne!(scan["reader"], "portable", "{args:?}");
+    }
+    let shown = env.transect(["scan", "tree"]).exits(0).stdout_text();
+    assert!(shown.contains("reader portable, busy threads 1 (from lab tune)"), "{shown}");
+
+    // The portable reader knows no path this long: so it is seen in a list, too.
+    let half = format!("{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}", "d".repeat(200));
+    let make = format!("mkdir -p tree/{half} other/{half} && cd tree/{half} && mv $OLDPWD/other .");
+    let _ = env.sh(&make).exits(0);
+    let _ = env.transect(["list", "tree"]).exits(1);
+    let _ = env.transect(["list", "tree", "--no-profile"]).exits(0);
+}
+
+#[test]
+fn doctor_shows_the_profile_its_age_and_the_evidence() {
+    let env = TestEnv::new();
+    let none = env.transect(["doctor", "."]).exits(0).stdout_text();
+    assert!(none.contains("none; `transect lab tune` measures"), "{none}");
+    let file = tuned(&env);
+    set(&file, json!({ "busy_threads": 7 }));
+    let shown = env.transect(["doctor", "tree"]).exits(0).quiet().stdout_text();
+    for part in ["busy threads 7", "measured 0 minutes ago on", "× default (95 %)", "portable"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let doctor = env.transect(["doctor", "tree", "--json"]).exits(0).json();
+    assert_eq!(doctor["profile"]["settings"], json!({ "busy_threads": 7 }));
+
+    // On another kernel it is still used, and known to be old.
+    let text = std::fs::read_to_string(&file).expect("the profile");
+    let mut profile: Value = serde_json::from_str(&text).expect("an object");
+    profile["environment"]["system"] = "Linux 2.4".into();
+    std::fs::write(&file, profile.to_string()).expect("our own file");
+    let shown = env.transect(["doctor", "tree"]).exits(0).stdout_text();
+    assert!(shown.contains("system was Linux 2.4, is Linux"), "{shown}");
+}
+
+#[test]
+fn a_profile_that_cannot_be_used_is_no_reason_to_fail() {
+    let env = TestEnv::new();
+    let file = tuned(&env);
+    // Of another system, as if the folder had been copied.
+    set(&file, json!({ "reader": "nt-query", "buffer_size": 65536 }));
+    let scan = env.transect(["scan", "--json", "tree"]).exits(0).quiet().json();
+    assert_eq!(scan["reader"], "getdents-statx");
+    for text in ["", "{}", "no object", "{\"schema\":\"transect.profile/9\"}"] {
+        std::fs::write(&file, text).expect("our own file");
+        let output = env.transect(["scan", "--json", "tree"]).exits(0);
+        let told = output.stderr_text();
+        assert!(told.contains("cannot be read and is not used"), "{text}: {told}");
+        assert_eq!(output.json()["profile"], Value::Null, "{text}");
+    }
+
+    let forget = ["lab", "tune", "tree", "--forget"];
+    let told = env.transect(forget).exits(0).stdout_text();
+    assert!(told.starts_with("removed "), "{told}");
+    let told = env.transect(forget).exits(0).stdout_text();
+    assert_eq!(told, "nothing was stored for this file system\n");
+    let _ = env.transect(["scan", "tree"]).exits(0).quiet();
+}
+
+#[test]
+fn what_cannot_be_tuned_is_one_clear_line() {
+    let env = TestEnv::new();
+    env.mkdir("empty");
+    env.mkdir("tree");
+    env.write("tree/a", 1);
+    env.text("there.2", "precious");
+    env.text("blocked", "no folder");
+    for (args, told) in [
+        (&["missing"][..], "cannot access 'missing': No such file or directory"),
+        (&["empty", "--state", "as-is"], "has 1 entries: too few to learn anything from them"),
+        (&["tree", "--output", "there"], "'there.2' is there already"),
+        (&["tree", "--seconds", "0"], "invalid value '0' for '--seconds"),
+        (&["tree", "--forget", "--dry-run"], "cannot be used with"),
+    ] {
+        let output = env.transect(["lab", "tune"].iter().chain(args)).exits(2);
+        let stderr = output.stderr_text();
+        assert!(stderr.contains(told), "{args:?}: {stderr}");
+        assert_eq!(output.stdout_text(), "", "{args:?}");
+    }
+
+    // Measured for nothing is said, too.
+    let script = "XDG_CONFIG_HOME=$PWD/blocked $TRANSECT lab tune tree --state as-is --seconds 2";
+    let told = env.sh(script).exits(2).stderr_text();
+    assert!(told.contains("cannot write '") && told.contains("Not a directory"), "{told}");
+}

@@ -1,0 +1,85 @@
+//! Tuning with a program whose times are known.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use transect::{Cancel, StatOrder};
+use transect_lab::profile::Settings;
+use transect_lab::state::State;
+use transect_lab::statistics::Verdict;
+use transect_lab::tune::{Error, Request, Step, Tuned, tune};
+use transect_testkit::TempDir;
+
+/// Tunes with a program that is a shell script: `$3` is the method, and `ns` what it shall take.
+fn tuned(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Error> {
+    let temp = TempDir::new();
+    std::fs::create_dir(temp.join("tree")).unwrap();
+    std::fs::write(temp.join("tree/a"), "1234567").unwrap();
+    let program = temp.join("program");
+    let line = r#"{\"files\":1,\"directories\":1,\"bytes\":7,\"errors\":0,\"elapsed_ns\":$ns}"#;
+    std::fs::write(&program, format!("#!/bin/sh\nns=50000\n{script}\necho \"{line}\"\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let request = Request {
+        path: &temp.join("tree"),
+        states: &[State::AsIs],
+        time: Duration::from_secs(seconds),
+        program,
+        files: [temp.join("1"), temp.join("2")],
+    };
+    let mut steps = Vec::new();
+    let tuned = tune(&request, &Cancel::new(), &mut |step| match step {
+        Step::Begins { portion, .. } => steps.push(format!("reads {} entries", portion.entries)),
+        Step::Confirms(settings) => steps.push(settings.to_string()),
+        Step::Left(_) => {}
+    })?;
+    Ok((tuned.unwrap(), steps))
+}
+
+#[test]
+fn what_wins_alone_and_together_is_the_result() {
+    let faster = "case $3 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
+    let (tuned, steps) = tuned(faster, 20).unwrap();
+    let expected = Settings {
+        buffer_size: Some(16 << 10),
+        stat_order: Some(StatOrder::Inode),
+        ..Settings::default()
+    };
+    assert_eq!(tuned.settings, expected);
+    assert_eq!(steps, ["reads 2 entries", "buffer 16K, stat order inode"]);
+    let last = tuned.evidence.last().unwrap();
+    assert_eq!((last.setting.as_str(), last.verdict), ("all", Verdict::Faster));
+}
+
+#[test]
+fn what_wins_alone_but_not_together_changes_nothing() {
+    let lucky = "case $3 in *buffer=16K,stat-order=inode) ;; *buffer=16K*|*inode*) ns=30000;; esac";
+    let (tuned, _) = tuned(lucky, 20).unwrap();
+    assert!(tuned.settings.is_default(), "{}", tuned.settings);
+    let last = tuned.evidence.last().unwrap();
+    assert_eq!((last.setting.as_str(), last.verdict), ("all", Verdict::NoDifference));
+}
+
+#[test]
+fn where_nothing_is_faster_the_defaults_stay() {
+    let (tuned, steps) = tuned("", 20).unwrap();
+    assert!(tuned.settings.is_default());
+    assert_eq!(steps.len(), 1, "nothing was confirmed: {steps:?}");
+    assert!(tuned.evidence.iter().all(|seen| seen.verdict == Verdict::NoDifference));
+}
+
+#[test]
+fn a_candidate_that_finds_something_else_wins_nothing() {
+    let wrong = "case $3 in *buffer=16K*) echo '{}'; exit;; esac";
+    let (tuned, _) = tuned(wrong, 20).unwrap();
+    assert!(tuned.settings.is_default());
+    let seen = tuned.evidence.iter().find(|seen| seen.value == "16K").unwrap();
+    assert_eq!((seen.verdict, seen.ratios), (Verdict::Undecided, None));
+}
+
+#[test]
+fn what_would_take_too_long_is_refused_with_the_time_that_it_would_take() {
+    let told = tuned("sleep 0.3", 1).unwrap_err().to_string();
+    assert!(told.contains("often enough takes about ") && told.contains("--seconds"), "{told}");
+}
