@@ -14,6 +14,7 @@
 
 pub mod accesses;
 pub mod builtin;
+pub mod compare;
 pub mod contender;
 pub mod corpus;
 pub mod environment;

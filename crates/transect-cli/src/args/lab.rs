@@ -17,6 +17,8 @@ pub(crate) enum LabCommand {
     Run(LabRunArgs),
     /// Shows what a session has come to
     Report(LabReportArgs),
+    /// Shows two sessions beside each other: what became faster, and what slower
+    Compare(LabCompareArgs),
     /// Finds the settings that win on a file system; `transect scan` and `list` use them from then on
     Tune(LabTuneArgs),
     /// Makes and checks trees with a fixed content, to measure on
@@ -160,6 +162,22 @@ pub(crate) struct LabReportArgs {
     /// The session's file
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabCompareArgs {
+    /// The file of the first session
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// The file of the second session
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+    /// Exit with 1 if anything is decidedly slower
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,7 @@ use crate::harness::TestEnv;
 pub(crate) const COMMANDS: [&str; 6] = ["scan", "list", "doctor", "lab", "completions", "man"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 4] = ["list", "run", "report", "corpus"];
+const OF_THE_LAB: [&str; 6] = ["list", "run", "compare", "tune", "report", "corpus"];
 
 #[test]
 fn help_of_every_command_is_as_reviewed() {

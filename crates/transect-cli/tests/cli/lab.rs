@@ -245,3 +245,40 @@ fn a_method_of_the_program_takes_settings() {
         assert_eq!(method(name).exits(2).stderr_text(), format!("transect: {told}\n"));
     }
 }
+
+#[test]
+fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed() {
+    let env = TestEnv::new();
+    tree(&env);
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--no-calls"];
+    let methods = ["--methods", "portable/queue", "--contenders", ".", "--rounds", "8"];
+    let _ = env.transect(run.iter().chain(&methods).chain(&["-o", "before.jsonl"])).exits(0);
+    // The same again, but five times as long, and on another kernel.
+    let text = std::fs::read_to_string(env.path("before.jsonl")).expect("the session");
+    let slower = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).expect("an object");
+        if line["environment"].is_object() {
+            line["environment"]["system"] = "Linux 99".into();
+        }
+        if let Some(run) = line["runs"].as_array_mut().and_then(|runs| runs.first_mut()) {
+            run["elapsed_ns"] = (run["elapsed_ns"].as_u64().expect("a time") * 5).into();
+        }
+        format!("{line}\n")
+    });
+    env.text("after.jsonl", &slower.collect::<String>());
+
+    let compare = ["lab", "compare", "before.jsonl", "after.jsonl"];
+    let shown = env.transect(compare).exits(0).quiet().stdout_text();
+    assert!(shown.contains("is Linux 99 now"), "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.ends_with(" slower")).count(), 3, "{shown}");
+    let _ = env.transect(compare.iter().chain(&["--check"])).exits(1);
+    let backwards = ["lab", "compare", "after.jsonl", "before.jsonl", "--check", "--json"];
+    let object = env.transect(backwards).exits(0).json();
+    assert_eq!(object["groups"][0]["rows"][0]["judgement"]["verdict"], "faster");
+    assert_eq!(object["changed"].as_array().map(Vec::len), Some(1));
+
+    // Nothing to compare is an error, not an empty table.
+    env.text("elsewhere.jsonl", &text.replace("\"name\":\"tree\"", "\"name\":\"other\""));
+    let told = env.transect(["lab", "compare", "before.jsonl", "elsewhere.jsonl"]).exits(2);
+    assert!(told.stderr_text().contains("have no tree in common"));
+}

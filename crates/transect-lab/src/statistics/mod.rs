@@ -18,6 +18,7 @@ pub mod protocol;
 pub mod random;
 pub mod significance;
 pub mod summary;
+mod unpaired;
 pub mod verdict;
 
 use std::fmt;

@@ -16,7 +16,7 @@ use super::{Refusal, check_positive, median_deviation, median_of_sorted, sorted}
 pub const RESAMPLES: usize = 10_000;
 
 /// What is left out at each end of [`RESAMPLES`]: 2.5 %.
-const TAIL: usize = RESAMPLES / 40;
+pub(super) const TAIL: usize = RESAMPLES / 40;
 
 /// The ratios `other / base` of the rounds that have both: below 1, the other took less time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,7 +89,11 @@ fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
 
 /// The median of a sample of the samples. As these are sorted it is enough to count how often
 /// each was drawn: nothing has to be sorted again. `counts` is there to be used again.
-fn resampled_median(sorted: &[f64], counts: &mut [usize], random: &mut SplitMix64) -> f64 {
+pub(super) fn resampled_median(
+    sorted: &[f64],
+    counts: &mut [usize],
+    random: &mut SplitMix64,
+) -> f64 {
     let n = sorted.len();
     counts.fill(0);
     for _ in 0..n {

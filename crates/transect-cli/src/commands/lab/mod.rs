@@ -1,6 +1,7 @@
 //! `transect lab`: every way of walking a tree, measured on this machine.
 
 mod begin;
+mod compare;
 mod corpus;
 mod list;
 mod method;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::List(args) => list::run(args),
         LabCommand::Run(args) => run::run(args),
         LabCommand::Report(args) => report::run(args),
+        LabCommand::Compare(args) => compare::run(args),
         LabCommand::Tune(args) => tune::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),
