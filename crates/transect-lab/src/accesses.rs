@@ -2,7 +2,8 @@
 //!
 //! Counted by `strace` in a run of its own, which is never timed. What a program does before and
 //! after its walk (a runtime starts with thousands of calls) is counted on an empty directory and
-//! taken off.
+//! taken off. Counting takes many times as long as walking: a part of a large tree is enough, as
+//! what counts is the number for each entry.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,6 +17,8 @@ use crate::launch;
 /// System calls of one walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accesses {
+    /// The entries of what was walked, its root included.
+    pub entries: u64,
     /// All of them.
     pub calls: u64,
     /// Those that open something.
@@ -59,6 +62,11 @@ impl Accesses {
         Self::parse(&text.map_err(|error| transect::reason(&error))?)
     }
 
+    /// Returns how many of its calls there are for each entry.
+    pub fn each(&self, calls: u64) -> f64 {
+        calls as f64 / self.entries.max(1) as f64
+    }
+
     /// Parses the table: a count and a name in a line, between rules and titles.
     fn parse(table: &str) -> Result<Self, String> {
         let mut accesses = Self::default();
@@ -86,6 +94,7 @@ impl Accesses {
     /// Returns what is left when what another run made is taken off.
     pub fn without(self, start: Self) -> Self {
         Self {
+            entries: self.entries,
             calls: self.calls.saturating_sub(start.calls),
             opens: self.opens.saturating_sub(start.opens),
             listings: self.listings.saturating_sub(start.listings),
@@ -103,7 +112,7 @@ mod tests {
         let table = "    calls syscall\n--------- ----------------\n       12 statx\n        3 \
                      openat\n        4 getdents64\n        7 write\n--------- ----------------\n\
                      \x20      26 total\n";
-        let expected = Accesses { calls: 26, opens: 3, listings: 4, attributes: 12 };
+        let expected = Accesses { entries: 0, calls: 26, opens: 3, listings: 4, attributes: 12 };
         assert_eq!(Accesses::parse(table), Ok(expected));
         assert!(Accesses::parse("strace: no permission").is_err());
         let start = Accesses { calls: 27, opens: 1, ..Accesses::default() };

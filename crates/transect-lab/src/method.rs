@@ -130,9 +130,10 @@ impl Method {
         let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
         Self {
             name: variant.to_string(),
-            contract: [row_of_reader(reader), row_of_order(order)]
-                .into_iter()
-                .flatten()
+            contract: rows_of_reader(reader)
+                .iter()
+                .copied()
+                .chain(row_of_order(order))
                 .map(str::to_owned)
                 .collect(),
             language: "Rust".to_owned(),
@@ -144,18 +145,18 @@ impl Method {
     }
 }
 
-fn row_of_reader(reader: ReaderName) -> Option<&'static str> {
+fn rows_of_reader(reader: ReaderName) -> &'static [&'static str] {
     match reader {
-        ReaderName::FindFirstFile => Some("A1"),
-        ReaderName::FindFirstFileExBasic => Some("A2"),
-        ReaderName::FindFirstFileExStandard => Some("A3"),
+        ReaderName::FindFirstFile => &["A1"],
+        ReaderName::FindFirstFileExBasic => &["A2", "A5"],
+        ReaderName::FindFirstFileExStandard => &["A3", "A5"],
         ReaderName::FindFirstFileExBasicLarge | ReaderName::FindFirstFileExStandardLarge => {
-            Some("A4")
+            &["A4", "A5", "A26", "A27"]
         }
-        ReaderName::FileAttributesEx => Some("A6"),
-        ReaderName::ByHandle => Some("A8"),
-        ReaderName::NtQuery => Some("A9"),
-        _ => None,
+        ReaderName::FileAttributesEx => &["A6"],
+        ReaderName::ByHandle => &["A8"],
+        ReaderName::NtQuery => &["A9"],
+        _ => &[],
     }
 }
 

@@ -12,6 +12,7 @@ use crate::accesses::Accesses;
 use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::method::{Kind, Method};
 use crate::peer::{Aim, Inventory, Ran};
+use crate::portion::{Portion, portion};
 use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample, Timed};
 use crate::state::{Probe, State};
 use crate::statistics::SplitMix64;
@@ -20,6 +21,9 @@ use crate::work::Work;
 
 /// How often a run is repeated that could not prove its state.
 const VOID_RETRIES: usize = 3;
+
+/// The entries among which calls are counted, at most, if they can be divided so.
+const MOST_COUNTED: u64 = 8000;
 
 /// What is appended to the name of the method that runs twice.
 const AGAIN: &str = " (again)";
@@ -32,6 +36,8 @@ pub enum Error {
     Record(record::Error),
     /// There is no place for an empty directory.
     Scratch(PathBuf, io::Error),
+    /// A tree cannot be walked.
+    Walk(transect::Error),
     /// The state cannot be made.
     State(State, io::Error),
     /// A tree is no more what it was when the session began.
@@ -45,6 +51,7 @@ impl std::fmt::Display for Error {
             Self::Scratch(path, error) => {
                 write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
             }
+            Self::Walk(error) => error.fmt(f),
             Self::State(state, error) => {
                 write!(f, "cannot make caches {}: {}", state.as_str(), transect::reason(error))
             }
@@ -224,6 +231,10 @@ impl Session {
         scratch: &Path,
     ) -> Result<(), Error> {
         let limit = Duration::from_secs(self.recorded().header.limit);
+        let places = self.recorded().header.places.iter();
+        let portions: Vec<Portion> = places
+            .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
+            .collect::<Result<_, _>>()?;
         for (place, cell) in self.uncounted() {
             let method = methods.iter().find(|method| method.name == cell.method);
             let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
@@ -234,8 +245,10 @@ impl Session {
                 };
                 Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
             };
-            let root = &self.recorded().header.places[place].root;
-            let accesses = of(&scratch.join("root")).and_then(|start| Ok(of(root)?.without(start)));
+            let portion = &portions[place];
+            let accesses = of(&scratch.join("root")).and_then(|start| {
+                Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
+            });
             if let Ok(accesses) = accesses {
                 self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
             }

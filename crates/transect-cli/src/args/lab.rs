@@ -58,6 +58,10 @@ pub(crate) enum CorpusCommand {
 pub(crate) struct LabListArgs {
     #[command(flatten)]
     pub(crate) methods: LabMethodsArgs,
+    /// List the rows of the seed articles that are no method, too: practices, measures, protocols,
+    /// trees
+    #[arg(long)]
+    pub(crate) contract: bool,
     /// Print one JSON object for each method
     #[arg(long)]
     pub(crate) json: bool,

@@ -49,6 +49,13 @@ fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
         assert_eq!(row["available"] == false, row["why_not"].is_string(), "{row}");
     }
     assert!(!list.contains("wrong-"), "test doubles are not for users");
+
+    let contract = env.transect(["lab", "list", "--contract", "--json"]).exits(0).stdout_text();
+    for row in ["A28", "A56", "P1", "D8"] {
+        assert!(contract.contains(&format!("{{\"row\":\"{row}\"")), "{row}");
+    }
+    let shown = env.transect(["lab", "list", "--contract"]).exits(0).stdout_text();
+    assert!(shown.contains("RAMMap"), "{shown}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
+use transect_lab::contract::{self, ContractRow};
 use transect_lab::method::{Kind, Method};
 
 use crate::args::LabListArgs;
@@ -29,11 +30,30 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
         for method in &methods {
             output::write_json(&mut text, &row(method))?;
         }
+        for row in contract_rows(args) {
+            output::write_json(&mut text, row)?;
+        }
     } else {
         write(&mut text, &methods)?;
+        write_contract(&mut text, contract_rows(args))?;
     }
     output::print(text)?;
     Ok(if all { End::Complete } else { End::Partial })
+}
+
+/// Returns the rows that are no method, if they are asked for.
+fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {
+    if args.contract { contract::ROWS } else { &[] }
+}
+
+fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result<()> {
+    if !rows.is_empty() {
+        writeln!(out, "\n{BOLD}what is no method{BOLD:#}")?;
+    }
+    for ContractRow { row, what, here, note } in rows {
+        writeln!(out, "{row:<4} {what}\n       {DIM}{}: {note}{DIM:#}", here.as_str())?;
+    }
+    Ok(())
 }
 
 fn row(method: &Method) -> Row<'_> {

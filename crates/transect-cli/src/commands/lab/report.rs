@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use serde::Serialize;
+use transect_lab::accesses::Accesses;
 use transect_lab::ranking::{Ranking, Row, rank};
-use transect_lab::record::{Header, Place, Record, Recorded};
+use transect_lab::record::{Header, Record, Recorded};
 use transect_lab::state::State;
 use transect_lab::statistics::Ratios;
 
@@ -79,7 +80,7 @@ fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::R
         ranking.state.word(),
         place.file_system.name.as_deref().unwrap_or("unknown file system"),
     )?;
-    write_rows(out, header, place, &ranking.rows)?;
+    write_rows(out, header, &ranking.rows)?;
     for unranked in &ranking.unranked {
         let reason = quote::for_terminal(unranked.reason.as_ref());
         writeln!(out, "{WARN}not ranked{WARN:#}  {}: {reason}", unranked.cell)?;
@@ -87,12 +88,7 @@ fn write(out: &mut impl Write, header: &Header, ranking: &Ranking) -> std::io::R
     write_noise(out, header, ranking)
 }
 
-fn write_rows(
-    out: &mut impl Write,
-    header: &Header,
-    place: &Place,
-    rows: &[Row],
-) -> std::io::Result<()> {
+fn write_rows(out: &mut impl Write, header: &Header, rows: &[Row]) -> std::io::Result<()> {
     let width = rows.iter().map(|row| row.cell.name.len()).max().unwrap_or(6);
     writeln!(
         out,
@@ -128,7 +124,7 @@ fn write_rows(
             row.time.n,
             time(row.cpu_ns()),
             bytes(row.peak_memory as u64),
-            calls(place, row),
+            calls(row),
             interval(row.to_base.as_ref()),
             interval(row.to_floor.as_ref()),
         )?;
@@ -137,9 +133,9 @@ fn write_rows(
 }
 
 /// Returns the system calls for each entry, if they were counted.
-fn calls(place: &Place, row: &Row) -> String {
-    let each = |calls: u64| format!("{:.2}", calls as f64 / place.entries() as f64);
-    row.accesses.map_or(String::new(), |accesses| each(accesses.calls))
+fn calls(row: &Row) -> String {
+    let each = |accesses: Accesses| format!("{:.2}", accesses.each(accesses.calls));
+    row.accesses.map_or(String::new(), each)
 }
 
 /// Returns a ratio with its interval: `1.52 (1.49 to 1.60)`.

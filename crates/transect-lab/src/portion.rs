@@ -1,0 +1,128 @@
+//! A part of a tree that is small enough to be read many times.
+
+use std::path::{Path, PathBuf};
+
+use transect::{
+    Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit, Want,
+};
+
+/// Below that many entries a walk is mostly its own start.
+pub const SMALLEST_PORTION: u64 = 500;
+
+/// A tree that is small enough to be read many times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// Its root: the path itself, or a directory below it.
+    pub root: PathBuf,
+    /// Its entries.
+    pub entries: u64,
+}
+
+/// Returns `path` if it has no more than `most` entries, or else a directory below it that has not:
+/// the largest of its own, unless these are all too small or too large. What cannot be divided stays
+/// whole.
+///
+/// # Errors
+/// Options that cannot be; a path that cannot be read has no entries.
+pub fn portion(path: &Path, most: u64) -> Result<Portion, transect::Error> {
+    let whole = Portion { root: path.to_owned(), entries: count(path, most)? };
+    if whole.entries <= most {
+        return Ok(whole);
+    }
+    let (mut largest, mut too_large): (Option<Portion>, _) = (None, None);
+    for root in directories(path) {
+        // One that cannot be read is no portion.
+        let Ok(entries) = count(&root, most) else { continue };
+        if entries > most {
+            too_large = too_large.or(Some(root));
+        } else if largest.as_ref().is_none_or(|largest| entries > largest.entries) {
+            largest = Some(Portion { root, entries });
+            // Good enough: there may be a hundred thousand more to count.
+            if entries > most / 2 {
+                break;
+            }
+        }
+    }
+    match (largest.filter(|largest| largest.entries >= SMALLEST_PORTION), too_large) {
+        (Some(largest), _) => Ok(largest),
+        (None, Some(too_large)) => portion(&too_large, most),
+        (None, None) => Ok(whole),
+    }
+}
+
+/// Returns the directories in a directory.
+#[expect(clippy::disallowed_methods, reason = "one directory, to choose what is measured")]
+fn directories(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_directory =
+        |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|file_type| file_type.is_dir());
+    entries.filter(is_directory).map(|entry| entry.path())
+}
+
+/// Counts the entries of a tree, its root included, but not many more than `most`.
+fn count(path: &Path, most: u64) -> Result<u64, transect::Error> {
+    let plan = ScanOptions::new([path]).plan()?;
+    Ok(plan.run(|| Counter { entries: 0, most })?.sink.entries)
+}
+
+/// Counts entries, and ends the walk when there are too many. Each thread counts for itself: some
+/// more may be counted than it takes to know.
+#[derive(Debug)]
+struct Counter {
+    entries: u64,
+    most: u64,
+}
+
+impl Sink for Counter {
+    type Tag = ();
+
+    fn want(&self) -> Want {
+        Want::default()
+    }
+
+    fn enter(&mut self, _: Entering<'_, ()>) {}
+
+    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+        self.entries += visit.batch.iter().count() as u64;
+        if self.entries > self.most { Flow::Quit } else { Flow::Continue }
+    }
+
+    fn leave(&mut self, _: &Dir<()>) {}
+
+    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
+        Flow::Continue
+    }
+
+    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
+
+    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
+
+    fn merge(&mut self, other: Self) {
+        self.entries += other.entries;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn a_portion_is_the_path_or_the_largest_directory_below_it_that_is_small_enough() {
+        let temp = TempDir::new();
+        for (name, files) in [("small", 20), ("large/inner", 700), ("large/other", 600)] {
+            std::fs::create_dir_all(temp.join(name)).unwrap();
+            for file in 0..files {
+                std::fs::write(temp.join(name).join(file.to_string()), "").unwrap();
+            }
+        }
+        let of = |most| {
+            let portion = portion(temp.path(), most).unwrap();
+            (portion.root.strip_prefix(temp.path()).unwrap().to_owned(), portion.entries)
+        };
+        assert_eq!(of(10_000), (PathBuf::new(), 1325));
+        assert_eq!(of(1000), (PathBuf::from("large/inner"), 701));
+        assert_eq!(of(650), (PathBuf::from("large/other"), 601));
+        assert!(portion(&temp.join("missing"), 10).is_ok_and(|portion| portion.entries == 0));
+    }
+}
