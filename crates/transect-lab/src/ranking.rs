@@ -49,6 +49,10 @@ pub struct Row {
     pub time: Summary,
     /// The same, one for each round it ran, in their order: nanoseconds.
     pub samples: Vec<f64>,
+    /// The round of each of these, from 0.
+    pub rounds: Vec<usize>,
+    /// Which of these lie far out ([`Summary::outliers`]): shown, never dropped.
+    pub outliers: Vec<usize>,
     /// From the start to the end of its process, in nanoseconds: the median.
     pub wall_ns: f64,
     /// Time of the whole process outside the kernel, in nanoseconds: the median.
@@ -171,10 +175,13 @@ impl Row {
         let column = |of: fn(&Value) -> f64| values.values().map(of).collect::<Vec<_>>();
         let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
         let samples = column(|value| value.time);
+        let time = Summary::of(&samples)?;
         Some(Self {
             cell: cell.clone(),
-            time: Summary::of(&samples)?,
+            time,
+            outliers: time.outliers(&samples),
             samples,
+            rounds: values.keys().copied().collect(),
             wall_ns: median(|value| value.wall),
             user_ns: median(|value| value.user),
             system_ns: median(|value| value.system),

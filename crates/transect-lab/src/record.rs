@@ -348,6 +348,12 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
 }
 
 impl Header {
+    /// Returns whether a cell is a method of its own: no floor, and not the base once more.
+    pub fn is_method(&self, cell: &str) -> bool {
+        let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
+        !others.contains(&Some(cell))
+    }
+
     fn has_cell(&self, name: &str) -> bool {
         self.cells.iter().any(|cell| cell.name == name)
     }

@@ -167,8 +167,17 @@ pub(crate) struct LabReportArgs {
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, group = "form")]
     pub(crate) json: bool,
+    /// Print a line of comma-separated values for each method, tree and state of the caches
+    #[arg(long, group = "form")]
+    pub(crate) csv: bool,
+    /// Print tables in Markdown
+    #[arg(long, group = "form")]
+    pub(crate) markdown: bool,
+    /// Write a page with charts, which needs nothing beside it; `-` prints it
+    #[arg(long, value_name = "FILE", group = "form")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,8 @@
 //! other, in shuffled order, so whatever drifts has the same share in both and cancels in their
 //! ratio.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix64;
@@ -66,6 +68,14 @@ impl Ratios {
         let logs: Vec<f64> = sorted.iter().copied().map(libm::log).collect();
         let p = sign_flip_p(&logs, seed);
         Ok(Self { n: sorted.len(), median, low, high, mad, p, seed })
+    }
+}
+
+/// The median with its interval: `1.52 (1.49 to 1.60)`.
+impl fmt::Display for Ratios {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, low, high, .. } = self;
+        write!(f, "{median:.2} ({low:.2} to {high:.2})")
     }
 }
 

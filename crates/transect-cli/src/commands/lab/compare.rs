@@ -9,7 +9,6 @@ use transect_lab::compare::{Changed, Compared, Comparison, Group, compare};
 use transect_lab::record::{Record, Recorded};
 use transect_lab::statistics::Verdict;
 
-use super::report::interval;
 use crate::args::LabCompareArgs;
 use crate::exit::{End, Fatal};
 use crate::output::units::duration;
@@ -96,7 +95,7 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
             row.cell,
             time(row.before.median),
             time(row.after.median),
-            interval(Some(&row.ratios)),
+            row.ratios.to_string(),
             verdict.map_or("", Verdict::word),
         )?;
     }

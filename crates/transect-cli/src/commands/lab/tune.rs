@@ -159,7 +159,7 @@ pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std
     )?;
     for Evidence { setting, value, state, ratios, verdict } in evidence {
         let (interval, n) = ratios.as_ref().map_or_else(Default::default, |ratios| {
-            (super::report::interval(Some(ratios)), ratios.n.to_string())
+            (ratios.to_string(), ratios.n.to_string())
         });
         let style = if verdict.word() == "faster" { GOOD } else { DIM };
         writeln!(

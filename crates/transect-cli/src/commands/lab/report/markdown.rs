@@ -1,0 +1,219 @@
+//! The report in Markdown, as GitHub reads it.
+
+use std::io::{Result, Write};
+
+use transect_lab::ranking::{Ranking, Row};
+use transect_lab::record::{Header, Place};
+use transect_lab::report::{
+    Finding, Reduction, Report, Table, Unit, calls_per_entry, milliseconds, word,
+};
+use transect_lab::statistics::Ratios;
+
+use crate::output::quote;
+use crate::output::units::{bytes, count};
+
+/// Writes a report.
+pub(super) fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
+    let out = &mut out;
+    let header = report.session;
+    writeln!(out, "# transect lab\n")?;
+    environment(out, header)?;
+    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
+        of_ranking(out, header, ranking, finding)?;
+        let of_it = |r: &&Reduction| (r.place, r.pass) == (ranking.place, ranking.pass);
+        report.reductions.iter().filter(of_it).try_for_each(|r| of_reduction(out, r))?;
+    }
+    if let Some(table) = report.references.first() {
+        writeln!(out, "\n## From the articles\n\n> {}", text(table.whose))?;
+    }
+    report.references.iter().try_for_each(|table| of_article(out, table))
+}
+
+fn environment(out: &mut impl Write, header: &Header) -> Result<()> {
+    let Header { environment, .. } = header;
+    let guest = if environment.hypervisor { ", a guest" } else { "" };
+    let unknown = || "unknown".to_owned();
+    let processor = environment.processor.clone().unwrap_or_else(unknown);
+    table(out, &["", ""], &[])?;
+    for (what, is) in [
+        ("processor", format!("{processor}, {} cores{guest}", environment.cores)),
+        ("memory", environment.memory.map_or_else(unknown, bytes)),
+        ("system", environment.system.clone()),
+        ("load at the start", environment.load.clone().unwrap_or_else(unknown)),
+        ("began", format!("{} (seconds since 1970 UTC)", environment.began)),
+        ("transect", environment.version.clone()),
+        ("preset", header.preset.clone()),
+        ("rounds", format!("{} of {}", header.rounds, header.runs)),
+        ("seed", header.seed.to_string()),
+        ("base", header.base.clone()),
+    ] {
+        line(out, &[what.to_owned(), text(&is)])?;
+    }
+    let command = quote::for_terminal(environment.command.join(" ").as_ref());
+    let fence = "`".repeat(longest_run(&command, '`').max(2) + 1);
+    writeln!(out, "\n{fence}sh\n{command}\n{fence}")
+}
+
+fn of_ranking(
+    out: &mut impl Write,
+    header: &Header,
+    ranking: &Ranking,
+    finding: &Finding,
+) -> Result<()> {
+    let place = &header.places[ranking.place];
+    let number =
+        if header.passes.len() > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
+    let word = ranking.state.word();
+    writeln!(out, "\n## {}: {number}caches {word}\n", text(&ranking.name))?;
+    let kind = place.file_system.name.as_deref().unwrap_or("unknown file system");
+    let options = place.file_system.options.as_deref().unwrap_or("options unknown");
+    let root = place.root.to_string_lossy();
+    let on = format!("{root}: {}; {kind}, {options}", place.expected);
+    writeln!(out, "{}\n\n{}\n\n{}", text(&on), text(&finding.sentence), text(&finding.noise))?;
+    for alarm in &finding.alarms {
+        writeln!(out, "\n> **{}**", text(alarm))?;
+    }
+    for note in finding.notes.iter().filter(|note| **note != finding.noise) {
+        writeln!(out, "\n> {}", text(note))?;
+    }
+    writeln!(out)?;
+    let titles = [
+        "method",
+        "language",
+        "contract",
+        "median, ms",
+        "min, ms",
+        "max, ms",
+        "n",
+        "cpu, ms",
+        "memory",
+        "calls / entry",
+        "× base (95 %)",
+        "× floor (95 %)",
+        "verdict",
+    ];
+    table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
+    for row in &ranking.rows {
+        line(out, &of_row(header, place, row))?;
+    }
+    if !ranking.unranked.is_empty() {
+        writeln!(out, "\nNot ranked:\n")?;
+    }
+    for unranked in &ranking.unranked {
+        writeln!(out, "* {}: {}", text(&unranked.cell), text(&unranked.reason))?;
+    }
+    Ok(())
+}
+
+fn of_row(header: &Header, place: &Place, row: &Row) -> Vec<String> {
+    vec![
+        text(&row.cell.name),
+        text(&row.cell.language),
+        text(&row.cell.contract.join(" ")),
+        milliseconds(row.time.median),
+        milliseconds(row.time.min),
+        milliseconds(row.time.max),
+        count(row.time.n as u64),
+        milliseconds(row.cpu_ns()),
+        bytes(row.peak_memory as u64),
+        calls_per_entry(place, row),
+        interval(row.to_base.as_ref()),
+        interval(row.to_floor.as_ref()),
+        word(header, row),
+    ]
+}
+
+fn of_reduction(out: &mut impl Write, reduction: &Reduction) -> Result<()> {
+    let Reduction { protocol, about, columns, rows, .. } = reduction;
+    writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", text(about))?;
+    let title = |column: &transect_lab::report::Column| match column.unit {
+        Unit::Nanoseconds => format!("{}, ms", text(&column.name)),
+        Unit::Times => text(&column.name),
+    };
+    let titles: Vec<String> =
+        std::iter::once("method".to_owned()).chain(columns.iter().map(title)).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    table(out, &titles, &(1..titles.len()).collect::<Vec<_>>())?;
+    for row in rows {
+        let values = row.values.iter().zip(columns).map(|(value, column)| match column.unit {
+            Unit::Nanoseconds => milliseconds(*value),
+            Unit::Times => format!("{value:.1}"),
+        });
+        line(out, &std::iter::once(text(&row.cell)).chain(values).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn of_article(out: &mut impl Write, article: &Table) -> Result<()> {
+    writeln!(out, "\n### {}, {}: {}\n", article.source, article.article, text(article.corpus))?;
+    table(out, &["method", "contract", "state", "what", "ms", "× the slowest", "note"], &[4, 5])?;
+    for row in &article.rows {
+        let cells = [
+            text(row.method),
+            row.contract.join(" "),
+            row.state.as_str().to_owned(),
+            text(row.quantity.word()),
+            milliseconds(row.value_ns()),
+            row.speedup.map_or(String::new(), |times| format!("{times:.1}")),
+            text(row.note),
+        ];
+        line(out, &cells)?;
+    }
+    Ok(())
+}
+
+/// Writes the head of a table; `right` are the columns of numbers.
+fn table(out: &mut impl Write, titles: &[&str], right: &[usize]) -> Result<()> {
+    line(out, titles)?;
+    let rule = |at| if right.contains(&at) { "---:" } else { "---" };
+    line(out, &(0..titles.len()).map(rule).collect::<Vec<_>>())
+}
+
+fn line(out: &mut impl Write, cells: &[impl AsRef<str>]) -> Result<()> {
+    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+    writeln!(out, "| {} |", cells.join(" | "))
+}
+
+/// Returns a text that is text, in a table, too: in one line, and without markup.
+fn text(text: &str) -> String {
+    let visible = quote::for_terminal(text.as_ref());
+    let mut escaped = String::with_capacity(visible.len());
+    for character in visible.chars() {
+        if matches!(
+            character,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '#'
+        ) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// Returns how often a character stands behind itself, at most.
+fn longest_run(text: &str, of: char) -> usize {
+    text.split(|character| character != of).map(str::len).max().unwrap_or(0)
+}
+
+fn interval(ratios: Option<&Ratios>) -> String {
+    ratios.map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_markup_or_ends_a_cell() {
+        assert_eq!(text("a|b`c`"), "a\\|b\\`c\\`");
+        assert_eq!(text("<img src=x>\n# x"), "\\<img src=x\\>\\\\n\\# x");
+        assert_eq!(text("\u{202e}x"), "\\\\u{202e}x");
+        assert_eq!(text("getdents-statx/recursive (again)"), "getdents-statx/recursive (again)");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(longest_run("a ``` b `", '`'), 3);
+        assert_eq!(longest_run("", '`'), 0);
+    }
+}

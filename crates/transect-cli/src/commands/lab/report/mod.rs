@@ -1,0 +1,50 @@
+//! `transect lab report`: what a session has come to, in whatever form somebody wants it.
+
+mod markdown;
+mod page;
+mod terminal;
+
+use std::io::Write;
+
+use anstream::AutoStream;
+use transect_lab::record::{Record, Recorded};
+use transect_lab::report::{Report, csv};
+
+pub(super) use self::page::write_page;
+use crate::args::LabReportArgs;
+use crate::exit::{End, Fatal};
+use crate::output;
+
+pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
+    let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+    match &args.html {
+        Some(file) if file.as_os_str() == "-" => {
+            let mut text = output::buffer();
+            text.write_all(page::of(&recorded)?.as_bytes())?;
+            output::print(text)?;
+        }
+        Some(file) => write_page(&recorded, file)?,
+        None if args.csv => print(&recorded, |out, report| write!(out, "{}", csv::write(report)))?,
+        None if args.markdown => print(&recorded, |out, report| markdown::write(out, report))?,
+        None => show(&recorded, args.json)?,
+    }
+    Ok(End::Complete)
+}
+
+/// Shows a session: to a program, or to whoever looks on.
+pub(super) fn show(recorded: &Recorded, json: bool) -> Result<(), Fatal> {
+    let width = output::terminal_width(&std::io::stdout());
+    print(recorded, |out, report| match json {
+        true => output::write_json(out, report),
+        false => terminal::write(out, report, width),
+    })
+}
+
+fn print(
+    recorded: &Recorded,
+    write: impl FnOnce(&mut AutoStream<Vec<u8>>, &Report<'_>) -> std::io::Result<()>,
+) -> Result<(), Fatal> {
+    let mut text = output::buffer();
+    write(&mut text, &Report::of(recorded))?;
+    Ok(output::print(text)?)
+}

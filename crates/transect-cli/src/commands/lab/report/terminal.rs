@@ -1,0 +1,399 @@
+//! The report on a terminal.
+
+use std::io::{Result, Write};
+
+use anstyle::Style;
+use transect_lab::ranking::{Ranking, Row};
+use transect_lab::record::{Header, Place};
+use transect_lab::report::{Reduction, Report, Table, Unit, calls_per_entry, word};
+use transect_lab::state::State;
+use transect_lab::statistics::{Ratios, Verdict};
+
+use crate::output::units::{bytes, duration};
+use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, wrap};
+
+/// How wide prose is where nobody says how wide it may be.
+const PROSE: usize = 100;
+
+/// Writes a report in lines of at most `width` characters, or with all that there is. What is longer
+/// is a name, which is not cut.
+pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
+    let mut screen = Screen { out: &mut out, width };
+    screen.session(report.session)?;
+    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
+        screen.place(report.session, ranking)?;
+        screen.rows(report.session, ranking)?;
+        for unranked in &ranking.unranked {
+            let cell = name(&unranked.cell);
+            screen.say(WARN, &format!("not ranked: {cell}: {}", name(&unranked.reason)))?;
+        }
+        writeln!(screen.out)?;
+        screen.say(BOLD, &finding.sentence)?;
+        screen.say(DIM, &finding.noise)?;
+        for alarm in &finding.alarms {
+            screen.say(ERROR, alarm)?;
+        }
+        // What is known of noise has been said.
+        for note in finding.notes.iter().filter(|note| **note != finding.noise) {
+            screen.say(WARN, note)?;
+        }
+        let of_it = |r: &&Reduction| (r.place, r.pass) == (ranking.place, ranking.pass);
+        if let Some(reduction) = report.reductions.iter().find(of_it) {
+            screen.reduction(reduction)?;
+        }
+    }
+    if let Some(table) = report.references.first() {
+        writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
+        screen.say(WARN, table.whose)?;
+    }
+    report.references.iter().try_for_each(|table| screen.article(table))
+}
+
+/// Returns a name that steers no terminal.
+fn name(name: &str) -> String {
+    quote::for_terminal(name.as_ref())
+}
+
+fn time(nanoseconds: f64) -> String {
+    duration(std::time::Duration::from_nanos(nanoseconds as u64))
+}
+
+/// Returns a ratio with its interval, if there is one.
+fn interval(ratios: Option<&Ratios>) -> String {
+    ratios.map(ToString::to_string).unwrap_or_default()
+}
+
+fn ratio(ratios: Option<&Ratios>) -> String {
+    ratios.map_or(String::new(), |ratios| format!("{:.2}", ratios.median))
+}
+
+/// A column of the ranking.
+struct Column {
+    title: &'static str,
+    /// What is in it; a short form of it where there is no room for the long one.
+    text: fn(&Header, &Place, &Row) -> String,
+    /// Its numbers end where they end; words begin where they begin.
+    is_number: bool,
+    /// Where there is no room, the lowest go first; 0 stays.
+    order: u8,
+    /// The title of what stands in for it if it goes.
+    instead: Option<&'static str>,
+}
+
+/// All columns, in their order. What stands in for another is there only if that one is not.
+const COLUMNS: &[Column] = &[
+    Column {
+        title: "method",
+        text: |_, _, row| name(&row.cell.name),
+        is_number: false,
+        order: 0,
+        instead: None,
+    },
+    Column {
+        title: "language",
+        text: |_, _, row| name(&row.cell.language),
+        is_number: false,
+        order: 3,
+        instead: None,
+    },
+    Column {
+        title: "median",
+        text: |_, _, row| time(row.time.median),
+        is_number: true,
+        order: 0,
+        instead: None,
+    },
+    Column {
+        title: "min",
+        text: |_, _, row| time(row.time.min),
+        is_number: true,
+        order: 2,
+        instead: None,
+    },
+    Column {
+        title: "max",
+        text: |_, _, row| time(row.time.max),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "n",
+        text: |_, _, row| row.time.n.to_string(),
+        is_number: true,
+        order: 5,
+        instead: None,
+    },
+    Column {
+        title: "cpu",
+        text: |_, _, row| time(row.cpu_ns()),
+        is_number: true,
+        order: 7,
+        instead: None,
+    },
+    Column {
+        title: "memory",
+        text: |_, _, row| bytes(row.peak_memory as u64),
+        is_number: true,
+        order: 4,
+        instead: None,
+    },
+    Column {
+        title: "calls",
+        text: |_, place, row| calls_per_entry(place, row),
+        is_number: true,
+        order: 8,
+        instead: None,
+    },
+    Column {
+        title: "× base (95 %)",
+        text: |_, _, row| interval(row.to_base.as_ref()),
+        is_number: true,
+        order: 10,
+        instead: Some("× base"),
+    },
+    Column {
+        title: "× base",
+        text: |_, _, row| ratio(row.to_base.as_ref()),
+        is_number: true,
+        order: 0,
+        instead: None,
+    },
+    Column {
+        title: "× floor (95 %)",
+        text: |_, _, row| interval(row.to_floor.as_ref()),
+        is_number: true,
+        order: 6,
+        instead: Some("× floor"),
+    },
+    Column {
+        title: "× floor",
+        text: |_, _, row| ratio(row.to_floor.as_ref()),
+        is_number: true,
+        order: 9,
+        instead: None,
+    },
+    Column {
+        title: "verdict",
+        text: |header, _, row| word(header, row),
+        is_number: false,
+        order: 0,
+        instead: None,
+    },
+];
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+fn colour(row: &Row) -> Style {
+    match row.judgement.map(|judgement| judgement.verdict) {
+        _ if row.below_the_floor => ERROR,
+        Some(Verdict::Faster) => GOOD,
+        Some(Verdict::Slower) => WARN,
+        Some(Verdict::NoDifference) | None => Style::new(),
+        Some(Verdict::Undecided) => DIM,
+    }
+}
+
+/// A table whose columns are as wide as what is in them.
+struct Grid {
+    titles: Vec<String>,
+    is_number: Vec<bool>,
+    rows: Vec<(Style, Vec<String>)>,
+}
+
+impl Grid {
+    fn widths(&self) -> Vec<usize> {
+        let width = |at: usize| {
+            let cells = self.rows.iter().filter_map(|(_, row)| row.get(at));
+            let widths = cells.chain(self.titles.get(at)).map(|text| text.chars().count());
+            widths.max().unwrap_or(0)
+        };
+        (0..self.titles.len()).map(width).collect()
+    }
+
+    /// Writes the table. The last cell of a row has the colour of the row.
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let widths = self.widths();
+        let fitted = |at: usize, text: &str| match self.is_number[at] {
+            true => format!("{text:>width$}", width = widths[at]),
+            false => format!("{text:<width$}", width = widths[at]),
+        };
+        let line = |texts: &[String]| -> Vec<String> {
+            texts.iter().enumerate().map(|(at, text)| fitted(at, text)).collect()
+        };
+        writeln!(out, "{BOLD}{}{BOLD:#}", line(&self.titles).join(GAP).trim_end())?;
+        for (style, row) in &self.rows {
+            let mut cells = line(row);
+            let last = cells.pop().unwrap_or_default();
+            let (cells, last) = (cells.join(GAP), last.trim_end().to_owned());
+            let text = format!("{cells}{GAP}{style}{last}{style:#}");
+            writeln!(out, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Where it is written, and how wide that is.
+struct Screen<'o> {
+    out: &'o mut dyn Write,
+    width: Option<usize>,
+}
+
+impl Screen<'_> {
+    /// Writes prose.
+    fn say(&mut self, style: Style, text: &str) -> Result<()> {
+        for line in wrap(&name(text), self.width.unwrap_or(PROSE)) {
+            writeln!(self.out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    fn session(&mut self, header: &Header) -> Result<()> {
+        let Header { preset, environment, rounds, runs, seed, .. } = header;
+        let guest = if environment.hypervisor { ", a guest" } else { "" };
+        let processor = environment.processor.as_deref().unwrap_or("unknown processor");
+        let (cores, system) = (environment.cores, &environment.system);
+        self.say(DIM, &format!("{processor}, {cores} cores{guest}, {system}"))?;
+        self.say(DIM, &format!("preset {preset}, {rounds} rounds of {runs}, seed {seed}"))
+    }
+
+    fn place(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
+        let place = &header.places[ranking.place];
+        let root = quote::for_terminal(place.root.as_os_str());
+        let proof = match ranking.proved {
+            _ if ranking.state == State::AsIs => "",
+            true => ", proved",
+            false => ", not proved",
+        };
+        let passes = header.passes.len();
+        let pass = if passes > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
+        writeln!(self.out, "\n{BOLD}{root}{BOLD:#}: {}", place.expected)?;
+        let file_system = place.file_system.name.as_deref().unwrap_or("unknown file system");
+        let word = ranking.state.word();
+        self.say(DIM, &format!("{pass}caches {word}{proof}; {file_system}"))?;
+        writeln!(self.out)
+    }
+
+    fn rows(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
+        let place = &header.places[ranking.place];
+        let grid = |columns: &[&Column]| Grid {
+            titles: columns.iter().map(|column| column.title.to_owned()).collect(),
+            is_number: columns.iter().map(|column| column.is_number).collect(),
+            rows: ranking
+                .rows
+                .iter()
+                .map(|row| {
+                    let texts = columns.iter().map(|column| (column.text)(header, place, row));
+                    (colour(row), texts.collect())
+                })
+                .collect(),
+        };
+        grid(&fitting(&grid, self.width)).write(self.out)
+    }
+
+    /// Writes what an article would have printed.
+    fn reduction(&mut self, reduction: &Reduction) -> Result<()> {
+        let Reduction { protocol, about, columns, rows, .. } = reduction;
+        writeln!(self.out)?;
+        self.say(BOLD, &format!("The same, as the article prints it ({protocol}): {about}"))?;
+        let titles = columns.iter().map(|column| column.name.clone());
+        let value = |(value, column): (&f64, &transect_lab::report::Column)| match column.unit {
+            Unit::Nanoseconds => time(*value),
+            Unit::Times => format!("{value:.1}"),
+        };
+        let rows = rows.iter().map(|row| {
+            let mut cells = vec![name(&row.cell)];
+            cells.extend(row.values.iter().zip(columns).map(value));
+            (Style::new(), cells)
+        });
+        let mut is_number = vec![true; columns.len() + 1];
+        is_number[0] = false;
+        let titles = std::iter::once("method".to_owned()).chain(titles).collect();
+        Grid { titles, is_number, rows: rows.collect() }.write(self.out)
+    }
+
+    /// Writes what an article printed.
+    fn article(&mut self, table: &Table) -> Result<()> {
+        let Table { source, article, corpus, rows, .. } = table;
+        writeln!(self.out)?;
+        self.say(BOLD, &format!("{source}, {article}: {corpus}"))?;
+        let rows = rows.iter().map(|row| {
+            let speedup = row.speedup.map_or(String::new(), |times| format!("{times:.1}"));
+            let cells = [
+                row.method.to_owned(),
+                row.state.as_str().to_owned(),
+                row.quantity.word().to_owned(),
+                time(row.value_ns()),
+                speedup,
+            ];
+            (Style::new(), cells.to_vec())
+        });
+        let titles = ["method", "state", "what", "time", "× the slowest"];
+        let titles = titles.map(str::to_owned).to_vec();
+        let is_number = vec![false, false, false, true, true];
+        Grid { titles, is_number, rows: rows.collect() }.write(self.out)
+    }
+}
+
+/// Returns the columns that there is room for.
+fn fitting(grid: &dyn Fn(&[&Column]) -> Grid, width: Option<usize>) -> Vec<&'static Column> {
+    let mut dropped: Vec<&str> = Vec::new();
+    loop {
+        let is_there = |column: &&Column| {
+            let stands_in_for = COLUMNS.iter().find(|other| other.instead == Some(column.title));
+            let is_its_turn = stands_in_for.is_none_or(|other| dropped.contains(&other.title));
+            is_its_turn && !dropped.contains(&column.title)
+        };
+        let columns: Vec<&Column> = COLUMNS.iter().filter(is_there).collect();
+        let widths = grid(&columns).widths();
+        let line = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
+        let next = columns.iter().filter(|column| column.order > 0).min_by_key(|c| c.order);
+        match (width, next) {
+            (Some(width), Some(next)) if line > width => dropped.push(next.title),
+            _ => return columns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titles(width: Option<usize>) -> Vec<&'static str> {
+        // Every cell is as wide as the title, or as a number with its interval.
+        let grid = |columns: &[&Column]| Grid {
+            titles: columns.iter().map(|column| column.title.to_owned()).collect(),
+            is_number: columns.iter().map(|column| column.is_number).collect(),
+            rows: vec![(
+                Style::new(),
+                columns
+                    .iter()
+                    .map(
+                        |column| {
+                            if column.title.contains('%') { "1.52 (1.49 to 1.60)" } else { "" }
+                        },
+                    )
+                    .map(str::to_owned)
+                    .collect(),
+            )],
+        };
+        fitting(&grid, width).iter().map(|column| column.title).collect()
+    }
+
+    #[test]
+    fn where_there_is_room_all_is_shown_and_nothing_twice() {
+        let all = titles(None);
+        assert_eq!(all.len(), COLUMNS.len() - 2);
+        assert!(!all.contains(&"× base") && !all.contains(&"× floor"));
+    }
+
+    #[test]
+    fn the_least_important_goes_first() {
+        let wide = titles(None);
+        let narrow = titles(Some(110));
+        assert!(narrow.len() < wide.len() && !narrow.contains(&"max"), "{narrow:?}");
+        assert!(narrow.contains(&"× base (95 %)"), "{narrow:?}");
+        assert_eq!(titles(Some(1)), ["method", "median", "× base", "verdict"]);
+    }
+}

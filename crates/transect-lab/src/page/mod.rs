@@ -1,0 +1,221 @@
+//! The report as a page: one file that needs nothing beside it, and asks nothing of any network.
+//!
+//! ```text
+//! page.html ── the skeleton, with places for all that follows
+//! page.css, scripts/ ── looks and behaviour, as real files
+//! plain.rs ── the report as plain tables: what a browser without scripts shows
+//! the report as JSON ── what the scripts draw from
+//! ```
+//!
+//! Names in a session are anybody's: methods, paths, what a process said when it died. They are data
+//! and never markup, three times over: in the plain tables they are escaped, in the JSON there is
+//! neither `<` nor `&`, and the scripts write text only. Should all that fail, the page's policy runs
+//! no script and takes no style but those that carry its own nonce, and loads nothing.
+
+mod plain;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Serialize;
+
+use crate::report::{Report, csv};
+
+const SKELETON: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+
+/// What the page does, in the order in which it is put together: each file uses those before it.
+const SCRIPTS: &[&str] = &[
+    include_str!("scripts/format.js"),
+    include_str!("scripts/nodes.js"),
+    include_str!("scripts/session.js"),
+    include_str!("scripts/plot.js"),
+    include_str!("scripts/samples.js"),
+    include_str!("scripts/ratios.js"),
+    include_str!("scripts/calls.js"),
+    include_str!("scripts/scaling.js"),
+    include_str!("scripts/detail.js"),
+    include_str!("scripts/table.js"),
+    include_str!("scripts/articles.js"),
+    include_str!("scripts/head.js"),
+    include_str!("scripts/page.js"),
+];
+
+/// What the scripts draw from.
+#[derive(Serialize)]
+struct Data<'r> {
+    report: &'r Report<'r>,
+    /// The seed once more: it has more digits than a number of the scripts holds.
+    seed: String,
+    /// The names of the columns, for who copies the table.
+    csv_head: String,
+    /// A line for each row and what is not ranked, for each ranking.
+    csv: Vec<Vec<String>>,
+}
+
+/// Returns the page of a report: the same for the same session.
+///
+/// # Errors
+/// A number in it is none, which JSON cannot say.
+pub fn html(report: &Report<'_>) -> serde_json::Result<String> {
+    let rankings = report.rankings.iter();
+    let data = Data {
+        report,
+        seed: report.session.seed.to_string(),
+        csv_head: csv::head(),
+        csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),
+    };
+    let data = in_a_script(&serde_json::to_string(&data)?);
+    let script = format!("(() => {{\n'use strict';\n{}}})();\n", SCRIPTS.concat());
+    let (nonce, title) = (nonce(&data), escaped(&title(report)));
+    let plain = plain::write(report);
+    Ok(fill(SKELETON, |place| match place {
+        "nonce" => &nonce,
+        "title" => &title,
+        "style" => STYLE,
+        "plain" => &plain,
+        "data" => &data,
+        "script" => &script,
+        _ => unreachable!("BUG: the skeleton has no place '{place}'"),
+    }))
+}
+
+/// Returns the name of the page: the first tree and how many more, and how many methods.
+fn title(report: &Report<'_>) -> String {
+    let places = &report.session.places;
+    let names: Vec<&str> = places.iter().take(3).map(|place| place.name.as_str()).collect();
+    let more = match places.len().saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let methods = report.session.cells.iter().filter(|cell| report.session.is_method(&cell.name));
+    let methods = methods.count();
+    format!("{methods} methods on {}{more} · transect lab", names.join(", "))
+}
+
+/// Fills each `{{place}}` of a skeleton; what is filled in is not looked at again.
+fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
+    let mut parts = skeleton.split("{{");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (place, rest) = part.split_once("}}").expect("BUG: every place of the skeleton ends");
+        filled.push_str(text(place));
+        filled.push_str(rest);
+    }
+    filled
+}
+
+/// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
+/// in strings only, where they may be written as escapes.
+fn in_a_script(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + json.len() / 16);
+    for character in json.chars() {
+        match character {
+            '<' => text.push_str("\\u003c"),
+            '>' => text.push_str("\\u003e"),
+            '&' => text.push_str("\\u0026"),
+            // Line ends in a script, as it was before they were allowed in strings.
+            '\u{2028}' => text.push_str("\\u2028"),
+            '\u{2029}' => text.push_str("\\u2029"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// Returns a text that is text wherever it stands in a page: between tags, or in a quoted attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // A page may not hold it, whichever way it is written.
+            '\0' => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Returns what tells the page's own scripts and styles from any other. It hangs on all that the
+/// page holds, so that no name in it can know it in advance.
+fn nonce(data: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{NAMES, recorded};
+
+    fn page() -> String {
+        html(&Report::of(&recorded())).unwrap()
+    }
+
+    /// Returns what is between two texts.
+    fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+        let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
+        rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
+    }
+
+    #[test]
+    fn no_name_is_markup() {
+        let page = page();
+        assert!(!page.contains("<img") && !page.contains("alert(1)</script>"));
+        assert_eq!(page.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(page.matches("</script").count(), 2);
+        assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"), "in the plain table");
+        assert!(page.contains("{{script}}"), "a name like a place is a name");
+    }
+
+    #[test]
+    fn the_data_is_the_report() {
+        let page = page();
+        let data = between(&page, "<script type=\"application/json\" id=\"data\">", "</script>");
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        let report = serde_json::to_value(Report::of(&recorded())).unwrap();
+        assert_eq!(data["report"], report);
+        let cells: Vec<&str> = report["session"]["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell["name"].as_str().unwrap())
+            .collect();
+        for name in NAMES {
+            assert!(cells.contains(name), "{name:?}");
+        }
+        assert_eq!(data["csv"][0].as_array().unwrap().len(), cells.len());
+    }
+
+    #[test]
+    fn nothing_is_loaded_and_nothing_foreign_runs() {
+        let page = page();
+        let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+        let nonce = between(policy, "script-src 'nonce-", "'");
+        assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
+        let own = SCRIPTS.concat() + STYLE + SKELETON;
+        for address in ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent"] {
+            // The name of a namespace is no address, and nothing is asked there.
+            let own = own.replace("http://www.w3.org/2000/svg", "");
+            assert!(!own.contains(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn the_same_session_is_the_same_page() {
+        assert_eq!(page(), page());
+    }
+
+    #[test]
+    fn a_place_is_filled_once() {
+        let filled = fill("a{{b}}c{{d}}", |place| if place == "b" { "{{d}}" } else { "e" });
+        assert_eq!(filled, "a{{d}}ce");
+    }
+}

@@ -1,0 +1,138 @@
+// What was measured, where, and what has come of it.
+
+function pageHead() {
+  const methods = methodsOf(session.cells.map((cell) => ({ cell }))).length;
+  const places = session.places.map((there) => there.name);
+  const where = places.slice(0, 3).flatMap((name, at) => [at > 0 ? ', ' : '', named(name)]);
+  const more = places.length > 3 ? ` and ${places.length - 3} more` : '';
+  return h('header', { class: 'page-head' },
+    h('div', { class: 'top' },
+      h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }), 'transect lab'),
+      themeButton()),
+    h('h1', {}, `${counted(methods, 'method', 'methods')} on `, where, more),
+    h('p', { class: 'when' }, `${date(session.environment.began)} · ${session.environment.processor ?? 'unknown processor'} · ${counted(session.environment.cores, 'core', 'cores')} · ${session.environment.system}`));
+}
+
+/** Light, dark, or as the system has it until somebody says otherwise. */
+function themeButton() {
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme
+    ? root.dataset.theme === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches);
+  const button = h('button', { type: 'button', class: 'quiet', id: 'theme' });
+  const label = () => {
+    button.textContent = isDark() ? 'Light' : 'Dark';
+    button.setAttribute('aria-label', `Switch to the ${isDark() ? 'light' : 'dark'} theme`);
+  };
+  button.addEventListener('click', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark';
+    label();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', label);
+  label();
+  return button;
+}
+
+/** A tab for each tree, and the states of the caches beside them. */
+function tabs() {
+  const bar = h('nav', { class: 'tabs', 'aria-label': 'Trees and states of the caches' });
+  const list = (label, key, names) => {
+    if (names.length < 2) return null;
+    const pick = (at) => {
+      view[key] = at;
+      redraw();
+      bar.querySelector(`[data-key="${key}"][data-at="${at}"]`)?.focus();
+    };
+    return h('div', { role: 'tablist', 'aria-label': label }, names.map((name, at) => h('button', {
+      type: 'button', role: 'tab', 'data-key': key, 'data-at': at, 'aria-controls': 'ranking',
+      'aria-selected': String(view[key] === at), tabindex: view[key] === at ? 0 : -1,
+      click: () => pick(at),
+      keydown: (event) => {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (step) pick((at + step + names.length) % names.length);
+      },
+    }, named(name))));
+  };
+  return {
+    section: bar,
+    draw() {
+      const states = session.passes.map((state, at) => `${passes > 1 ? `${at + 1}. ` : ''}${STATES[state]}`);
+      bar.replaceChildren(...[
+        list('Trees', 'place', session.places.map((there) => there.name)),
+        list('States of the caches', 'pass', states),
+      ].filter(Boolean));
+      bar.hidden = bar.children.length === 0;
+    },
+  };
+}
+
+/** The ranking in words and in a few numbers, with what speaks against it. */
+function summary() {
+  const section = h('section', { class: 'summary', 'aria-label': 'What has come of it' });
+  return {
+    section,
+    draw() {
+      const finding = report.findings[index()];
+      section.replaceChildren(
+        ...finding.alarms.map((alarm) => h('p', { class: 'banner', role: 'alert' }, named(alarm))),
+        h('p', { class: 'sentence' }, named(finding.sentence)),
+        h('div', { class: 'tiles' }, tiles()),
+        ...finding.notes.map((note) => h('p', { class: 'note' }, named(note))));
+    },
+  };
+}
+
+function tile(label, value, under, kind) {
+  return h('div', { class: `tile ${kind ?? ''}` }, h('div', { class: 'label' }, label),
+    h('div', { class: 'figure' }, value), h('div', { class: 'under' }, under));
+}
+
+function tiles() {
+  const { rows, noise, noisy, proved, state } = ranking();
+  const [fastest] = methodsOf(rows);
+  const entries = entriesOf(place());
+  const rounds = Math.max(0, ...rows.map((row) => row.time.n));
+  const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
+  const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
+  return [
+    fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile('entries per second', short(entries / (fastest.time.median / 1e9)), `${whole(entries)} entries: ${whole(place().expected.files)} files, ${whole(place().expected.directories)} directories`),
+    fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
+    tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
+      h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
+    tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'it did not run twice', noisy ? 'bad' : ''),
+    tile('caches', STATES[state], state === 'as_is' ? 'neither made nor proved' : proved ? 'proved in every sample' : 'not proved', state !== 'as_is' && !proved ? 'bad' : ''),
+    tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, 'walk', 'walks')} each; ${whole(report.samples)} samples`),
+  ].filter(Boolean);
+}
+
+/** Where the numbers come from: without it they are nobody's. */
+function environmentCard() {
+  const { section, body } = card('environment', 'Where this was measured', 'Without it the numbers are nobody’s.');
+  return {
+    section,
+    draw() {
+      const { environment: machine } = session;
+      const fs = place().file_system;
+      const is = (value) => value ?? 'unknown';
+      const command = machine.command.join(' ');
+      body.replaceChildren(
+        h('dl', { class: 'facts' }, [
+          fact('processor', is(machine.processor)),
+          fact('cores', `${machine.cores}${machine.hypervisor ? ', of a guest' : ''}`),
+          fact('memory', machine.memory === null ? 'unknown' : bytes(machine.memory)),
+          fact('system', machine.system),
+          fact('load at the start', is(machine.load)),
+          fact('began', date(machine.began)),
+          fact('tree', named(place().root)),
+          fact('file system', named([is(fs.name), fs.options].filter(Boolean).join(', '))),
+          fact('preset', session.preset),
+          fact('rounds', `${session.rounds}, ${counted(session.runs, 'walk', 'walks')} in each process, at most ${session.limit} s`),
+          fact('seed', seed),
+          fact('base', named(session.base)),
+          fact('transect', machine.version),
+        ].flat()),
+        h('div', { class: 'command' }, h('code', {}, named(command)), copyButton('Copy', () => command)));
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// What was measured, and which part of it is looked at.
+
+const { report, seed, csv, csv_head: csvHead } = JSON.parse(document.getElementById('data').textContent);
+const session = report.session;
+const passes = session.passes.length;
+
+/** What the user has chosen. */
+const view = {
+  place: 0,
+  pass: 0,
+  text: '',
+  language: '',
+  verdict: '',
+  colour: 'verdict',
+  // Decided by the spread until somebody decides.
+  scale: null,
+  against: 'base',
+  every: false,
+  cost: 'entry',
+  sort: { column: 'median', down: false },
+};
+
+function index() {
+  return view.place * passes + view.pass;
+}
+
+function ranking() {
+  return report.rankings[index()];
+}
+
+function place() {
+  return session.places[view.place];
+}
+
+function entriesOf(somewhere) {
+  return somewhere.expected.files + somewhere.expected.directories;
+}
+
+function isFloor(name) {
+  return name === session.floor || name === session.parallel_floor;
+}
+
+/** The rows that are methods: neither a floor nor the base once more. */
+function methodsOf(rows) {
+  return rows.filter((row) => !isFloor(row.cell.name) && row.cell.name !== session.again);
+}
+
+const WORDS = {
+  faster: 'faster',
+  slower: 'slower',
+  no_difference: 'no difference',
+  undecided: 'undecided',
+  base: 'the base',
+  again: 'the base again',
+  floor: 'the floor',
+  unranked: 'not ranked',
+};
+
+const STATES = { warm: 'warm', cold: 'cold', as_is: 'as they are' };
+
+/** What is said of a row: the key of its word, and of its colour. */
+function verdictOf(row) {
+  const name = row.cell.name;
+  if (name === session.base) return 'base';
+  if (name === session.again) return 'again';
+  if (isFloor(name)) return 'floor';
+  return row.judgement ? row.judgement.verdict : 'undecided';
+}
+
+const languages = [...new Set(session.cells.map((cell) => cell.language))].sort();
+
+/** The class that colours a row. */
+function colourOf(row) {
+  return view.colour === 'language'
+    ? `l${languages.indexOf(row.cell.language) % 12}`
+    : `v-${verdictOf(row)}`;
+}
+
+/** Whether the filters let a cell pass. */
+function passesFilter(cell, verdict) {
+  const words = view.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const text = [cell.name, cell.language, ...cell.contract].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word))
+    && (view.language === '' || cell.language === view.language)
+    && (view.verdict === '' || verdict === view.verdict);
+}
+
+/** The rows that the filters let pass, the fastest first. */
+function shown() {
+  return ranking().rows.filter((row) => passesFilter(row.cell, verdictOf(row)));
+}
+
+/** What has no time, as far as the filters let it pass. */
+function shownUnranked() {
+  return ranking().unranked
+    .map(({ cell, reason }) => ({ cell: session.cells.find(({ name }) => name === cell), reason }))
+    .filter(({ cell }) => passesFilter(cell, 'unranked'));
+}

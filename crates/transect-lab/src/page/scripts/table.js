@@ -1,0 +1,95 @@
+// All numbers: sortable, and to be taken along.
+
+const CPU = (row) => row.user_ns + row.system_ns;
+const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided', 'slower'];
+
+/** Columns: key, title, what it is sorted by, what is shown, and what it means. */
+const COLUMNS = [
+  ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
+  ['verdict', 'verdict', (row) => RANKS.indexOf(verdictOf(row)), (row) => (
+    h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)])), 'beside the base'],
+  ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'of all rounds'],
+  ['mad', 'MAD', (row) => row.time.mad / row.time.median, (row) => percent(row.time.mad / row.time.median), 'median absolute deviation'],
+  ['to_base', '× base', (row) => row.to_base?.median, (row) => row.to_base && interval(row.to_base), 'with its 95 % interval'],
+  ['to_floor', '× floor', (row) => row.to_floor?.median, (row) => row.to_floor && interval(row.to_floor), 'with its 95 % interval'],
+  ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
+  ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
+  ['memory', 'memory', (row) => row.peak_memory, (row) => bytes(row.peak_memory), 'the most that its process held'],
+  ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / entriesOf(place())).toFixed(2), 'system calls for each entry'],
+  ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
+  ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],
+  ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
+  ['language', 'language', (row) => row.cell.language.toLowerCase(), (row) => named(row.cell.language), ''],
+  ['contract', 'contract', (row) => row.cell.contract.join(' '), (row) => named(row.cell.contract.join(' ')), 'rows of the seed contract'],
+];
+const TEXTS = ['method', 'verdict', 'language', 'contract'];
+
+function tableCard() {
+  const { section, body } = card('table', 'All numbers',
+    'Sorted by a click on a title; a method opens all that is known of it.',
+    copyButton('Copy as CSV', csvOfShown));
+  return {
+    section,
+    draw() {
+      const table = h('table', { class: 'all' }, h('thead', {}, h('tr', {}, COLUMNS.map(heading))),
+        h('tbody', {}, sorted().map(line), shownUnranked().map(unrankedLine)));
+      const focused = document.activeElement?.dataset?.column;
+      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'All numbers' }, table));
+      if (focused) table.querySelector(`[data-column="${focused}"]`)?.focus();
+    },
+  };
+}
+
+function heading([key, title, , , about]) {
+  const { column, down } = view.sort;
+  const isBy = column === key;
+  return h('th', {
+    scope: 'col', class: TEXTS.includes(key) ? null : 'number',
+    'aria-sort': isBy ? (down ? 'descending' : 'ascending') : null,
+  }, h('button', {
+    type: 'button', 'data-column': key, title: about || null,
+    click: () => {
+      view.sort = { column: key, down: isBy && !down };
+      redraw();
+    },
+  }, title, h('span', { class: 'arrow', 'aria-hidden': 'true' }, isBy ? (down ? '▼' : '▲') : '')));
+}
+
+/** The rows in the order asked for; what has no value is last in both directions. */
+function sorted() {
+  const by = COLUMNS.find(([key]) => key === view.sort.column)[2];
+  const sign = view.sort.down ? -1 : 1;
+  return shown().map((row, at) => ({ row, at, key: by(row) })).sort((a, b) => {
+    const lacks = (value) => value === undefined || value === null;
+    if (lacks(a.key) || lacks(b.key)) return lacks(a.key) - lacks(b.key) || a.at - b.at;
+    return sign * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) || a.at - b.at;
+  }).map(({ row }) => row);
+}
+
+function opener(name) {
+  return h('button', { type: 'button', class: 'link', click: () => openDetail(name) }, named(name));
+}
+
+function line(row) {
+  const cells = COLUMNS.slice(1).map(([key, , , text]) => (
+    h('td', { class: TEXTS.includes(key) ? null : 'number' }, text(row) || '')));
+  const below = row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null;
+  return h('tr', { 'data-method': row.cell.name, class: colourOf(row) },
+    h('th', { scope: 'row' }, opener(row.cell.name), below), cells);
+}
+
+function unrankedLine({ cell, reason }) {
+  return h('tr', { class: 'unranked', 'data-method': cell.name },
+    h('th', { scope: 'row' }, opener(cell.name)),
+    h('td', {}, h('span', { class: 'badge v-unranked' }, WORDS.unranked)),
+    h('td', { colspan: COLUMNS.length - 2, class: 'reason' }, named(reason)));
+}
+
+/** What is shown, in the order of the ranking. */
+function csvOfShown() {
+  const { rows, unranked } = ranking();
+  const cells = [...rows.map((row) => row.cell.name), ...unranked.map(({ cell }) => cell)];
+  const there = new Set([...shown(), ...shownUnranked()].map(({ cell }) => cell.name));
+  const lines = csv[index()].filter((_, at) => there.has(cells[at]));
+  return [csvHead, ...lines, ''].join('\n');
+}

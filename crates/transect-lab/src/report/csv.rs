@@ -1,0 +1,192 @@
+//! The rankings as comma-separated values: a line for each cell, place and pass.
+//!
+//! Quoted as RFC 4180 says, but with the line ends of Unix, which every reader takes. Times are
+//! nanoseconds, memory is bytes. What is not known is empty, never 0.
+
+use super::Report;
+use crate::ranking::{Ranking, Row, Unranked};
+use crate::record::{Cell, Header, Place};
+use crate::statistics::Ratios;
+
+/// The names of the columns.
+const COLUMNS: &[&str] = &[
+    "place",
+    "entries",
+    "pass",
+    "state",
+    "cell",
+    "method",
+    "language",
+    "kind",
+    "parallel",
+    "contract",
+    "rank",
+    "n",
+    "median_ns",
+    "min_ns",
+    "max_ns",
+    "mean_ns",
+    "mad_ns",
+    "wall_ns",
+    "user_ns",
+    "system_ns",
+    "peak_memory_bytes",
+    "against_the_slowest",
+    "verdict",
+    "to_base",
+    "to_base_low",
+    "to_base_high",
+    "p",
+    "adjusted_p",
+    "to_floor",
+    "to_floor_low",
+    "to_floor_high",
+    "calls",
+    "opens",
+    "listings",
+    "attributes",
+    "unranked_reason",
+];
+
+/// Returns the line of names, without its end.
+pub fn head() -> String {
+    COLUMNS.join(",")
+}
+
+/// Returns all lines, the names first.
+pub fn write(report: &Report<'_>) -> String {
+    let lines = report.rankings.iter().flat_map(|ranking| lines(report.session, ranking));
+    std::iter::once(head()).chain(lines).map(|line| line + "\n").collect()
+}
+
+/// Returns the lines of a ranking, without their ends: its rows, then what is not ranked.
+pub fn lines(header: &Header, ranking: &Ranking) -> Vec<String> {
+    let rows = ranking.rows.iter().enumerate();
+    let rows = rows.map(|(at, row)| of_row(header, ranking, at + 1, row));
+    let unranked = ranking.unranked.iter();
+    rows.chain(unranked.map(|unranked| of_unranked(header, ranking, unranked))).collect()
+}
+
+/// What a cell is, and where: the columns up to `contract`.
+fn what(header: &Header, ranking: &Ranking, cell: &Cell) -> Vec<String> {
+    let place: &Place = &header.places[ranking.place];
+    vec![
+        place.name.clone(),
+        place.entries().to_string(),
+        (ranking.pass + 1).to_string(),
+        ranking.state.as_str().to_owned(),
+        cell.name.clone(),
+        cell.method.clone(),
+        cell.language.clone(),
+        cell.kind.clone(),
+        cell.parallel.to_string(),
+        cell.contract.join(" "),
+    ]
+}
+
+fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String {
+    let time = &row.time;
+    let mut fields = what(header, ranking, &row.cell);
+    fields.extend([rank.to_string(), time.n.to_string()]);
+    fields.extend(
+        [time.median, time.min, time.max, time.mean, time.mad]
+            .into_iter()
+            .chain([row.wall_ns, row.user_ns, row.system_ns, row.peak_memory])
+            .map(|number| format!("{number:.0}")),
+    );
+    fields.push(format!("{:.4}", row.against_the_slowest));
+    let verdict = row.judgement.map_or("", |judgement| judgement.verdict.as_str());
+    fields.push(verdict.to_owned());
+    fields.extend(ratios(row.to_base.as_ref()));
+    let p = |p: Option<f64>| p.map_or(String::new(), |p| p.to_string());
+    fields.push(p(row.to_base.map(|ratios| ratios.p)));
+    fields.push(p(row.judgement.map(|judgement| judgement.adjusted_p)));
+    fields.extend(ratios(row.to_floor.as_ref()));
+    let counted = row.accesses.map(|a| [a.calls, a.opens, a.listings, a.attributes]);
+    fields.extend(counted.map_or_else(Default::default, |counts| counts.map(|n| n.to_string())));
+    fields.push(String::new());
+    join(&fields)
+}
+
+fn of_unranked(header: &Header, ranking: &Ranking, unranked: &Unranked) -> String {
+    let cell = header.cells.iter().find(|cell| cell.name == unranked.cell);
+    let cell = cell.expect("BUG: what is not ranked is a cell of the session");
+    let mut fields = what(header, ranking, cell);
+    fields.resize(COLUMNS.len() - 1, String::new());
+    fields.push(unranked.reason.clone());
+    join(&fields)
+}
+
+fn ratios(ratios: Option<&Ratios>) -> [String; 3] {
+    let number = |number: f64| format!("{number:.4}");
+    ratios.map_or_else(Default::default, |r| [r.median, r.low, r.high].map(number))
+}
+
+fn join(fields: &[String]) -> String {
+    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",")
+}
+
+/// Returns a field, in quotes if it holds what ends a field or a line.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{NAMES, recorded};
+
+    /// Splits a text as RFC 4180 says.
+    fn parse(text: &str) -> Vec<Vec<String>> {
+        let (mut lines, mut fields, mut field) = (Vec::new(), Vec::new(), String::new());
+        let mut chars = text.chars().peekable();
+        let mut is_quoted = false;
+        while let Some(c) = chars.next() {
+            match c {
+                '"' if is_quoted && chars.peek() == Some(&'"') => {
+                    chars.next();
+                    field.push('"');
+                }
+                '"' => is_quoted = !is_quoted,
+                ',' if !is_quoted => fields.push(std::mem::take(&mut field)),
+                '\n' if !is_quoted => {
+                    fields.push(std::mem::take(&mut field));
+                    lines.push(std::mem::take(&mut fields));
+                }
+                c => field.push(c),
+            }
+        }
+        assert!(!is_quoted && field.is_empty() && fields.is_empty(), "it ends with a line");
+        lines
+    }
+
+    #[test]
+    fn every_cell_is_a_line_of_as_many_fields_whatever_it_is_called() {
+        let recorded = recorded();
+        let lines = parse(&write(&Report::of(&recorded)));
+        let cells = recorded.header.cells.len();
+        assert_eq!(lines.len(), 1 + cells * recorded.header.places.len());
+        for line in &lines {
+            assert_eq!(line.len(), COLUMNS.len(), "{line:?}");
+        }
+        for name in NAMES {
+            assert!(lines.iter().any(|line| line[4] == *name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn who_is_not_ranked_has_a_reason_and_no_number() {
+        let recorded = recorded();
+        let lines = parse(&write(&Report::of(&recorded)));
+        let unranked = lines.iter().find(|line| line[4] == "wrong").unwrap();
+        assert_eq!(unranked[unranked.len() - 1], "found something else: \"2\", not 3");
+        assert!(unranked[10..unranked.len() - 1].iter().all(String::is_empty), "{unranked:?}");
+        let ranked = lines.iter().find(|line| line[4] == "base").unwrap();
+        assert_eq!(ranked[COLUMNS.iter().position(|name| *name == "median_ns").unwrap()], "1000");
+        assert_eq!(ranked[ranked.len() - 1], "");
+    }
+}

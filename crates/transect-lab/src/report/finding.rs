@@ -1,0 +1,196 @@
+//! A ranking in words: one sentence to go on with, and what speaks against believing it.
+
+use serde::Serialize;
+
+use crate::ranking::{Ranking, Row};
+use crate::record::{Header, Recorded};
+use crate::state::State;
+use crate::statistics::verdict::{MIN_ROUNDS, Verdict};
+
+/// A ranking in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Who is the fastest, and how many differ from the base.
+    pub sentence: String,
+    /// The base against itself.
+    pub noise: String,
+    /// Why the ranking, or a part of it, is not to be believed.
+    pub alarms: Vec<String>,
+    /// What it lacks.
+    pub notes: Vec<String>,
+}
+
+impl Finding {
+    /// Puts a ranking into words.
+    pub(super) fn of(recorded: &Recorded, ranking: &Ranking) -> Self {
+        let header = &recorded.header;
+        Self {
+            sentence: sentence(header, ranking),
+            noise: noise(header, ranking),
+            alarms: alarms(header, ranking),
+            notes: notes(recorded, ranking),
+        }
+    }
+}
+
+/// The rows that are there to be compared.
+fn methods<'r>(header: &Header, ranking: &'r Ranking) -> Vec<&'r Row> {
+    ranking.rows.iter().filter(|row| header.is_method(&row.cell.name)).collect()
+}
+
+fn sentence(header: &Header, ranking: &Ranking) -> String {
+    let methods = methods(header, ranking);
+    let Some(fastest) = methods.first() else {
+        return "No method has a time that could be ranked.".to_owned();
+    };
+    let name = &fastest.cell.name;
+    let mut text = match methods.len() {
+        1 => format!("The only method is {name}"),
+        many => format!("The fastest of {many} methods is {name}"),
+    };
+    if let Some(to_floor) = &fastest.to_floor {
+        let threads = if fastest.cell.parallel { " on several threads" } else { "" };
+        text += &format!(", {to_floor} times the floor{threads}");
+    }
+    text += ".";
+    if ranking.noisy {
+        return text + " The base differs from itself, so nothing is said of the others.";
+    }
+    let number = |verdict: Verdict| {
+        let judged = methods.iter().filter_map(|row| row.judgement);
+        judged.filter(|judgement| judgement.verdict == verdict).count()
+    };
+    let said: Vec<String> = [
+        (Verdict::Faster, "is faster", "are faster"),
+        (Verdict::Slower, "is slower", "are slower"),
+        (Verdict::NoDifference, "makes no difference", "make no difference"),
+        (Verdict::Undecided, "is undecided", "are undecided"),
+    ]
+    .into_iter()
+    .filter_map(|(verdict, one, many)| match number(verdict) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    })
+    .collect();
+    if !said.is_empty() {
+        let base = if *name == header.base { "it" } else { &header.base };
+        text += &format!(" Beside {base}, {}.", said.join(", "));
+    }
+    text
+}
+
+fn noise(header: &Header, ranking: &Ranking) -> String {
+    let base = &header.base;
+    match &ranking.noise {
+        None => "The base did not run twice: nothing is known of noise.".to_owned(),
+        Some(pair) => format!("{base} against itself: {pair}."),
+    }
+}
+
+fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
+    let mut alarms = Vec::new();
+    if ranking.noisy {
+        let base = &header.base;
+        alarms.push(format!("{base} differs from itself: no verdict is to be believed."));
+    }
+    if !ranking.proved && ranking.state != State::AsIs {
+        let state = ranking.state.word();
+        alarms.push(format!("Not every sample proved that caches were {state}."));
+    }
+    let below: Vec<&str> = ranking
+        .rows
+        .iter()
+        .filter(|row| row.below_the_floor)
+        .map(|row| row.cell.name.as_str())
+        .collect();
+    if !below.is_empty() {
+        let below = below.join(", ");
+        alarms.push(format!("Below the floor, which cannot be, is {below}: an error of the lab."));
+    }
+    alarms
+}
+
+fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
+    let Recorded { header, .. } = recorded;
+    let mut notes = Vec::new();
+    if ranking.noise.is_none() {
+        notes.push("The base did not run twice: nothing is known of noise.".to_owned());
+    }
+    let rounds = ranking.rows.iter().map(|row| row.time.n).max().unwrap_or(0);
+    if rounds < header.rounds {
+        notes.push(format!("The session is not complete: {rounds} of {} rounds.", header.rounds));
+    }
+    if rounds < MIN_ROUNDS {
+        notes.push(format!("Fewer than {MIN_ROUNDS} rounds decide nothing."));
+    }
+    if ranking.state == State::AsIs {
+        notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());
+    }
+    match ranking.unranked.len() {
+        0 => {}
+        1 => notes.push("1 cell is not ranked.".to_owned()),
+        many => notes.push(format!("{many} cells are not ranked.")),
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranking::rank;
+    use crate::report::tests::{recorded, with};
+
+    fn finding(recorded: &Recorded) -> Finding {
+        Finding::of(recorded, &rank(recorded)[0])
+    }
+
+    #[test]
+    fn the_fastest_is_named_and_the_others_are_counted() {
+        let times = [("base", 1000), ("base (again)", 1000), ("slow", 2000), ("floor", 900)];
+        let recorded = with(&times, 12);
+        let finding = finding(&recorded);
+        assert_eq!(
+            finding.sentence,
+            "The fastest of 2 methods is base, 1.11 (1.11 to 1.11) times the floor. Beside it, 1 is \
+             slower."
+        );
+        assert_eq!(finding.noise, "base against itself: 1.00 (1.00 to 1.00).");
+        assert_eq!((finding.alarms, finding.notes), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_base_that_differs_from_itself_silences_the_rest() {
+        let recorded = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
+        let finding = finding(&recorded);
+        assert!(finding.sentence.ends_with("so nothing is said of the others."), "{finding:?}");
+        assert_eq!(finding.alarms, ["base differs from itself: no verdict is to be believed."]);
+    }
+
+    #[test]
+    fn what_is_faster_than_the_floor_is_an_alarm() {
+        let recorded = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
+        let alarms = finding(&recorded).alarms;
+        assert_eq!(alarms.len(), 1);
+        assert!(alarms[0].contains("is base, base (again)"), "{alarms:?}");
+    }
+
+    #[test]
+    fn too_little_is_said_to_be_too_little() {
+        let mut few = with(&[("base", 1000)], 3);
+        few.header.rounds = 20;
+        let finding = finding(&few);
+        assert_eq!(
+            finding.notes,
+            [
+                "The base did not run twice: nothing is known of noise.",
+                "The session is not complete: 3 of 20 rounds.",
+                "Fewer than 5 rounds decide nothing.",
+            ]
+        );
+        few.samples.clear();
+        let nothing = Finding::of(&few, &rank(&few)[0]);
+        assert_eq!(nothing.sentence, "No method has a time that could be ranked.");
+        assert_eq!(Finding::of(&recorded(), &rank(&recorded())[0]).notes.len(), 2);
+    }
+}

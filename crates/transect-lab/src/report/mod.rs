@@ -1,0 +1,82 @@
+//! All that is reported of a session, in one object: what `--json` prints, and what every other form
+//! is made of.
+
+pub mod csv;
+mod finding;
+mod reduction;
+mod tables;
+
+pub use finding::Finding;
+pub use reduction::{Column, Reduced, Reduction, Unit};
+pub use tables::{Table, WHOSE};
+
+use serde::Serialize;
+
+use crate::ranking::{Ranking, Row, rank};
+use crate::record::{Header, Place, Recorded};
+
+/// The schema of the object.
+pub const SCHEMA: &str = "transect.lab.report/1";
+
+/// All that is reported of a session.
+#[derive(Debug, Serialize)]
+pub struct Report<'s> {
+    /// `transect.lab.report/1`.
+    pub schema: &'static str,
+    /// The first line of the session.
+    pub session: &'s Header,
+    /// How many samples there are so far.
+    pub samples: usize,
+    /// One for each place in each pass.
+    pub rankings: Vec<Ranking>,
+    /// The same in words, one for each ranking.
+    pub findings: Vec<Finding>,
+    /// The rankings as the article would have printed them whose rules were followed, if any.
+    pub reductions: Vec<Reduction>,
+    /// What the articles printed themselves, for what was measured here: others' numbers.
+    pub references: Vec<Table>,
+}
+
+impl<'s> Report<'s> {
+    /// Ranks a session, and gathers what belongs to it.
+    pub fn of(recorded: &'s Recorded) -> Self {
+        let session = &recorded.header;
+        let rankings = rank(recorded);
+        Self {
+            schema: SCHEMA,
+            session,
+            samples: recorded.samples.len(),
+            findings: rankings.iter().map(|ranking| Finding::of(recorded, ranking)).collect(),
+            reductions: Reduction::of(session, &rankings),
+            references: tables::of(session),
+            rankings,
+        }
+    }
+}
+
+/// Returns what is said of a row beside the base, for people.
+pub fn word(header: &Header, row: &Row) -> String {
+    let word = match &row.judgement {
+        Some(judgement) => judgement.verdict.word(),
+        None if row.cell.name == header.base => "the base",
+        None if row.cell.name == header.again => "the base again",
+        None => "",
+    };
+    let below = if row.below_the_floor { " (below the floor?)" } else { "" };
+    format!("{word}{below}")
+}
+
+/// Returns the system calls of a row for each entry of its place, with two digits; nothing if they
+/// were not counted.
+pub fn calls_per_entry(place: &Place, row: &Row) -> String {
+    let each = |calls: u64| format!("{:.2}", calls as f64 / place.entries() as f64);
+    row.accesses.map_or(String::new(), |accesses| each(accesses.calls))
+}
+
+/// Returns a time in milliseconds, for tables that name the unit above their columns.
+pub fn milliseconds(nanoseconds: f64) -> String {
+    format!("{:.3}", nanoseconds / 1e6)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

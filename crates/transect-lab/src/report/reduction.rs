@@ -1,0 +1,147 @@
+//! A ranking as an article would have printed it: shown where its rules were followed.
+
+use serde::Serialize;
+
+use crate::preset::Preset;
+use crate::ranking::{Ranking, Row};
+use crate::record::Header;
+use crate::statistics::protocol::{all_sorted, min_max_median};
+
+/// What a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A time, in nanoseconds.
+    Nanoseconds,
+    /// A factor.
+    Times,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// What stands above it.
+    pub name: String,
+    /// What its numbers are.
+    pub unit: Unit,
+}
+
+/// What is left of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reduced {
+    /// Its name.
+    pub cell: String,
+    /// A number for each column; fewer where a cell has fewer samples.
+    pub values: Vec<f64>,
+}
+
+/// A ranking as an article would have printed it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reduction {
+    /// Which of the session's places.
+    pub place: usize,
+    /// Which of the session's passes.
+    pub pass: usize,
+    /// The row of the seed contract: `P1` to `P4`.
+    pub protocol: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// What is printed of every cell.
+    pub columns: Vec<Column>,
+    /// The cells, in the order of the ranking.
+    pub rows: Vec<Reduced>,
+}
+
+/// The numbers that are left of a cell.
+type Reduce = fn(&Row) -> Vec<f64>;
+
+impl Reduction {
+    /// Reduces rankings by the protocol of the session's preset; nothing if it has none, or one that
+    /// leaves the samples as they are (a single run is its own reduction).
+    pub(super) fn of(header: &Header, rankings: &[Ranking]) -> Vec<Self> {
+        let Some(protocol) = Preset::find(&header.preset).and_then(|preset| preset.contract) else {
+            return Vec::new();
+        };
+        let reduced = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+        reduced.filter_map(|ranking| Self::one(protocol, header, ranking)).collect()
+    }
+
+    fn one(protocol: &'static str, header: &Header, ranking: &Ranking) -> Option<Self> {
+        let time = |name: String| Column { name, unit: Unit::Nanoseconds };
+        let times = |name: &str| Column { name: name.to_owned(), unit: Unit::Times };
+        let (about, columns, reduce): (_, Vec<Column>, Reduce) = match protocol {
+            "P1" => {
+                let last = header.runs.saturating_sub(1);
+                let name = format!("mean of the last {last}");
+                // A sample is that mean already; of several rounds it is the mean of all.
+                ("several walks in a process, the first is dropped", vec![time(name)], |row| {
+                    vec![row.time.mean]
+                })
+            }
+            "P2" => (
+                "every run a process of its own: smallest, largest, median",
+                ["min", "max", "median"].map(|name| time(name.to_owned())).into(),
+                |row| {
+                    let reduced = min_max_median(&row.samples);
+                    reduced.map_or(Vec::new(), |r| vec![r.min, r.max, r.median])
+                },
+            ),
+            "P3" => (
+                "how many times faster than the slowest of the same run",
+                vec![time("time".to_owned()), times("× the slowest")],
+                |row| vec![row.time.median, row.against_the_slowest],
+            ),
+            "P4" => {
+                let most = ranking.rows.iter().map(|row| row.time.n).max()?;
+                let columns = (1..=most).map(|at| time(at.to_string())).collect();
+                ("every value, the smallest first", columns, |row| {
+                    all_sorted(&row.samples).unwrap_or_default()
+                })
+            }
+            _ => return None,
+        };
+        let reduced = |row: &Row| Reduced { cell: row.cell.name.clone(), values: reduce(row) };
+        let rows = ranking.rows.iter().map(reduced).collect();
+        let Ranking { place, pass, .. } = *ranking;
+        Some(Self { place, pass, protocol, about, columns, rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranking::rank;
+    use crate::record::Recorded;
+    use crate::report::tests::with;
+
+    fn reduced(preset: &str) -> Vec<Reduction> {
+        let mut recorded: Recorded = with(&[("base", 1000), ("slow", 4000)], 3);
+        recorded.header.preset = preset.to_owned();
+        Reduction::of(&recorded.header, &rank(&recorded))
+    }
+
+    fn names(reduction: &Reduction) -> Vec<&str> {
+        reduction.columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    #[test]
+    fn each_preset_of_an_article_prints_what_the_article_did() {
+        let of = |preset: &str| reduced(preset).remove(0);
+        let s3 = of("article-s3");
+        assert_eq!((s3.protocol, names(&s3)), ("P2", vec!["min", "max", "median"]));
+        assert_eq!(s3.rows[0].values, [1000.0, 1002.0, 1001.0]);
+        let s0 = of("article-s0");
+        assert_eq!(s0.columns[1].unit, Unit::Times);
+        assert!(s0.rows[0].values[1] > 3.9 && s0.rows[1].values[1] == 1.0);
+        let s4 = of("article-s4");
+        assert_eq!((names(&s4), s4.rows[1].values[0]), (vec!["1", "2", "3"], 4000.0));
+        assert_eq!(of("article-s1").rows[0].values, [1001.0]);
+    }
+
+    #[test]
+    fn who_follows_no_article_is_not_reduced() {
+        for preset in ["quick", "full", "article-s2", "article-s3-naive", "no such preset"] {
+            assert_eq!(reduced(preset), [], "{preset}");
+        }
+    }
+}

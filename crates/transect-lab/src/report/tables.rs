@@ -1,0 +1,123 @@
+//! Which tables of the articles belong beside a session: those of a tree like one that was walked,
+//! and those that were taken by the rules that it followed.
+
+use serde::Serialize;
+
+use crate::preset::Preset;
+use crate::record::Header;
+use crate::reference::{self, ReferenceRow};
+
+/// What stands above every such table.
+pub const WHOSE: &str = "The article's own numbers, from another machine, system and tree, and as \
+                         it printed them. They are shown beside ours, and ranked with nothing.";
+
+/// A table of an article, as far as it belongs to what was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    /// The article: `S0` to `S4`.
+    pub source: &'static str,
+    /// What it is about.
+    pub article: &'static str,
+    /// The article's tree.
+    pub corpus: &'static str,
+    /// Which of the session's places has as many entries, if one has.
+    pub place: Option<usize>,
+    /// Whose numbers these are, in words.
+    pub whose: &'static str,
+    /// The table.
+    pub rows: Vec<&'static ReferenceRow>,
+}
+
+/// Our corpora and the trees of the articles that they stand for: corpus, article, tree.
+const TREES: [(&str, &str, &str); 7] = [
+    ("flat-1000", "S0", "D1: 1,000 "),
+    ("flat-2000", "S0", "D1: 2,000 "),
+    ("flat-5000", "S0", "D1: 5,000 "),
+    ("music", "S1", "D2 "),
+    ("data", "S1", "D3 "),
+    ("drive", "S1", "D4 "),
+    ("users", "S4", "D8"),
+];
+
+/// Returns the tables that belong beside a session; those for its places first.
+pub(super) fn of(header: &Header) -> Vec<Table> {
+    let protocol = Preset::find(&header.preset).and_then(|preset| preset.contract);
+    let mut tables: Vec<Table> = Vec::new();
+    for row in reference::rows() {
+        let place = header.places.iter().position(|place| {
+            TREES.iter().any(|(corpus, source, tree)| {
+                place.name == *corpus && row.source == *source && row.corpus.starts_with(tree)
+            })
+        });
+        let by_its_rules = protocol.is_some_and(|protocol| row.contract.contains(&protocol));
+        if place.is_none() && !by_its_rules {
+            continue;
+        }
+        let table = tables.iter_mut().find(|t| (t.source, t.corpus) == (row.source, row.corpus));
+        if let Some(table) = table {
+            table.rows.push(row);
+        } else {
+            let ReferenceRow { source, corpus, .. } = *row;
+            let article = reference::article(source);
+            tables.push(Table { source, article, corpus, place, whose: WHOSE, rows: vec![row] });
+        }
+    }
+    tables.sort_by_key(|table| table.place.unwrap_or(usize::MAX));
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus;
+    use crate::report::tests::with;
+
+    fn tables(preset: &str, places: &[&str]) -> Vec<(&'static str, &'static str, Option<usize>)> {
+        let mut header = with(&[("base", 1000)], 1).header;
+        header.preset = preset.to_owned();
+        let place = header.places.remove(0);
+        for name in places {
+            header.places.push(crate::record::Place { name: (*name).to_owned(), ..place.clone() });
+        }
+        of(&header).iter().map(|table| (table.source, table.corpus, table.place)).collect()
+    }
+
+    #[test]
+    fn a_corpus_brings_the_table_of_its_tree() {
+        let found = tables("quick", &["data", "flat-2000"]);
+        assert_eq!(
+            found,
+            [
+                ("S1", "D3 data: 56,393 files, 7,858 folders", Some(0)),
+                ("S0", "D1: 2,000 small files", Some(1)),
+            ]
+        );
+        assert_eq!(tables("quick", &["/usr/share"]), []);
+    }
+
+    #[test]
+    fn rules_bring_the_tables_that_were_taken_by_them() {
+        let found = tables("article-s0", &["flat-5000", "/srv"]);
+        assert_eq!(found[0], ("S0", "D1: 5,000 small files", Some(0)));
+        assert_eq!(found.len(), 3);
+        let sources = |preset| {
+            let found = tables(preset, &["/srv"]);
+            assert!(found.iter().all(|table| table.2.is_none()));
+            (found[0].0, found.len())
+        };
+        assert_eq!(sources("article-s1"), ("S1", 3));
+        assert_eq!(sources("article-s2"), ("S2", 1));
+        assert_eq!(sources("article-s3"), ("S3", 4));
+        assert_eq!(sources("article-s3-naive"), ("S3", 2));
+        assert_eq!(sources("article-s4"), ("S4", 1));
+    }
+
+    #[test]
+    fn every_tree_is_there_on_both_sides() {
+        for (name, source, tree) in TREES {
+            assert!(corpus::find(name).is_some(), "{name}");
+            let mut rows = reference::rows().iter();
+            assert!(rows.any(|row| row.source == source && row.corpus.starts_with(tree)), "{tree}");
+        }
+    }
+}

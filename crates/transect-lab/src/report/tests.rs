@@ -1,0 +1,91 @@
+//! Sessions by hand, for the tests of every form.
+
+use std::path::PathBuf;
+
+use crate::environment::{Environment, FileSystem};
+use crate::launch::{RunLine, Usage};
+use crate::record::{Cell, Header, Outcome, Place, Recorded, SCHEMA, Sample};
+use crate::state::State;
+use crate::work::Work;
+
+/// Names that want to be more than text.
+pub(crate) const NAMES: &[&str] = &[
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "<!-- <script>",
+    "\"&'",
+    "a,b\r\n\"c\"",
+    "pipe | `tick` *star*",
+    "\u{202e}txt.exe",
+    "{{script}}",
+];
+
+/// A session on one place, in which every cell took the same time, but a nanosecond more in every
+/// round. `base` is the base, `floor` the floor.
+pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
+    let work = Work { files: 3, directories: 1, bytes: 15, errors: 0 };
+    let cell = |&(name, _): &(&str, u64)| Cell {
+        name: name.to_owned(),
+        method: name.to_owned(),
+        contract: vec!["A29".to_owned()],
+        language: "C".to_owned(),
+        kind: "contender".to_owned(),
+        parallel: false,
+    };
+    let usage = Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096 };
+    let sample = |round: usize, &(name, time): &(&str, u64)| Sample {
+        round,
+        place: 0,
+        pass: 0,
+        cell: name.to_owned(),
+        outcome: Outcome::Right {
+            runs: vec![RunLine { work, elapsed_ns: time + round as u64 }],
+            usage,
+            read_kib: Some(0),
+        },
+    };
+    let samples = (0..rounds).flat_map(|round| times.iter().map(move |time| sample(round, time)));
+    let mut environment = Environment::capture(vec!["transect".to_owned(), "lab".to_owned()]);
+    // Noon of a day that everybody has a calendar for.
+    environment.began = 1_700_049_600;
+    let header = Header {
+        schema: SCHEMA.to_owned(),
+        preset: "quick".to_owned(),
+        environment,
+        places: vec![Place {
+            name: "tree".to_owned(),
+            root: PathBuf::from("/tree"),
+            file_system: FileSystem::default(),
+            expected: work,
+        }],
+        passes: vec![State::Warm],
+        rounds,
+        runs: 1,
+        seed: 7,
+        limit: 5,
+        cells: times.iter().map(cell).collect(),
+        base: "base".to_owned(),
+        again: "base (again)".to_owned(),
+        floor: Some("floor".to_owned()),
+        parallel_floor: None,
+    };
+    Recorded { samples: samples.collect(), counted: Vec::new(), header }
+}
+
+/// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name
+/// of that kind where nothing was measured yet.
+pub(crate) fn recorded() -> Recorded {
+    let cells = ["base", "base (again)", "floor", "wrong"];
+    let times: Vec<(&str, u64)> =
+        cells.into_iter().chain(NAMES.iter().copied()).map(|name| (name, 1000)).collect();
+    let mut recorded = with(&times, 1);
+    for sample in &mut recorded.samples {
+        if sample.cell == "wrong" {
+            sample.outcome = Outcome::Wrong { found: "\"2\", not 3".to_owned() };
+        }
+    }
+    let mut second = recorded.header.places[0].clone();
+    second.name = NAMES[0].to_owned();
+    recorded.header.places.push(second);
+    recorded
+}
