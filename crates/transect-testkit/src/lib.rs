@@ -7,9 +7,12 @@
 //! * [`trees`]: trees by name, one for everything that has ever broken a walker.
 //! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
 //! * [`Counts`]: what is compared, with a difference that can be read.
+//! * `Browser`: a page as people see it.
 //! * [`alone()`], [`within()`], [`loudly_skip`]: how a test runs.
 
 mod alone;
+#[cfg(unix)]
+mod browser;
 mod counts;
 #[cfg(unix)]
 mod descriptors;
@@ -22,6 +25,8 @@ pub mod trees;
 mod watchdog;
 
 pub use alone::{alone, rerun};
+#[cfg(unix)]
+pub use browser::Browser;
 pub use counts::Counts;
 #[cfg(unix)]
 pub use descriptors::limit_descriptors;

@@ -68,7 +68,7 @@ function drawByRound(host, row) {
   const grid = s('g', { class: 'grid' });
   for (const value of y.ticks(4)) {
     grid.append(s('line', { x1: left, x2: width - right, y1: y(value), y2: y(value) }),
-      s('text', { x: left - 6, y: y(value) + 4, 'text-anchor': 'end' }, duration(value)));
+      s('text', { x: left - 6, y: y(value) + 4, 'text-anchor': 'end' }, roundTime(value)));
   }
   grid.append(s('text', { x: left + 8, y: height - 4, 'text-anchor': 'start' }, 'round 1'),
     s('text', { x: width - right, y: height - 4, 'text-anchor': 'end' }, `round ${session.rounds}`));

@@ -11,7 +11,12 @@ function duration(nanoseconds) {
   for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]]) {
     if (nanoseconds >= size * 0.9995) return `${digits(nanoseconds / size)} ${unit}`;
   }
-  return `${digits(nanoseconds)} ns`;
+  return `${nanoseconds === 0 ? 0 : digits(nanoseconds)} ns`;
+}
+
+/** 7 ms, 1.5 s: a round time, as it stands on a scale. */
+function roundTime(nanoseconds) {
+  return duration(nanoseconds).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ');
 }
 
 /** 1.50 MiB. */

@@ -96,7 +96,7 @@ function tiles() {
   const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
   return [
     fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
-    fastest && tile('entries per second', short(entries / (fastest.time.median / 1e9)), `${whole(entries)} entries: ${whole(place().expected.files)} files, ${whole(place().expected.directories)} directories`),
+    fastest && tile('entries per second', short(entries / (fastest.time.median / 1e9)), `${whole(entries)} entries: ${counted(place().expected.files, 'file', 'files')}, ${counted(place().expected.directories, 'directory', 'directories')}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
     tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),

@@ -27,7 +27,7 @@ function samplesCard() {
         scaleFor: (range) => (scale === 'log'
           ? logarithmic([low * 0.92, high * 1.05], range)
           : linear([0, high * 1.03], range)),
-        tick: duration,
+        tick: roundTime,
         under: floorLines,
         draw: samplesOf,
       });

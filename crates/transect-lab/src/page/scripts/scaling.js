@@ -49,6 +49,12 @@ function linesOfScaling() {
     name !== session.again && passesFilter(row.cell, verdictOf(row))));
 }
 
+/** Few lines are told apart by colours of their own; base and floors keep theirs. */
+function colourOfLine({ name, row }, at) {
+  const isOther = isFloor(name) || name === session.base;
+  return isOther || view.every || view.colour === 'language' ? colourOf(row) : `l${at % 12}`;
+}
+
 function drawScaling(body) {
   const all = linesOfScaling();
   const isFirst = ({ name }, at) => at < AT_FIRST || isFloor(name) || name === session.base;
@@ -68,7 +74,7 @@ function drawScaling(body) {
   for (const value of y.ticks(7)) {
     grid.append(
       s('line', { x1: left, x2: width - right, y1: y(value), y2: y(value) }),
-      s('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end' }, duration(value)));
+      s('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end' }, roundTime(value)));
   }
   let last = -Infinity;
   for (const there of [...session.places].sort((a, b) => entriesOf(a) - entriesOf(b))) {
@@ -92,12 +98,16 @@ function drawScaling(body) {
         `${duration(point.row.time.median / point.entries)} per entry, ${duration(point.row.time.median)} per walk`,
       ],
     }));
-    const name = shortened(line.name, right - 22);
-    svg.append(s('g', { class: `line ${colourOf(line.row)}`, 'data-method': line.name },
+    const name = shortened(line.name, right - 38);
+    const end = places[places.length - 1];
+    svg.append(s('g', { class: `line ${colourOfLine(line, at)}`, 'data-method': line.name },
       s('path', { d: `M${places.map((point) => `${point.x} ${point.y}`).join('L')}` }),
       places.map((point) => s('circle', { cx: point.x, cy: point.y, r: 3.5 })),
+      narrow || lines.length > 24 ? null : s('line', {
+        class: 'leader', x1: end.x + 6, y1: end.y, x2: width - right + 30, y2: labels[at].y - 4,
+      }),
       narrow || lines.length > 24 ? null
-        : s('text', { class: 'name', x: width - right + 14, y: labels[at].y }, name, s('title', {}, line.name))));
+        : s('text', { class: 'name', x: width - right + 34, y: labels[at].y }, name, s('title', {}, line.name))));
     return { name: line.name, points: places };
   });
   interactive(svg, pointed, (atX, atY) => {
@@ -110,8 +120,8 @@ function drawScaling(body) {
     return best;
   });
   if (narrow || lines.length > 24) {
-    body.append(h('ul', { class: 'legend chips' }, lines.map(({ name, row }) => (
-      h('li', { 'data-method': name, class: colourOf(row), pointerenter: () => highlight(name), pointerleave: () => highlight(null) },
+    body.append(h('ul', { class: 'legend chips' }, lines.map(({ name, row }, at) => (
+      h('li', { 'data-method': name, class: colourOfLine({ name, row }, at), pointerenter: () => highlight(name), pointerleave: () => highlight(null) },
         h('span', { class: 'swatch' }), named(name))))));
   }
   return undefined;

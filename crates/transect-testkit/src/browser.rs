@@ -1,0 +1,323 @@
+//! A real browser, so that a page is tested as people see it: Chromium, steered by `chromedriver`
+//! over WebDriver, which is JSON over HTTP. A socket of the standard library is enough for that.
+
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::TempDir;
+
+/// Whoever has not answered by then hangs.
+const HANG: Duration = Duration::from_secs(60);
+
+/// One browser at a time: it is larger than all else that is tested.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A browser without a window and with a profile of its own, gone when this is dropped.
+#[derive(Debug)]
+pub struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    // Behind the driver, which is ended first: removed when nobody writes there any more.
+    profile: TempDir,
+    _one: MutexGuard<'static, ()>,
+}
+
+impl Browser {
+    /// Starts a browser with a window of so many pixels; waits for those that run already.
+    ///
+    /// # Errors
+    /// Chromium or its driver is not installed.
+    ///
+    /// # Panics
+    /// If they are, and do not start.
+    pub fn start(width: u32, height: u32) -> Result<Self, String> {
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        for program in ["chromium", "chromedriver"] {
+            if !is_installed(program) {
+                return Err(format!("there is no {program}"));
+            }
+        }
+        let profile = TempDir::new();
+        let port = free_port();
+        let driver = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            .env("TMPDIR", profile.path())
+            .env("HOME", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // So that the browser ends with it, whatever happens.
+            .process_group(0)
+            .spawn()
+            .expect("chromedriver is installed");
+        let mut browser = Self { driver, port, session: String::new(), profile, _one: one };
+        browser.wait_until_ready();
+        let data = browser.profile.join("profile");
+        let args = [
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            format!("--user-data-dir={}", data.display()),
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:chromeOptions": {"args": args},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}});
+        let started = browser.ask("POST", "/session", &wanted).unwrap_or_else(|error| {
+            panic!("chromium does not start: {error}");
+        });
+        started["sessionId"].as_str().expect("a session").clone_into(&mut browser.session);
+        browser.resize(width, height);
+        Ok(browser)
+    }
+
+    /// Makes the window so many pixels wide and high; also narrower than a desktop lets windows be.
+    pub fn resize(&self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Asks for the light or the dark form of pages, as a system would.
+    pub fn prefer_dark(&self, dark: bool) {
+        let value = if dark { "dark" } else { "light" };
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": value}]});
+        self.devtools("Emulation.setEmulatedMedia", &features);
+    }
+
+    /// Cuts the network off: what is asked for then fails, and is logged.
+    pub fn go_offline(&self) {
+        self.devtools("Network.enable", &json!({}));
+        let nothing =
+            json!({"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0});
+        self.devtools("Network.emulateNetworkConditions", &nothing);
+    }
+
+    /// Opens a file, and waits until it is loaded.
+    pub fn open(&self, file: &Path) {
+        self.must("POST", "/url", &json!({"url": address(file)}));
+    }
+
+    /// Runs the body of a function in the page, and returns what it returns.
+    pub fn run(&self, script: &str) -> Value {
+        self.must("POST", "/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Clicks on the first element that a selector finds, where a user would: it has to be in sight.
+    pub fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.must("POST", &format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// Types into the first element that a selector finds.
+    pub fn type_into(&self, selector: &str, text: &str) {
+        let element = self.element(selector);
+        self.must("POST", &format!("/element/{element}/value"), &json!({"text": text}));
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let by = json!({"using": "css selector", "value": selector});
+        let found = self.must("POST", "/element", &by);
+        let id = found.as_object().and_then(|of| of.values().next()).and_then(Value::as_str);
+        id.expect("an element has an id").to_owned()
+    }
+
+    /// Returns what the page, or the browser about the page, has written to the console since this
+    /// was last asked.
+    pub fn console(&self) -> Vec<String> {
+        let log = self.must("POST", "/se/log", &json!({"type": "browser"}));
+        let text = |entry: &Value| format!("{}: {}", entry["level"], entry["message"]);
+        log.as_array().expect("a list").iter().map(text).collect()
+    }
+
+    /// Returns the addresses that were asked for since this was last asked.
+    pub fn requests(&self) -> Vec<String> {
+        let log = self.must("POST", "/se/log", &json!({"type": "performance"}));
+        let event = |entry: &Value| -> Option<String> {
+            let event: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            let event = &event["message"];
+            let is_request = event["method"] == "Network.requestWillBeSent";
+            is_request.then(|| event["params"]["request"]["url"].as_str().map(str::to_owned))?
+        };
+        log.as_array().expect("a list").iter().filter_map(event).collect()
+    }
+
+    fn devtools(&self, command: &str, parameters: &Value) {
+        let body = json!({"cmd": command, "params": parameters});
+        self.must("POST", "/goog/cdp/execute", &body);
+    }
+
+    /// Asks the session for something that it has to do.
+    #[track_caller]
+    fn must(&self, method: &str, path: &str, body: &Value) -> Value {
+        let path = format!("/session/{}{path}", self.session);
+        self.ask(method, &path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    fn wait_until_ready(&self) {
+        let end = Instant::now() + HANG;
+        while !self.ask("GET", "/status", &Value::Null).is_ok_and(|status| status["ready"] == true)
+        {
+            assert!(Instant::now() < end, "chromedriver does not answer");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Makes one request, and returns the value that was answered.
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let answer = exchange(self.port, method, path, body).map_err(as_text)?;
+        let value: Value = serde_json::from_slice(&answer).map_err(as_text)?;
+        match &value["value"]["error"] {
+            Value::String(error) => Err(format!("{error}: {}", value["value"]["message"])),
+            _ => Ok(value["value"].clone()),
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            // It ends in any case, by force where it does not by itself.
+            let _ = self.ask("DELETE", &format!("/session/{}", self.session), &Value::Null);
+        }
+        let group = rustix::process::Pid::from_child(&self.driver);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.driver.wait();
+        wait_until_quiet(self.profile.path());
+    }
+}
+
+/// Waits until nobody of the browser writes into its profile any more: its processes end in their
+/// own time, and what is being written cannot be removed.
+fn wait_until_quiet(profile: &Path) {
+    let name = profile.as_os_str().as_encoded_bytes();
+    let end = Instant::now() + HANG;
+    let is_of_it = |process: &std::path::PathBuf| {
+        let command = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        command.windows(name.len()).any(|window| window == name)
+    };
+    loop {
+        #[expect(clippy::disallowed_methods, reason = "processes are no tree to be read")]
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        if !processes.map(|entry| entry.path()).any(|process| is_of_it(&process))
+            || Instant::now() > end
+        {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn as_text(error: impl Display) -> String {
+    error.to_string()
+}
+
+fn is_installed(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Returns a port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
+    listener.local_addr().expect("it is bound").port()
+}
+
+/// Returns the address of a file, in which nothing but plain letters stands for itself.
+fn address(file: &Path) -> String {
+    let mut address = "file://".to_owned();
+    for byte in file.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            byte => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
+}
+
+/// Sends a request of HTTP, and returns the body of the answer.
+fn exchange(port: u16, method: &str, path: &str, body: &Value) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.set_read_timeout(Some(HANG))?;
+    stream.set_write_timeout(Some(HANG))?;
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut reader = BufReader::new(stream);
+    let mut length = None;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse::<usize>().ok();
+        }
+    }
+    let mut answer = vec![0; length.ok_or_else(|| std::io::Error::other("no content-length"))?];
+    reader.read_exact(&mut answer)?;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loudly_skip;
+
+    #[test]
+    fn a_browser_runs_scripts_clicks_and_logs() {
+        let browser = match Browser::start(800, 600) {
+            Ok(browser) => browser,
+            Err(reason) => return loudly_skip("a_browser_runs_scripts_clicks_and_logs", reason),
+        };
+        let temp = TempDir::new();
+        let page = temp.join("a page #1 & more.html");
+        let text = "<title>é</title><button onclick=\"console.error('pressed')\">b</button><input>";
+        std::fs::write(&page, format!("<meta charset=utf-8>{text}")).unwrap();
+        browser.open(&page);
+        assert_eq!(browser.run("return [document.title, innerWidth]"), json!(["é", 800]));
+        assert_eq!(browser.console(), Vec::<String>::new());
+        browser.click("button");
+        let console = browser.console();
+        assert!(console.len() == 1 && console[0].contains("pressed"), "{console:?}");
+        browser.type_into("input", "typed");
+        assert_eq!(browser.run("return document.querySelector('input').value"), "typed");
+        browser.resize(390, 844);
+        browser.prefer_dark(true);
+        let dark = "return [innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]";
+        assert_eq!(browser.run(dark), json!([390, true]));
+        let profile = browser.profile.path().to_owned();
+        drop(browser);
+        assert!(!profile.exists());
+    }
+
+    #[test]
+    fn an_address_says_every_path() {
+        assert_eq!(address(Path::new("/a b/c#d.html")), "file:///a%20b/c%23d.html");
+        assert_eq!(address(Path::new("/é?")), "file:///%C3%A9%3F");
+    }
+}
