@@ -14,6 +14,7 @@ mod lab;
 mod limits;
 mod list;
 mod messages;
+mod page;
 mod scan;
 mod signals;
 mod start;
