@@ -122,7 +122,8 @@ fn in_a_script(json: &str) -> String {
     text
 }
 
-/// Returns a text that is text wherever it stands in a page: between tags, or in a quoted attribute.
+/// Returns a text that is text wherever it stands in a page, between tags or in a quoted attribute,
+/// and hides nothing: what ends lines or turns the direction of writing is spelt out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -132,8 +133,14 @@ fn escaped(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // A page may not hold it, whichever way it is written.
-            '\0' => escaped.push('\u{fffd}'),
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                escaped.extend(character.escape_unicode());
+            }
+            control if control.is_control() => escaped.extend(control.escape_unicode()),
             other => escaped.push(other),
         }
     }

@@ -106,7 +106,8 @@ fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
         .collect();
     if !below.is_empty() {
         let below = below.join(", ");
-        alarms.push(format!("Below the floor, which cannot be, is {below}: an error of the lab."));
+        let told = format!("Below the floor, which is an error of the lab: {below}.");
+        alarms.push(told);
     }
     alarms
 }
@@ -172,7 +173,7 @@ mod tests {
         let recorded = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
         let alarms = finding(&recorded).alarms;
         assert_eq!(alarms.len(), 1);
-        assert!(alarms[0].contains("is base, base (again)"), "{alarms:?}");
+        assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
     }
 
     #[test]

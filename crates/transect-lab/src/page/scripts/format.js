@@ -16,6 +16,7 @@ function duration(nanoseconds) {
 
 /** 7 ms, 1.5 s: a round time, as it stands on a scale. */
 function roundTime(nanoseconds) {
+  if (nanoseconds === 0) return '0';
   return duration(nanoseconds).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ');
 }
 

@@ -10,7 +10,7 @@ function pageHead() {
       h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }), 'transect lab'),
       themeButton()),
     h('h1', {}, `${counted(methods, 'method', 'methods')} on `, where, more),
-    h('p', { class: 'when' }, `${date(session.environment.began)} · ${session.environment.processor ?? 'unknown processor'} · ${counted(session.environment.cores, 'core', 'cores')} · ${session.environment.system}`));
+    h('p', { class: 'when' }, `${date(session.environment.began)} · ${visible(session.environment.processor ?? 'unknown processor')} · ${counted(session.environment.cores, 'core', 'cores')} · ${visible(session.environment.system)}`));
 }
 
 /** Light, dark, or as the system has it until somebody says otherwise. */
@@ -98,7 +98,7 @@ function tiles() {
     fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
     fastest && tile('entries per second', short(entries / (fastest.time.median / 1e9)), `${whole(entries)} entries: ${counted(place().expected.files, 'file', 'files')}, ${counted(place().expected.directories, 'directory', 'directories')}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
-    tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
+    noisy ? tile('beside the base', '—', 'no verdict is to be believed') : tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
     tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'it did not run twice', noisy ? 'bad' : ''),
     tile('caches', STATES[state], state === 'as_is' ? 'neither made nor proved' : proved ? 'proved in every sample' : 'not proved', state !== 'as_is' && !proved ? 'bad' : ''),

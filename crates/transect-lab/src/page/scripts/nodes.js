@@ -20,9 +20,15 @@ function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 }
 
-/** A name, which may change the direction of writing, but only within itself. */
+/** A name in which nothing is hidden: what ends lines or turns the direction of writing is spelt out. */
+function visible(text) {
+  const spelt = (character) => `\\u{${character.codePointAt(0).toString(16)}}`;
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, spelt);
+}
+
+/** A name: whatever direction it is written in, what is beside it keeps its own. */
 function named(text) {
-  return h('bdi', { class: 'name' }, text);
+  return h('bdi', { class: 'name' }, visible(text));
 }
 
 /** A card with a title, a line that says how to read it, and controls. */

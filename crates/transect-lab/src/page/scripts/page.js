@@ -23,7 +23,7 @@ function filters() {
   return {
     section: h('form', { class: 'filters', role: 'search', submit: (event) => event.preventDefault() },
       field('Filter', text),
-      field('Language', select('language', 'language', [['', 'all'], ...languages.map((name) => [name, name])])),
+      field('Language', select('language', 'language', [['', 'all'], ...languages.map((name) => [name, visible(name)])])),
       field('Verdict', select('verdict', 'verdict', verdicts.map((key) => [key, WORDS[key] ?? 'all']))),
       field('Colour', select('colour', 'colour', [['verdict', 'by verdict'], ['language', 'by language']])),
       count),

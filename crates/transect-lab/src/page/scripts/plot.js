@@ -151,7 +151,7 @@ function nearest(points, x, y) {
 function rowsChart(host, rows, { label, scaleFor, tick, under, draw, ticks }) {
   const width = Math.max(280, Math.floor(host.clientWidth));
   const narrow = width < 620;
-  const longest = Math.max(40, ...rows.map((row) => widthOf(row.cell.name)));
+  const longest = Math.max(40, ...rows.map((row) => widthOf(visible(row.cell.name))));
   const left = narrow ? 4 : Math.min(longest + 18, width * 0.3, 300);
   const right = narrow ? 12 : 118;
   const top = 30;
@@ -176,11 +176,11 @@ function rowsChart(host, rows, { label, scaleFor, tick, under, draw, ticks }) {
     const y = top + at * each;
     const [bandTop, band] = narrow ? [y + 18, each - 20] : [y, each];
     const { nodes, points, value } = draw(row, bandTop + band / 2, band, scale);
-    const name = shortened(row.cell.name, narrow ? width - 110 : left - 14);
+    const name = shortened(visible(row.cell.name), narrow ? width - 110 : left - 14);
     const text = narrow ? { x: left, y: y + 13 } : { x: left - 6, y: y + each / 2 + 4, 'text-anchor': 'end' };
     svg.append(s('g', { class: `row ${colourOf(row)}`, 'data-method': row.cell.name },
       s('rect', { class: 'band', x: 0, y, width, height: each, rx: 4 }),
-      s('text', { ...text, class: 'name' }, name, s('title', {}, row.cell.name)),
+      s('text', { ...text, class: 'name' }, name, s('title', {}, visible(row.cell.name))),
       nodes,
       s('text', {
         class: 'value', x: width - 4, y: narrow ? y + 13 : y + each / 2 + 4, 'text-anchor': 'end',

@@ -83,7 +83,7 @@ function drawScaling(body) {
     if (at - last < 56) continue;
     last = at;
     grid.append(s('text', { x: at, y: height - 14, 'text-anchor': 'middle' },
-      whole(entriesOf(there)), s('title', {}, there.name)));
+      whole(entriesOf(there)), s('title', {}, visible(there.name))));
   }
   svg.append(grid);
 
@@ -94,11 +94,11 @@ function drawScaling(body) {
       x: x(point.entries),
       y: y(point.cost),
       lines: [
-        `${point.there}: ${whole(point.entries)} entries`,
+        `${visible(point.there)}: ${whole(point.entries)} entries`,
         `${duration(point.row.time.median / point.entries)} per entry, ${duration(point.row.time.median)} per walk`,
       ],
     }));
-    const name = shortened(line.name, right - 38);
+    const name = shortened(visible(line.name), right - 38);
     const end = places[places.length - 1];
     svg.append(s('g', { class: `line ${colourOfLine(line, at)}`, 'data-method': line.name },
       s('path', { d: `M${places.map((point) => `${point.x} ${point.y}`).join('L')}` }),
@@ -107,7 +107,7 @@ function drawScaling(body) {
         class: 'leader', x1: end.x + 6, y1: end.y, x2: width - right + 30, y2: labels[at].y - 4,
       }),
       narrow || lines.length > 24 ? null
-        : s('text', { class: 'name', x: width - right + 34, y: labels[at].y }, name, s('title', {}, line.name))));
+        : s('text', { class: 'name', x: width - right + 34, y: labels[at].y }, name, s('title', {}, visible(line.name)))));
     return { name: line.name, points: places };
   });
   interactive(svg, pointed, (atX, atY) => {

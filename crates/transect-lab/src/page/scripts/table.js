@@ -7,7 +7,8 @@ const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided',
 const COLUMNS = [
   ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
   ['verdict', 'verdict', (row) => RANKS.indexOf(verdictOf(row)), (row) => (
-    h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)])), 'beside the base'],
+    h('span', {}, h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)]),
+      row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null)), 'beside the base'],
   ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'of all rounds'],
   ['mad', 'MAD', (row) => row.time.mad / row.time.median, (row) => percent(row.time.mad / row.time.median), 'median absolute deviation'],
   ['to_base', '× base', (row) => row.to_base?.median, (row) => row.to_base && interval(row.to_base), 'with its 95 % interval'],
@@ -73,9 +74,8 @@ function opener(name) {
 function line(row) {
   const cells = COLUMNS.slice(1).map(([key, , , text]) => (
     h('td', { class: TEXTS.includes(key) ? null : 'number' }, text(row) || '')));
-  const below = row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null;
   return h('tr', { 'data-method': row.cell.name, class: colourOf(row) },
-    h('th', { scope: 'row' }, opener(row.cell.name), below), cells);
+    h('th', { scope: 'row' }, opener(row.cell.name)), cells);
 }
 
 function unrankedLine({ cell, reason }) {
