@@ -260,6 +260,11 @@ impl Record {
         parse(path).map(|(recorded, _)| recorded)
     }
 
+    /// Returns its path.
+    pub fn file(&self) -> &Path {
+        &self.path
+    }
+
     /// Adds a sample.
     ///
     /// # Errors

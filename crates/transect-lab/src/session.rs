@@ -118,6 +118,11 @@ impl Session {
         &self.record.recorded
     }
 
+    /// Returns its file.
+    pub fn file(&self) -> &Path {
+        self.record.file()
+    }
+
     /// Returns how many processes are still to be run.
     pub fn left(&self) -> usize {
         let (out, done) = (self.out(), self.done());

@@ -106,7 +106,7 @@ impl Session {
                 "cell": "wrong", "outcome": "wrong", "found": NAMES[0]}));
             for (name, _, _) in &self.cells {
                 lines.push(json!({"record": "accesses", "place": place, "cell": name, "accesses":
-                    {"calls": 4 * files, "opens": 1, "listings": 2, "attributes": files}}));
+                    {"entries": files, "calls": 4 * files, "opens": 1, "listings": 2, "attributes": files}}));
             }
         }
         lines.iter().map(|line| format!("{line}\n")).collect()

@@ -41,10 +41,15 @@ const COLUMNS: &[&str] = &[
     "to_floor",
     "to_floor_low",
     "to_floor_high",
+    "counted_entries",
     "calls",
     "opens",
     "listings",
     "attributes",
+    "opening_ns",
+    "listing_ns",
+    "attributes_ns",
+    "timed_threads",
     "unranked_reason",
 ];
 
@@ -102,8 +107,10 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.push(p(row.to_base.map(|ratios| ratios.p)));
     fields.push(p(row.judgement.map(|judgement| judgement.adjusted_p)));
     fields.extend(ratios(row.to_floor.as_ref()));
-    let counted = row.accesses.map(|a| [a.calls, a.opens, a.listings, a.attributes]);
+    let counted = row.accesses.map(|a| [a.entries, a.calls, a.opens, a.listings, a.attributes]);
     fields.extend(counted.map_or_else(Default::default, |counts| counts.map(|n| n.to_string())));
+    let timed = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns, c.threads]);
+    fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
     fields.push(String::new());
     join(&fields)
 }

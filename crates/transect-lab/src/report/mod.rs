@@ -13,7 +13,7 @@ pub use tables::{Table, WHOSE};
 use serde::Serialize;
 
 use crate::ranking::{Ranking, Row, rank};
-use crate::record::{Header, Place, Recorded};
+use crate::record::{Header, Recorded};
 
 /// The schema of the object.
 pub const SCHEMA: &str = "transect.lab.report/1";
@@ -66,11 +66,10 @@ pub fn word(header: &Header, row: &Row) -> String {
     format!("{word}{below}")
 }
 
-/// Returns the system calls of a row for each entry of its place, with two digits; nothing if they
+/// Returns the system calls of a row for each entry that was walked, with two digits; nothing if they
 /// were not counted.
-pub fn calls_per_entry(place: &Place, row: &Row) -> String {
-    let each = |calls: u64| format!("{:.2}", calls as f64 / place.entries() as f64);
-    row.accesses.map_or(String::new(), |accesses| each(accesses.calls))
+pub fn calls_per_entry(row: &Row) -> String {
+    row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
 }
 
 /// Returns a time in milliseconds, for tables that name the unit above their columns.

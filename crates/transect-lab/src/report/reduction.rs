@@ -42,7 +42,7 @@ pub struct Reduction {
     pub place: usize,
     /// Which of the session's passes.
     pub pass: usize,
-    /// The row of the seed contract: `P1` to `P4`.
+    /// The row of the seed contract: `P1` to `P5`.
     pub protocol: &'static str,
     /// What it does, in a few words.
     pub about: &'static str,
@@ -98,6 +98,17 @@ impl Reduction {
                     all_sorted(&row.samples).unwrap_or_default()
                 })
             }
+            "P5" => (
+                "time inside the calls, summed over the threads, beside the time on the wall",
+                ["time", "opening", "listing", "attributes"]
+                    .map(|name| time(name.to_owned()))
+                    .into(),
+                |row| {
+                    let calls = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns]);
+                    let calls = calls.into_iter().flatten().map(|ns| ns as f64);
+                    std::iter::once(row.time.median).chain(calls).collect()
+                },
+            ),
             _ => return None,
         };
         let reduced = |row: &Row| Reduced { cell: row.cell.name.clone(), values: reduce(row) };

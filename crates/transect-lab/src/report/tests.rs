@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::environment::{Environment, FileSystem};
 use crate::launch::{RunLine, Usage};
+use crate::peer::Inventory;
 use crate::record::{Cell, Header, Outcome, Place, Recorded, SCHEMA, Sample};
 use crate::state::State;
 use crate::work::Work;
@@ -39,7 +40,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         pass: 0,
         cell: name.to_owned(),
         outcome: Outcome::Right {
-            runs: vec![RunLine { work, elapsed_ns: time + round as u64 }],
+            runs: vec![RunLine { work, elapsed_ns: time + round as u64, calls: None }],
             usage,
             read_kib: Some(0),
         },
@@ -57,6 +58,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             root: PathBuf::from("/tree"),
             file_system: FileSystem::default(),
             expected: work,
+            inventory: Inventory::default(),
         }],
         passes: vec![State::Warm],
         rounds,
@@ -69,7 +71,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         floor: Some("floor".to_owned()),
         parallel_floor: None,
     };
-    Recorded { samples: samples.collect(), counted: Vec::new(), header }
+    Recorded { samples: samples.collect(), counted: Vec::new(), timed: Vec::new(), header }
 }
 
 /// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
     report::show(session.recorded(), false)?;
+    write_page(&session)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
 
@@ -51,6 +52,14 @@ fn session(
     let file = args.output.clone().unwrap_or_else(|| begin::file_of(&header));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(header, &file).map(Some).map_err(lab)
+}
+
+/// Writes the page of a session beside its file.
+fn write_page(session: &Session) -> Result<(), Fatal> {
+    let page = session.file().with_extension("html");
+    report::write_page(session.recorded(), &page)?;
+    output::hint(&format!("the page is '{}'", page.display()));
+    Ok(())
 }
 
 fn lab(error: impl std::fmt::Display) -> Fatal {

@@ -158,9 +158,9 @@ pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std
         "setting", "value", "caches", "× default (95 %)", "n"
     )?;
     for Evidence { setting, value, state, ratios, verdict } in evidence {
-        let (interval, n) = ratios.as_ref().map_or_else(Default::default, |ratios| {
-            (ratios.to_string(), ratios.n.to_string())
-        });
+        let (interval, n) = ratios
+            .as_ref()
+            .map_or_else(Default::default, |ratios| (ratios.to_string(), ratios.n.to_string()));
         let style = if verdict.word() == "faster" { GOOD } else { DIM };
         writeln!(
             out,

@@ -34,7 +34,7 @@ function openDetail(name) {
 }
 
 function factsOf(row) {
-  const { time } = row;
+  const { time, cell } = row;
   const entries = entriesOf(place());
   return [
     fact('verdict', h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)])),
@@ -52,7 +52,9 @@ function factsOf(row) {
     fact('user', duration(row.user_ns)),
     fact('system', duration(row.system_ns)),
     fact('memory', bytes(row.peak_memory)),
-    row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')}`) : [],
+    row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, 'entry', 'entries')}`) : [],
+    row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],
+    cell.kind === 'peer' ? fact('its time', 'that of its process: its start and its printing are in it') : [],
   ].flat();
 }
 

@@ -51,7 +51,7 @@ function legend() {
   };
 }
 
-const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(),
+const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
   scalingCard(), tableCard(), reductionCard(), environmentCard()];
 
 function redraw() {

@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use transect_lab::ranking::{Ranking, Row};
-use transect_lab::record::{Header, Place};
+use transect_lab::record::Header;
 use transect_lab::report::{
     Finding, Reduction, Report, Table, Unit, calls_per_entry, milliseconds, word,
 };
@@ -94,7 +94,7 @@ fn of_ranking(
     ];
     table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
     for row in &ranking.rows {
-        line(out, &of_row(header, place, row))?;
+        line(out, &of_row(header, row))?;
     }
     if !ranking.unranked.is_empty() {
         writeln!(out, "\nNot ranked:\n")?;
@@ -105,7 +105,7 @@ fn of_ranking(
     Ok(())
 }
 
-fn of_row(header: &Header, place: &Place, row: &Row) -> Vec<String> {
+fn of_row(header: &Header, row: &Row) -> Vec<String> {
     vec![
         text(&row.cell.name),
         text(&row.cell.language),
@@ -116,7 +116,7 @@ fn of_row(header: &Header, place: &Place, row: &Row) -> Vec<String> {
         count(row.time.n as u64),
         milliseconds(row.cpu_ns()),
         bytes(row.peak_memory as u64),
-        calls_per_entry(place, row),
+        calls_per_entry(row),
         interval(row.to_base.as_ref()),
         interval(row.to_floor.as_ref()),
         word(header, row),

@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use anstyle::Style;
 use transect_lab::ranking::{Ranking, Row};
-use transect_lab::record::{Header, Place};
+use transect_lab::record::Header;
 use transect_lab::report::{Reduction, Report, Table, Unit, calls_per_entry, word};
 use transect_lab::state::State;
 use transect_lab::statistics::{Ratios, Verdict};
@@ -71,7 +71,7 @@ fn ratio(ratios: Option<&Ratios>) -> String {
 struct Column {
     title: &'static str,
     /// What is in it; a short form of it where there is no room for the long one.
-    text: fn(&Header, &Place, &Row) -> String,
+    text: fn(&Header, &Row) -> String,
     /// Its numbers end where they end; words begin where they begin.
     is_number: bool,
     /// Where there is no room, the lowest go first; 0 stays.
@@ -84,98 +84,98 @@ struct Column {
 const COLUMNS: &[Column] = &[
     Column {
         title: "method",
-        text: |_, _, row| name(&row.cell.name),
+        text: |_, row| name(&row.cell.name),
         is_number: false,
         order: 0,
         instead: None,
     },
     Column {
         title: "language",
-        text: |_, _, row| name(&row.cell.language),
+        text: |_, row| name(&row.cell.language),
         is_number: false,
         order: 3,
         instead: None,
     },
     Column {
         title: "median",
-        text: |_, _, row| time(row.time.median),
+        text: |_, row| time(row.time.median),
         is_number: true,
         order: 0,
         instead: None,
     },
     Column {
         title: "min",
-        text: |_, _, row| time(row.time.min),
+        text: |_, row| time(row.time.min),
         is_number: true,
         order: 2,
         instead: None,
     },
     Column {
         title: "max",
-        text: |_, _, row| time(row.time.max),
+        text: |_, row| time(row.time.max),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "n",
-        text: |_, _, row| row.time.n.to_string(),
+        text: |_, row| row.time.n.to_string(),
         is_number: true,
         order: 5,
         instead: None,
     },
     Column {
         title: "cpu",
-        text: |_, _, row| time(row.cpu_ns()),
+        text: |_, row| time(row.cpu_ns()),
         is_number: true,
         order: 7,
         instead: None,
     },
     Column {
         title: "memory",
-        text: |_, _, row| bytes(row.peak_memory as u64),
+        text: |_, row| bytes(row.peak_memory as u64),
         is_number: true,
         order: 4,
         instead: None,
     },
     Column {
         title: "calls",
-        text: |_, place, row| calls_per_entry(place, row),
+        text: |_, row| calls_per_entry(row),
         is_number: true,
         order: 8,
         instead: None,
     },
     Column {
         title: "× base (95 %)",
-        text: |_, _, row| interval(row.to_base.as_ref()),
+        text: |_, row| interval(row.to_base.as_ref()),
         is_number: true,
         order: 10,
         instead: Some("× base"),
     },
     Column {
         title: "× base",
-        text: |_, _, row| ratio(row.to_base.as_ref()),
+        text: |_, row| ratio(row.to_base.as_ref()),
         is_number: true,
         order: 0,
         instead: None,
     },
     Column {
         title: "× floor (95 %)",
-        text: |_, _, row| interval(row.to_floor.as_ref()),
+        text: |_, row| interval(row.to_floor.as_ref()),
         is_number: true,
         order: 6,
         instead: Some("× floor"),
     },
     Column {
         title: "× floor",
-        text: |_, _, row| ratio(row.to_floor.as_ref()),
+        text: |_, row| ratio(row.to_floor.as_ref()),
         is_number: true,
         order: 9,
         instead: None,
     },
     Column {
         title: "verdict",
-        text: |header, _, row| word(header, row),
+        text: |header, row| word(header, row),
         is_number: false,
         order: 0,
         instead: None,
@@ -276,7 +276,6 @@ impl Screen<'_> {
     }
 
     fn rows(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
-        let place = &header.places[ranking.place];
         let grid = |columns: &[&Column]| Grid {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
@@ -284,7 +283,7 @@ impl Screen<'_> {
                 .rows
                 .iter()
                 .map(|row| {
-                    let texts = columns.iter().map(|column| (column.text)(header, place, row));
+                    let texts = columns.iter().map(|column| (column.text)(header, row));
                     (colour(row), texts.collect())
                 })
                 .collect(),
