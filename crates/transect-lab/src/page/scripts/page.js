@@ -56,6 +56,7 @@ const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard
 
 function redraw() {
   hideTip();
+  app.classList.toggle('noisy', ranking().noisy);
   for (const part of parts) part.draw();
 }
 

@@ -24,6 +24,12 @@ const COLUMNS = [
   ['contract', 'contract', (row) => row.cell.contract.join(' '), (row) => named(row.cell.contract.join(' ')), 'rows of the seed contract'],
 ];
 const TEXTS = ['method', 'verdict', 'language', 'contract'];
+/** What a sheet of paper has no room for. */
+const MINOR = ['slowest', 'memory', 'min', 'max', 'n', 'language', 'contract'];
+
+function kindOf(key) {
+  return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;
+}
 
 function tableCard() {
   const { section, body } = card('table', 'All numbers',
@@ -45,7 +51,7 @@ function heading([key, title, , , about]) {
   const { column, down } = view.sort;
   const isBy = column === key;
   return h('th', {
-    scope: 'col', class: TEXTS.includes(key) ? null : 'number',
+    scope: 'col', class: kindOf(key),
     'aria-sort': isBy ? (down ? 'descending' : 'ascending') : null,
   }, h('button', {
     type: 'button', 'data-column': key, title: about || null,
@@ -73,7 +79,7 @@ function opener(name) {
 
 function line(row) {
   const cells = COLUMNS.slice(1).map(([key, , , text]) => (
-    h('td', { class: TEXTS.includes(key) ? null : 'number' }, text(row) || '')));
+    h('td', { class: kindOf(key) }, text(row) || '')));
   return h('tr', { 'data-method': row.cell.name, class: colourOf(row) },
     h('th', { scope: 'row' }, opener(row.cell.name)), cells);
 }
