@@ -47,7 +47,9 @@ pub(crate) fn duration(time: Duration) -> String {
         s if s >= 60.0 => format!("{} min {:.0} s", time.as_secs() / 60, s % 60.0),
         s if s >= 9.995 => format!("{s:.1} s"),
         s if s >= 0.9995 => format!("{s:.2} s"),
-        s if s >= 0.000_999_5 => format!("{:.1} ms", s * 1e3),
+        s if s >= 0.099_95 => format!("{:.0} ms", s * 1e3),
+        s if s >= 0.009_995 => format!("{:.1} ms", s * 1e3),
+        s if s >= 0.000_999_5 => format!("{:.2} ms", s * 1e3),
         s => format!("{:.0} µs", s * 1e6),
     }
 }
@@ -86,7 +88,10 @@ mod tests {
     fn durations_fit_their_size() {
         for (micros, text) in [
             (12, "12 µs"),
-            (1_500, "1.5 ms"),
+            (1_500, "1.50 ms"),
+            (45_600, "45.6 ms"),
+            (99_949, "99.9 ms"),
+            (161_400, "161 ms"),
             (1_234_000, "1.23 s"),
             (59_000_000, "59.0 s"),
             (61_000_000, "1 min 1 s"),
