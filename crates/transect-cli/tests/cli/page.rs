@@ -529,7 +529,11 @@ fn a_report_is_no_wider_than_the_terminal() {
         let _: Option<()> = skip(test, "there is no script of util-linux");
         return;
     }
-    env.text("session.jsonl", &Session::new().text());
+    let mut session = Session::new();
+    // With all that an article would have printed, and has.
+    session.preset = "article-s4";
+    session.places.push(("data".to_owned(), 56_393));
+    env.text("session.jsonl", &session.text());
     let shown = |columns: usize| {
         let command = format!(
             "stty rows 24 cols {columns}; NO_COLOR=1 \"$TRANSECT\" lab report session.jsonl"

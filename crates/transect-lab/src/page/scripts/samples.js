@@ -11,7 +11,7 @@ function samplesCard() {
     draw() {
       const rows = shown();
       controls.replaceChildren();
-      if (rows.length === 0) return nothing(body, 'No method passes the filters.');
+      if (rows.length === 0) return nothing(body, nobody());
       const low = Math.min(...rows.map((row) => row.time.min));
       const high = Math.max(...rows.map((row) => row.time.max));
       const isWide = low > 0 && high > 10 * low;

@@ -2,6 +2,8 @@
 
 /** How many methods are drawn until somebody asks for all. */
 const AT_FIRST = 8;
+/** With more lines than that, none has its name beside it: who points at one is told. */
+const MANY = 24;
 
 function scalingCard() {
   const { section, body } = card('scaling', 'As the tree grows',
@@ -59,10 +61,10 @@ function drawScaling(body) {
   const all = linesOfScaling();
   const isFirst = ({ name }, at) => at < AT_FIRST || isFloor(name) || name === session.base;
   const lines = view.every ? all : all.filter(isFirst);
-  if (lines.length === 0) return nothing(body, 'No method passes the filters.');
+  if (lines.length === 0) return nothing(body, nobody());
   const width = Math.max(280, Math.floor(body.clientWidth));
   const narrow = width < 620;
-  const [left, right, top, height] = [64, narrow ? 14 : Math.min(260, width * 0.3), 14, narrow ? 300 : 400];
+  const [left, right, top, height] = [64, narrow ? 14 : lines.length > MANY ? 20 : Math.min(260, width * 0.3), 14, narrow ? 300 : 400];
   const svg = drawing(body, height, 'Cost over the number of entries by method');
   const points = lines.flatMap((line) => line.points);
   const range = (of, below, above) => [
@@ -103,10 +105,10 @@ function drawScaling(body) {
     svg.append(s('g', { class: `line ${colourOfLine(line, at)}`, 'data-method': line.name },
       s('path', { d: `M${places.map((point) => `${point.x} ${point.y}`).join('L')}` }),
       places.map((point) => s('circle', { cx: point.x, cy: point.y, r: 3.5 })),
-      narrow || lines.length > 24 ? null : s('line', {
+      narrow || lines.length > MANY ? null : s('line', {
         class: 'leader', x1: end.x + 6, y1: end.y, x2: width - right + 30, y2: labels[at].y - 4,
       }),
-      narrow || lines.length > 24 ? null
+      narrow || lines.length > MANY ? null
         : s('text', { class: 'name', x: width - right + 34, y: labels[at].y }, name, s('title', {}, visible(line.name)))));
     return { name: line.name, points: places };
   });
@@ -119,7 +121,8 @@ function drawScaling(body) {
     }));
     return best;
   });
-  if (narrow || lines.length > 24) {
+  svg.classList.toggle('many', lines.length > MANY);
+  if (narrow && lines.length <= MANY) {
     body.append(h('ul', { class: 'legend chips' }, lines.map(({ name, row }, at) => (
       h('li', { 'data-method': name, class: colourOfLine({ name, row }, at), pointerenter: () => highlight(name), pointerleave: () => highlight(null) },
         h('span', { class: 'swatch' }), named(name))))));

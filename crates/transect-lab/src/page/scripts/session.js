@@ -90,6 +90,11 @@ function shown() {
   return ranking().rows.filter((row) => passesFilter(row.cell, verdictOf(row)));
 }
 
+/** Why there is nobody to draw. */
+function nobody() {
+  return ranking().rows.length > 0 ? 'No method passes the filters.' : 'No method has a time here.';
+}
+
 /** What has no time, as far as the filters let it pass. */
 function shownUnranked() {
   return ranking().unranked

@@ -212,6 +212,11 @@ impl Grid {
         (0..self.titles.len()).map(width).collect()
     }
 
+    fn width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
+    }
+
     /// Writes the table. The last cell of a row has the colour of the row.
     fn write(&self, out: &mut dyn Write) -> Result<()> {
         let widths = self.widths();
@@ -291,6 +296,20 @@ impl Screen<'_> {
         grid(&fitting(&grid, self.width)).write(self.out)
     }
 
+    /// Writes a table; where it does not fit, each of its rows as prose.
+    fn table(&mut self, grid: &Grid) -> Result<()> {
+        if self.width.is_none_or(|width| grid.width() <= width) {
+            return grid.write(self.out);
+        }
+        for (_, row) in &grid.rows {
+            let Some((first, rest)) = row.split_first() else { continue };
+            let told = rest.iter().zip(&grid.titles[1..]).filter(|(text, _)| !text.is_empty());
+            let told: Vec<String> = told.map(|(text, title)| format!("{title} {text}")).collect();
+            self.say(Style::new(), &format!("{first}: {}", told.join(", ")))?;
+        }
+        Ok(())
+    }
+
     /// Writes what an article would have printed.
     fn reduction(&mut self, reduction: &Reduction) -> Result<()> {
         let Reduction { protocol, about, columns, rows, .. } = reduction;
@@ -309,7 +328,7 @@ impl Screen<'_> {
         let mut is_number = vec![true; columns.len() + 1];
         is_number[0] = false;
         let titles = std::iter::once("method".to_owned()).chain(titles).collect();
-        Grid { titles, is_number, rows: rows.collect() }.write(self.out)
+        self.table(&Grid { titles, is_number, rows: rows.collect() })
     }
 
     /// Writes what an article printed.
@@ -331,7 +350,7 @@ impl Screen<'_> {
         let titles = ["method", "state", "what", "time", "× the slowest"];
         let titles = titles.map(str::to_owned).to_vec();
         let is_number = vec![false, false, false, true, true];
-        Grid { titles, is_number, rows: rows.collect() }.write(self.out)
+        self.table(&Grid { titles, is_number, rows: rows.collect() })
     }
 }
 
@@ -345,8 +364,7 @@ fn fitting(grid: &dyn Fn(&[&Column]) -> Grid, width: Option<usize>) -> Vec<&'sta
             is_its_turn && !dropped.contains(&column.title)
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(is_there).collect();
-        let widths = grid(&columns).widths();
-        let line = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
+        let line = grid(&columns).width();
         let next = columns.iter().filter(|column| column.order > 0).min_by_key(|c| c.order);
         match (width, next) {
             (Some(width), Some(next)) if line > width => dropped.push(next.title),
@@ -390,7 +408,7 @@ mod tests {
     #[test]
     fn the_least_important_goes_first() {
         let wide = titles(None);
-        let narrow = titles(Some(110));
+        let narrow = titles(Some(100));
         assert!(narrow.len() < wide.len() && !narrow.contains(&"max"), "{narrow:?}");
         assert!(narrow.contains(&"× base (95 %)"), "{narrow:?}");
         assert_eq!(titles(Some(1)), ["method", "median", "× base", "verdict"]);
