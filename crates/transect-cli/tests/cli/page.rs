@@ -60,10 +60,13 @@ impl Session {
     }
 
     fn text(&self) -> String {
+        let nothing = json!({"names": 0, "bytes": 0, "distinct_bytes": 0});
         let place = |(name, files): &(String, u64)| {
             json!({"name": name, "root": format!("/corpora/{name}"),
                 "file_system": {"name": "ext4", "options": "rw,relatime"},
-                "expected": {"files": files, "directories": 1, "bytes": 10, "errors": 0}})
+                "expected": {"files": files, "directories": 1, "bytes": 10, "errors": 0},
+                "inventory": {"files": nothing, "directories": nothing, "symlinks": nothing,
+                    "others": nothing, "errors": 0, "unasked": 0}})
         };
         let cell = |(name, language, _): &(String, &str, u64)| {
             json!({"name": name, "method": name, "contract": ["A29"], "language": language,
@@ -105,6 +108,10 @@ impl Session {
             lines.push(json!({"record": "sample", "round": 0, "place": place, "pass": 0,
                 "cell": "wrong", "outcome": "wrong", "found": NAMES[0]}));
             for (name, _, _) in &self.cells {
+                lines.push(json!({"record": "calls", "place": place, "cell": name, "calls":
+                    {"opening_ns": 1000, "opening_calls": 1, "listing_ns": 2000,
+                        "listing_calls": 2, "attributes_ns": 3000, "attributes_calls": 2,
+                        "threads": 2}}));
                 lines.push(json!({"record": "accesses", "place": place, "cell": name, "accesses":
                     {"entries": files, "calls": 4 * files, "opens": 1, "listings": 2, "attributes": files}}));
             }
