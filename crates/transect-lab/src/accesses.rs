@@ -19,7 +19,7 @@ use crate::launch;
 pub struct Accesses {
     /// The entries of what was walked, its root included.
     pub entries: u64,
-    /// All of them.
+    /// All of them: those that take a path or a descriptor.
     pub calls: u64,
     /// Those that open something.
     pub opens: u64,
@@ -28,6 +28,10 @@ pub struct Accesses {
     /// Those that ask for attributes.
     pub attributes: u64,
 }
+
+/// Those that take a path or a descriptor. The others are not the file system's, and there is no
+/// counting them: threads that wait for each other do so as often as they are slowed down.
+const CALLS: &str = "trace=%file,%desc";
 
 /// The calls of each kind (`syscalls(2)`).
 const OPENS: &[&str] = &["open", "openat", "openat2"];
@@ -48,7 +52,8 @@ impl Accesses {
     pub fn of(command: &Command, scratch: &Path, limit: Duration) -> Result<Self, String> {
         let table = scratch.join(format!("transect-strace-{}", std::process::id()));
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-q", "-c", "-U", "calls,name", "-o"]).arg(&table).arg("--");
+        strace.args(["-f", "--seccomp-bpf", "-q", "-c", "-U", "calls,name", "-e", CALLS, "-o"]);
+        strace.arg(&table).arg("--");
         strace.arg(command.get_program()).args(command.get_args());
         if let Some(folder) = command.get_current_dir() {
             strace.current_dir(folder);

@@ -56,6 +56,14 @@ pub struct Described {
     /// It walks on several threads: it is measured against the floor that does.
     #[serde(default)]
     pub parallel: bool,
+    /// It takes part in a quick session, too; not where it is much slower than its language's others,
+    /// or another form of one of them.
+    #[serde(default = "yes")]
+    pub quick: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Contender {

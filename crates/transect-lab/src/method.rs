@@ -21,6 +21,8 @@ pub struct Method {
     pub about: String,
     /// It walks on several threads.
     pub parallel: bool,
+    /// It takes part in a quick session, too.
+    pub quick: bool,
     /// Why it cannot run here, and what would help.
     pub why_not: Option<String>,
     /// How it is run.
@@ -91,6 +93,7 @@ impl Method {
                 language: contender.language.clone(),
                 about: method.about.clone(),
                 parallel: method.parallel,
+                quick: method.quick,
                 why_not: why_not.clone(),
                 kind: Kind::Contender(Box::new(contender.clone())),
             }));
@@ -101,6 +104,7 @@ impl Method {
             language: peer.language.to_owned(),
             about: peer.about.to_owned(),
             parallel: peer.parallel,
+            quick: true,
             why_not: peer.why_not(),
             kind: Kind::Peer(peer),
         }));
@@ -110,6 +114,7 @@ impl Method {
             language: language.to_owned(),
             about: why_not.to_owned(),
             parallel: false,
+            quick: false,
             why_not: Some(why_not.to_owned()),
             kind: Kind::Absent,
         }));
@@ -139,6 +144,7 @@ impl Method {
             language: "Rust".to_owned(),
             about: format!("{}; {}", reader.about(), order.about()),
             parallel: variant.is_parallel(),
+            quick: true,
             why_not: reader.why_not().map(str::to_owned).or_else(refused),
             kind: Kind::Engine(*variant),
         }

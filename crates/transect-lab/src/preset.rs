@@ -7,6 +7,7 @@
 
 use transect::{Order, ReaderName};
 
+use crate::method::Method;
 use crate::state::State;
 use crate::variant::Variant;
 
@@ -31,10 +32,18 @@ pub struct Preset {
     orders: &'static [Order],
     /// The threads that its methods on several threads use.
     threads: Option<usize>,
-    /// Whether contenders and peers take part.
-    others: bool,
+    /// Which contenders and peers take part.
+    others: Others,
     /// Whether calls are counted and timed afterwards, in runs of their own.
     pub calls: bool,
+}
+
+/// Contenders and peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    All,
+    Quick,
+    None,
 }
 
 const ITERATION: &[Order] = &[Order::Recursive, Order::Queue, Order::Stack, Order::StackPresized];
@@ -50,7 +59,7 @@ const PLAIN: Preset = Preset {
     corpora: &[],
     orders: &[],
     threads: None,
-    others: true,
+    others: Others::All,
     calls: true,
 };
 
@@ -58,10 +67,11 @@ const PLAIN: Preset = Preset {
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "quick",
-        about: "twelve rounds, three orders: minutes",
+        about: "twelve rounds, three orders, not all forms of every language: minutes",
         // With fewer rounds than that nothing can be decided among forty cells.
         rounds: 12,
         orders: &[Order::WorkStealing, Order::Recursive, Order::SharedQueue],
+        others: Others::Quick,
         ..PLAIN
     },
     PLAIN,
@@ -94,7 +104,7 @@ pub const PRESETS: &[Preset] = &[
         corpora: &["data"],
         orders: &[Order::SharedQueue],
         threads: Some(7),
-        others: false,
+        others: Others::None,
         ..PLAIN
     },
     Preset {
@@ -124,7 +134,7 @@ pub const PRESETS: &[Preset] = &[
         contract: Some("P4"),
         rounds: 10,
         corpora: &["data"],
-        others: false,
+        others: Others::None,
         calls: false,
         ..PLAIN
     },
@@ -148,8 +158,12 @@ impl Preset {
     }
 
     /// Returns whether a method takes part that is none of the engine's, where no method is named.
-    pub fn holds_others(&self) -> bool {
-        self.others
+    pub fn holds(&self, other: &Method) -> bool {
+        match self.others {
+            Others::All => true,
+            Others::Quick => other.quick,
+            Others::None => false,
+        }
     }
 }
 

@@ -139,7 +139,7 @@ fn choose<'m>(
         let named = match &method.kind {
             _ if !globs.is_empty() => globs.iter().any(|glob| glob.is_match(&method.name)),
             Kind::Engine(_) => of_the_preset.contains(&method.name),
-            _ => args.preset.holds_others(),
+            _ => args.preset.holds(method),
         };
         named || method.name == base || FLOORS.contains(&method.name.as_str())
     });
