@@ -43,6 +43,9 @@ pub struct Settings {
     /// How directories are read.
     #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
     pub reader: Option<ReaderName>,
+    /// In which order, and on which threads.
+    #[serde(default, with = "order", skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
     /// The most threads while the answers come at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_threads: Option<usize>,
@@ -86,7 +89,7 @@ impl Settings {
             waiting_threads: self.waiting_threads,
             buffer_size: self.buffer_size,
             stat_order: self.stat_order,
-            ..Variant::new(reader, Order::default())
+            ..Variant::new(reader, self.order.unwrap_or_default())
         }
     }
 
@@ -94,6 +97,7 @@ impl Settings {
     /// left out, with what it was told: whoever is to read a tree shall not fail because of a
     /// measurement.
     pub fn apply(&self, options: &mut ScanOptions) {
+        options.order = self.order.unwrap_or_default();
         options.busy_threads = self.busy_threads;
         options.waiting_threads = self.waiting_threads;
         if self.variant().options(Path::new(".")).plan().is_ok() {
@@ -109,6 +113,7 @@ impl std::fmt::Display for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parts = [
             self.reader.map(|reader| format!("reader {}", reader.as_str())),
+            self.order.map(|order| format!("order {}", order.as_str())),
             self.busy_threads.map(|threads| format!("busy threads {threads}")),
             self.waiting_threads.map(|threads| format!("waiting threads {threads}")),
             self.buffer_size.map(|bytes| format!("buffer {}", crate::size::shortest(bytes))),
@@ -194,47 +199,38 @@ impl Profiles {
     }
 }
 
-/// Readers by their names.
-mod reader {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use transect::ReaderName;
+/// Declares a module that writes the values of a type by their names, and reads them so.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        mod $module {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(
-        reader: &Option<ReaderName>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        reader.map(ReaderName::as_str).serialize(serializer)
-    }
+            type Named = $type;
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<ReaderName>, D::Error> {
-        let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-        let known = ReaderName::ALL.iter().find(|reader| reader.as_str() == name);
-        known.map(|&reader| Some(reader)).ok_or_else(|| D::Error::custom("no such reader"))
-    }
+            pub(super) fn serialize<S: Serializer>(
+                value: &Option<Named>,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                value.map(Named::as_str).serialize(serializer)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<Named>, D::Error> {
+                let Some(name) = Option::<String>::deserialize(deserializer)? else {
+                    return Ok(None);
+                };
+                let known = Named::ALL.iter().find(|value| value.as_str() == name);
+                let unknown = || D::Error::custom(format!("no {} is called '{name}'", $what));
+                known.map(|&value| Some(value)).ok_or_else(unknown)
+            }
+        }
+    };
 }
 
-/// Stat orders by their names.
-mod stat_order {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use transect::StatOrder;
-
-    pub(super) fn serialize<S: Serializer>(
-        order: &Option<StatOrder>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        order.map(StatOrder::as_str).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<StatOrder>, D::Error> {
-        let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-        let known = StatOrder::ALL.iter().find(|order| order.as_str() == name);
-        known.map(|&order| Some(order)).ok_or_else(|| D::Error::custom("no such stat order"))
-    }
-}
+by_name!(reader, transect::ReaderName, "reader");
+by_name!(order, transect::Order, "order");
+by_name!(stat_order, transect::StatOrder, "stat order");
 
 #[cfg(test)]
 mod tests {

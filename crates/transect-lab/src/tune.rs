@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{Cancel, ReaderName, StatOrder};
+use transect::{Cancel, Order, ReaderName, StatOrder};
 
 use crate::environment::Environment;
 use crate::launch;
@@ -194,6 +194,15 @@ fn candidates(states: &[State]) -> Vec<Candidate> {
     }
     let settings = Settings { stat_order: Some(StatOrder::Inode), ..default };
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
+    // How a walk waits is decided by its order: what is faster warm alone may be much slower cold.
+    if states.contains(&State::Warm) && states.contains(&State::Cold) {
+        for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
+            if order != Order::default() {
+                let settings = Settings { order: Some(order), ..default };
+                add("order", order.as_str().to_owned(), settings);
+            }
+        }
+    }
     let mut busy = vec![1, cores.div_ceil(2), cores * 2, cores * 4];
     busy.retain(|&threads| threads != cores);
     busy.dedup();
@@ -228,10 +237,11 @@ fn settle(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evid
     winners.sort_by(|a, b| a.1.total_cmp(&b.1));
     // The first of a setting stays.
     let settings = winners.iter().rev().fold(Settings::default(), |settings, (winner, _)| {
-        let Settings { reader, busy_threads, waiting_threads, buffer_size, stat_order } =
+        let Settings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
             winner.settings;
         Settings {
             reader: reader.or(settings.reader),
+            order: order.or(settings.order),
             busy_threads: busy_threads.or(settings.busy_threads),
             waiting_threads: waiting_threads.or(settings.waiting_threads),
             buffer_size: buffer_size.or(settings.buffer_size),
@@ -476,6 +486,7 @@ mod tests {
             assert!(!all[..at].contains(candidate), "{candidate:?}");
         }
         let warm = candidates(&[State::Warm]);
-        assert!(warm.iter().all(|candidate| candidate.setting != "waiting_threads"));
+        let cold_too = ["waiting_threads", "order"];
+        assert!(warm.iter().all(|candidate| !cold_too.contains(&candidate.setting)));
     }
 }

@@ -201,8 +201,8 @@ pub(crate) struct LabTuneArgs {
     /// A place on the file system; what is below it is read, or a part of it
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
-    /// The state of the caches before every walk; with a comma both: what wins in one and loses in
-    /// the other is not taken
+    /// The state of the caches before every walk; `warm,cold` for both: what wins in one and loses in
+    /// the other is not taken, and orders are tried, too
     #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
     pub(crate) state: Vec<LabState>,
     /// About how long it may take; what is read is chosen accordingly

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::TestEnv;
+use crate::harness::{TestEnv, skip};
 
 /// The contenders of the project.
 fn contenders() -> String {
@@ -288,4 +288,40 @@ fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed(
     env.text("elsewhere.jsonl", &text.replace("\"name\":\"tree\"", "\"name\":\"other\""));
     let told = env.transect(["lab", "compare", "before.jsonl", "elsewhere.jsonl"]).exits(2);
     assert!(told.stderr_text().contains("have no tree in common"));
+}
+
+#[test]
+fn calls_are_counted_and_timed_for_each_method() {
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        let test = "calls_are_counted_and_timed_for_each_method";
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    tree(&env);
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--rounds", "1"];
+    let methods = ["--methods", "portable/queue", "--methods", "find", "-o", "session.jsonl"];
+    let told = env.transect(run.iter().chain(&methods)).exits(0).stderr_text();
+    assert!(told.contains("the page is 'session.html'"), "{told}");
+    let report = env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).json();
+    let row = |name: &str| {
+        let rows = report["rankings"][0]["rows"].as_array().expect("rows").iter();
+        let mut rows = rows.filter(|row| row["cell"]["name"] == name);
+        rows.next().unwrap_or_else(|| panic!("no '{name}': {report}")).clone()
+    };
+    for name in ["portable/queue", "find", "floor"] {
+        let accesses = &row(name)["accesses"];
+        // Three directories, of which the one of a start was taken off, three files, a link.
+        assert_eq!(accesses["entries"], 7, "{name}");
+        assert!(accesses["opens"].as_u64() >= Some(2), "{name}: {accesses}");
+        assert!(accesses["attributes"].as_u64() >= Some(3), "{name}: {accesses}");
+        assert!(accesses["listings"].as_u64() >= Some(4), "{name}: {accesses}");
+    }
+    let calls = &row("portable/queue")["calls"];
+    assert_eq!((&calls["opening_calls"], &calls["threads"]), (&3.into(), &1.into()));
+    // Only the engine can be looked into.
+    assert_eq!(row("find")["calls"], Value::Null);
+    // What was counted is not counted again.
+    let counted = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
+    let _ = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(0);
+    assert_eq!(std::fs::read_to_string(env.path("session.jsonl")).expect("the session"), counted);
 }
