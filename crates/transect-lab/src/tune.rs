@@ -38,6 +38,10 @@ const MOST_ROUNDS: usize = 40;
 /// The largest portion that is tried first, in entries.
 const LARGEST_PORTION: u64 = 60_000;
 
+/// With fewer entries than that, threads are mostly started: what is best there is not best for a
+/// whole file system, so nothing of them is tried.
+const ENOUGH_FOR_THREADS: u64 = 5000;
+
 /// The longest that one walk may take, in seconds.
 const LIMIT: u64 = 60;
 
@@ -147,9 +151,9 @@ pub fn tune(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Step<'_>),
 ) -> Result<Option<Tuned>, Error> {
-    let candidates = candidates(request.states);
-    let walks = (candidates.len() + 2) * request.states.len();
-    let (portion, rounds, each) = portion_in_time(request, walks)?;
+    let (portion, rounds, each) = portion_in_time(request)?;
+    let candidates = candidates(request.states, portion.entries);
+    let walks = walks_of_a_round(request.states, portion.entries);
     let time = each * u32::try_from(walks * rounds).unwrap_or(u32::MAX);
     progress(Step::Begins { portion: &portion, walks: walks * rounds, time });
 
@@ -173,8 +177,8 @@ pub fn tune(
     Ok(Some(Tuned { portion, settings, evidence }))
 }
 
-/// Returns all that is tried in some states.
-fn candidates(states: &[State]) -> Vec<Candidate> {
+/// Returns all that is tried in some states, on so many entries.
+fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let default = Settings::default();
     let mut candidates = Vec::new();
@@ -194,6 +198,9 @@ fn candidates(states: &[State]) -> Vec<Candidate> {
     }
     let settings = Settings { stat_order: Some(StatOrder::Inode), ..default };
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
+    if entries < ENOUGH_FOR_THREADS {
+        return candidates;
+    }
     // How a walk waits is decided by its order: what is faster warm alone may be much slower cold.
     if states.contains(&State::Warm) && states.contains(&State::Cold) {
         for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
@@ -210,7 +217,8 @@ fn candidates(states: &[State]) -> Vec<Candidate> {
         let settings = Settings { busy_threads: Some(threads), ..default };
         add("busy_threads", threads.to_string(), settings);
     }
-    for threads in [cores, 8, 16, 64].into_iter().filter(|_| states.contains(&State::Cold)) {
+    let waits = states.iter().any(|&state| state != State::Warm);
+    for threads in [cores, 8, 16, 64].into_iter().filter(|_| waits) {
         let settings = Settings { waiting_threads: Some(threads), ..default };
         add("waiting_threads", threads.to_string(), settings);
     }
@@ -318,10 +326,7 @@ impl Trial<'_> {
 
 /// Returns the largest portion that can be walked often enough in the time that there is, in how
 /// many rounds, and how long one walk of it takes.
-fn portion_in_time(
-    request: &Request<'_>,
-    walks: usize,
-) -> Result<(Portion, usize, Duration), Error> {
+fn portion_in_time(request: &Request<'_>) -> Result<(Portion, usize, Duration), Error> {
     let mut most = LARGEST_PORTION;
     loop {
         let portion = portion(request.path, most).map_err(Error::Walk)?;
@@ -330,6 +335,7 @@ fn portion_in_time(
         }
         let each = time_of_a_walk(request, &portion)?;
         // The second session has a third of the walks of the first, at most.
+        let walks = walks_of_a_round(request.states, portion.entries);
         let round = each * u32::try_from(walks).unwrap_or(u32::MAX) * 4 / 3;
         let rounds = request.time.as_nanos() / round.as_nanos().max(1);
         let rounds = usize::try_from(rounds).unwrap_or(usize::MAX).min(MOST_ROUNDS);
@@ -342,6 +348,11 @@ fn portion_in_time(
             return Err(Error::TooSlow(portion.root, time));
         }
     }
+}
+
+/// Returns how many walks one round takes: each candidate, the default, and the default again.
+fn walks_of_a_round(states: &[State], entries: u64) -> usize {
+    (candidates(states, entries).len() + 2) * states.len()
 }
 
 /// Walks once in every state, as the default does, in a process of its own; returns the mean.
@@ -479,14 +490,17 @@ mod tests {
 
     #[test]
     fn what_is_tried_can_be_used_here_and_differs_from_the_default() {
-        let all = candidates(&[State::Warm, State::Cold]);
+        let all = candidates(&[State::Warm, State::Cold], ENOUGH_FOR_THREADS);
         assert!(all.iter().any(|candidate| candidate.setting == "waiting_threads"));
         for (at, candidate) in all.iter().enumerate() {
             assert!(!candidate.settings.is_default(), "{candidate:?}");
             assert!(!all[..at].contains(candidate), "{candidate:?}");
         }
-        let warm = candidates(&[State::Warm]);
+        let warm = candidates(&[State::Warm], ENOUGH_FOR_THREADS);
         let cold_too = ["waiting_threads", "order"];
+        let small = candidates(&[State::Warm], ENOUGH_FOR_THREADS - 1);
+        assert!(small.len() < warm.len());
+        assert!(small.iter().all(|candidate| !candidate.setting.ends_with("threads")));
         assert!(warm.iter().all(|candidate| !cold_too.contains(&candidate.setting)));
     }
 }
