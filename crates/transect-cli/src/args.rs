@@ -159,23 +159,25 @@ pub(crate) struct WalkArgs {
 }
 
 fn reader_parser() -> impl TypedValueParser<Value = ReaderName> {
-    PossibleValuesParser::new(ReaderName::ALL.iter().map(|reader| reader.as_str())).map(|name| {
-        let named = ReaderName::ALL.iter().copied().find(|reader| reader.as_str() == name);
-        named.expect("BUG: the parser lets only names of readers pass")
-    })
+    one_of(ReaderName::ALL, ReaderName::as_str)
 }
 
 fn order_parser() -> impl TypedValueParser<Value = Order> {
-    PossibleValuesParser::new(Order::ALL.iter().map(|order| order.as_str())).map(|name| {
-        let named = Order::ALL.iter().copied().find(|order| order.as_str() == name);
-        named.expect("BUG: the parser lets only names of orders pass")
-    })
+    one_of(Order::ALL, Order::as_str)
 }
 
 fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
-    PossibleValuesParser::new(StatOrder::ALL.iter().map(|order| order.as_str())).map(|name| {
-        let named = StatOrder::ALL.iter().copied().find(|order| order.as_str() == name);
-        named.expect("BUG: the parser lets only names of stat orders pass")
+    one_of(StatOrder::ALL, StatOrder::as_str)
+}
+
+/// Returns what parses the name of one of `all`.
+fn one_of<T: Copy + Send + Sync>(
+    all: &'static [T],
+    name_of: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|&value| name_of(value))).map(move |name| {
+        let named = all.iter().copied().find(|&value| name_of(value) == name);
+        named.expect("BUG: the parser lets only names of these pass")
     })
 }
 

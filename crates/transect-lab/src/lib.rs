@@ -37,4 +37,5 @@ pub mod statistics;
 pub mod timed;
 pub mod tune;
 pub mod variant;
+pub mod whole;
 pub mod work;

@@ -1,6 +1,6 @@
 //! What the lab found out about a file system, kept for the engine: one file for each.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use crate::environment::{Environment, FileSystem};
 use crate::state::State;
 use crate::statistics::{Ratios, Verdict};
 use crate::variant::Variant;
+use crate::whole;
 
 /// The schema of a profile.
 pub const SCHEMA: &str = "transect.profile/1";
@@ -170,19 +171,10 @@ impl Profiles {
     pub fn store(&self, profile: &Profile) -> io::Result<PathBuf> {
         std::fs::create_dir_all(&self.0)?;
         let file = self.file(&profile.identity);
-        let new = self.0.join(format!("{}.{}.new", profile.identity, std::process::id()));
-        let written = std::fs::File::create(&new).and_then(|mut out| {
-            serde_json::to_writer_pretty(&mut out, profile)?;
-            out.write_all(b"\n")?;
-            out.sync_all()
-        });
-        match written.and_then(|()| std::fs::rename(&new, &file)) {
-            Ok(()) => Ok(file),
-            Err(error) => {
-                let _ = std::fs::remove_file(&new);
-                Err(error)
-            }
-        }
+        let mut text = serde_json::to_vec_pretty(profile)?;
+        text.push(b'\n');
+        whole::replace(&file, &text)?;
+        Ok(file)
     }
 
     /// Removes the profile of a file system; returns its file, `None` if there was none.

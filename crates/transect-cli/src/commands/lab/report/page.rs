@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use transect_lab::page;
 use transect_lab::record::Recorded;
 use transect_lab::report::Report;
+use transect_lab::whole;
 
 use crate::exit::Fatal;
 
@@ -25,30 +26,9 @@ pub(in crate::commands::lab) fn write_page(recorded: &Recorded, file: &Path) -> 
         // A device or a pipe stays what it is, and a directory says that it is one.
         File::create(&target).and_then(|mut there| there.write_all(page.as_bytes()))
     } else {
-        replace(&target, page.as_bytes())
+        whole::replace(&target, page.as_bytes())
     };
     written.map_err(|error| {
         Fatal::Lab(format!("cannot write '{}': {}", file.display(), transect::reason(&error)))
     })
-}
-
-fn replace(target: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = beside(target);
-    let written = File::create_new(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&beside, target));
-    if written.is_err() {
-        // It may not be there, and what went wrong first is what is told.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
-}
-
-/// Returns a name in the same folder that nobody else uses.
-fn beside(target: &Path) -> PathBuf {
-    let name = target.file_name().unwrap_or_default();
-    let mut beside = std::ffi::OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}", std::process::id()));
-    target.with_file_name(beside)
 }
