@@ -13,7 +13,7 @@ use crate::accesses::Accesses;
 use crate::record::{Cell, Outcome, Recorded, Sample};
 use crate::state::State;
 use crate::statistics::protocol::mean_without_the_first;
-use crate::statistics::verdict::DEFAULT_THRESHOLD;
+use crate::statistics::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::statistics::{Judgement, Ratios, Summary, aa_check, judge_all};
 use crate::timed::CallTimes;
 
@@ -65,7 +65,8 @@ pub struct Row {
     pub against_the_slowest: f64,
     /// Against the floor on as many threads as it uses: one, or several.
     pub to_floor: Option<Ratios>,
-    /// It took less time than the floor, which cannot be: an error of the lab.
+    /// It took less time than the floor, which cannot be: an error of the lab. On several threads
+    /// than both floors: on a small tree starting threads costs more than it saves.
     pub below_the_floor: bool,
     /// The system calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
@@ -133,7 +134,10 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         let Some(mut row) = Row::of(cell, values) else { continue };
         let floor = if cell.parallel { &header.parallel_floor } else { &header.floor };
         row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
-        row.below_the_floor = row.to_floor.as_ref().is_some_and(|ratios| ratios.high < 1.0);
+        let floors = [&header.floor, floor].into_iter().flatten();
+        let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
+        row.below_the_floor = to_floors.peek().is_some()
+            && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
         let is_base = cell.name == header.base || cell.name == header.again;
         row.to_base = if is_base { None } else { against(&header.base, &cell.name) };
         let is_it = |of_place: usize, of_cell: &str| of_place == place && of_cell == cell.name;
