@@ -66,7 +66,8 @@ pub struct Row {
     /// Against the floor on as many threads as it uses: one, or several.
     pub to_floor: Option<Ratios>,
     /// It took less time than the floor, which cannot be: an error of the lab. On several threads
-    /// than both floors: on a small tree starting threads costs more than it saves.
+    /// than both floors: on a small tree starting threads costs more than it saves. Never cold: more
+    /// threads than the floors have may wait for a device at once.
     pub below_the_floor: bool,
     /// The system calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
@@ -136,15 +137,15 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
         let floors = [&header.floor, floor].into_iter().flatten();
         let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
-        row.below_the_floor = to_floors.peek().is_some()
+        row.below_the_floor = header.passes[pass] != State::Cold
+            && to_floors.peek().is_some()
             && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
         let is_base = cell.name == header.base || cell.name == header.again;
         row.to_base = if is_base { None } else { against(&header.base, &cell.name) };
-        let is_it = |of_place: usize, of_cell: &str| of_place == place && of_cell == cell.name;
-        let accesses = counted.iter().find(|counted| is_it(counted.place, &counted.cell));
+        let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
-        let calls = timed.iter().find(|timed| is_it(timed.place, &timed.cell));
-        row.calls = calls.map(|timed| timed.calls);
+        let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
+        row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));

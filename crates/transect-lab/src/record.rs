@@ -154,12 +154,14 @@ pub struct Counted {
     pub accesses: Accesses,
 }
 
-/// What a method spends in its calls: a further line of the file, one for each of the engine's cells
-/// and place.
+/// What a method spends in its calls: a further line of the file, one for each of the engine's
+/// cells, place and pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timed {
     /// Which of the header's places.
     pub place: usize,
+    /// Which of the header's passes: the state was made, but not proved.
+    pub pass: usize,
     /// The cell.
     pub cell: String,
     /// The time inside the calls of its walk.
@@ -337,8 +339,10 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
             Line::Sample(Sample { place, pass, cell, .. }) => {
                 *pass < header.passes.len() && is_known(*place, cell)
             }
-            Line::Accesses(Counted { place, cell, .. })
-            | Line::Calls(Timed { place, cell, .. }) => is_known(*place, cell),
+            Line::Calls(Timed { place, pass, cell, .. }) => {
+                *pass < header.passes.len() && is_known(*place, cell)
+            }
+            Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
         };
         if !known {
             return Err(no_session(number, "of nothing that the first line has".to_owned()));

@@ -293,13 +293,15 @@ impl Session {
         progress: &mut dyn FnMut(&str, Result<CallTimes, String>),
     ) -> Result<(), Error> {
         let limit = Duration::from_secs(self.recorded().header.limit);
-        for (place, cell) in self.untimed() {
+        for (place, pass, cell) in self.untimed() {
             let method = methods.iter().find(|method| method.name == cell.method);
             let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
             let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
                 continue;
             };
-            let Place { root, expected, .. } = &self.recorded().header.places[place];
+            let Header { places, passes, .. } = &self.recorded().header;
+            let (Place { root, expected, .. }, state) = (&places[place], passes[pass]);
+            state.prepare().map_err(|error| Error::State(state, error))?;
             let command = launcher.engine(method, root, 1, true);
             let lines = launch(command, 1, limit).map_err(|failure| failure.to_string());
             let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
@@ -307,17 +309,23 @@ impl Session {
                 _ => Err("found something else".to_owned()),
             });
             if let Ok(calls) = calls {
-                self.record.add_timed(Timed { place, cell: cell.name.clone(), calls })?;
+                self.record.add_timed(Timed { place, pass, cell: cell.name.clone(), calls })?;
             }
             progress(&cell.name, calls);
         }
         Ok(())
     }
 
-    /// Returns the cells whose calls are still to be timed, and where.
-    fn untimed(&self) -> Vec<(usize, Cell)> {
-        let timed = self.recorded().timed.iter();
-        self.all_but(timed.map(|timed| (timed.place, timed.cell.as_str())).collect())
+    /// Returns the cells whose calls are still to be timed, where and in which pass.
+    fn untimed(&self) -> Vec<(usize, usize, Cell)> {
+        let timed = &self.recorded().timed;
+        (0..self.recorded().header.passes.len())
+            .flat_map(|pass| {
+                let of_pass = timed.iter().filter(move |timed| timed.pass == pass);
+                let known = of_pass.map(|timed| (timed.place, timed.cell.as_str())).collect();
+                self.all_but(known).into_iter().map(move |(place, cell)| (place, pass, cell))
+            })
+            .collect()
     }
 
     /// Runs a cell once, and proves its state.

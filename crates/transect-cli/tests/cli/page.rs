@@ -108,10 +108,12 @@ impl Session {
             lines.push(json!({"record": "sample", "round": 0, "place": place, "pass": 0,
                 "cell": "wrong", "outcome": "wrong", "found": NAMES[0]}));
             for (name, _, _) in &self.cells {
-                lines.push(json!({"record": "calls", "place": place, "cell": name, "calls":
+                lines.push(
+                    json!({"record": "calls", "place": place, "pass": 0, "cell": name, "calls":
                     {"opening_ns": 1000, "opening_calls": 1, "listing_ns": 2000,
                         "listing_calls": 2, "attributes_ns": 3000, "attributes_calls": 2,
-                        "threads": 2}}));
+                        "threads": 2}}),
+                );
                 lines.push(json!({"record": "accesses", "place": place, "cell": name, "accesses":
                     {"entries": files, "calls": 4 * files, "opens": 1, "listings": 2, "attributes": files}}));
             }
