@@ -71,6 +71,9 @@ impl From<record::Error> for Error {
     }
 }
 
+/// Is told of each cell what came out of it, and how many are left.
+pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
+
 /// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
@@ -217,7 +220,7 @@ impl Session {
         methods: &[Method],
         launcher: &Launcher,
         cancel: &Cancel,
-        progress: &mut dyn FnMut(&str, Result<Accesses, String>),
+        progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
         let scratch = std::env::temp_dir().join(format!("transect-empty-{}", std::process::id()));
         let failed = |error| Error::Scratch(scratch.clone(), error);
@@ -232,7 +235,7 @@ impl Session {
         methods: &[Method],
         launcher: &Launcher,
         cancel: &Cancel,
-        progress: &mut dyn FnMut(&str, Result<Accesses, String>),
+        progress: &mut OfEach<'_, Accesses>,
         scratch: &Path,
     ) -> Result<(), Error> {
         let limit = Duration::from_secs(self.recorded().header.limit);
@@ -240,7 +243,9 @@ impl Session {
         let portions: Vec<Portion> = places
             .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
             .collect::<Result<_, _>>()?;
-        for (place, cell) in self.uncounted() {
+        let uncounted = self.uncounted();
+        let cells = uncounted.len();
+        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
             let method = methods.iter().find(|method| method.name == cell.method);
             let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
             let of = |root: &Path| {
@@ -257,7 +262,7 @@ impl Session {
             if let Ok(accesses) = accesses {
                 self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
             }
-            progress(&cell.name, accesses);
+            progress(&cell.name, accesses, cells - at - 1);
         }
         Ok(())
     }
@@ -290,10 +295,12 @@ impl Session {
         methods: &[Method],
         launcher: &Launcher,
         cancel: &Cancel,
-        progress: &mut dyn FnMut(&str, Result<CallTimes, String>),
+        progress: &mut OfEach<'_, CallTimes>,
     ) -> Result<(), Error> {
         let limit = Duration::from_secs(self.recorded().header.limit);
-        for (place, pass, cell) in self.untimed() {
+        let untimed = self.untimed();
+        let cells = untimed.len();
+        for (at, (place, pass, cell)) in untimed.into_iter().enumerate() {
             let method = methods.iter().find(|method| method.name == cell.method);
             let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
             let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
@@ -311,7 +318,7 @@ impl Session {
             if let Ok(calls) = calls {
                 self.record.add_timed(Timed { place, pass, cell: cell.name.clone(), calls })?;
             }
-            progress(&cell.name, calls);
+            progress(&cell.name, calls, cells - at - 1);
         }
         Ok(())
     }

@@ -94,11 +94,16 @@ fn look_at_calls(
     launcher: &Launcher,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
-    let timed = session.time_calls(methods, launcher, cancel, &mut |cell, timed| {
+    let mut status = StatusLine::on_a_terminal();
+    let timed = session.time_calls(methods, launcher, cancel, &mut |cell, timed, left| {
         if let Err(reason) = timed {
             output::complain(&format!("{cell}: cannot time its calls: {reason}"));
         }
+        if let Some(status) = &mut status {
+            status.show(format!("timing calls, {left} left; last: {cell}"));
+        }
     });
+    drop(status);
     timed.map_err(lab)?;
     count(session, methods, launcher, cancel)
 }
@@ -115,12 +120,12 @@ fn count(
         return Ok(());
     }
     let mut status = StatusLine::on_a_terminal();
-    let counted = session.count(methods, launcher, cancel, &mut |cell, counted| {
+    let counted = session.count(methods, launcher, cancel, &mut |cell, counted, left| {
         if let Err(reason) = counted {
             output::complain(&format!("{cell}: cannot count its calls: {reason}"));
         }
         if let Some(status) = &mut status {
-            status.show(format!("counting calls; last: {cell}"));
+            status.show(format!("counting calls, {left} left; last: {cell}"));
         }
     });
     counted.map_err(lab)
