@@ -156,7 +156,10 @@ fn doctor_shows_calls_place_readers_and_orders() {
         stack-presized
         array
 
-        * is what is used unless --reader or --order say otherwise.
+        * is what is used unless a profile, --reader or --order say otherwise.
+
+        profile
+        none; `transect lab tune` measures what is fastest here
         ");
     });
     assert_eq!(
