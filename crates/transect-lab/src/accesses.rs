@@ -41,6 +41,9 @@ const ATTRIBUTES: &[&str] =
 
 /// Returns why calls cannot be counted here, if they cannot.
 pub fn why_not() -> Option<&'static str> {
+    if cfg!(not(target_os = "linux")) {
+        return Some("they can be counted on Linux only");
+    }
     (!is_on_path("strace")).then_some("needs strace: apt-get install strace")
 }
 

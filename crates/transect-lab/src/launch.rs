@@ -39,7 +39,8 @@ pub struct Usage {
     /// Time in the kernel, in nanoseconds.
     pub system_ns: u64,
     /// The most memory it held, in bytes; never less than the lab itself held when it started it
-    /// (`getrusage(2)`: what is measured begins before the program does).
+    /// (`getrusage(2)`: what is measured begins before the program does). 0 where the system does not
+    /// tell: Windows.
     pub peak_memory: u64,
 }
 

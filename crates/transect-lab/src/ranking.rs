@@ -59,8 +59,9 @@ pub struct Row {
     pub user_ns: f64,
     /// Time of the whole process in the kernel, in nanoseconds: the median.
     pub system_ns: f64,
-    /// The most memory that its process held, in bytes: the median.
-    pub peak_memory: f64,
+    /// The most memory that its process held, in bytes: the median; nothing where the system does
+    /// not tell.
+    pub peak_memory: Option<f64>,
     /// How much faster than the slowest, by medians.
     pub against_the_slowest: f64,
     /// Against the floor on as many threads as it uses: one, or several.
@@ -190,7 +191,7 @@ impl Row {
             wall_ns: median(|value| value.wall),
             user_ns: median(|value| value.user),
             system_ns: median(|value| value.system),
-            peak_memory: median(|value| value.memory),
+            peak_memory: Some(median(|value| value.memory)).filter(|&bytes| bytes > 0.0),
             against_the_slowest: 1.0,
             to_floor: None,
             below_the_floor: false,

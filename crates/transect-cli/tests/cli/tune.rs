@@ -35,7 +35,7 @@ fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
     let told = shown.stderr_text();
     assert!(told.contains("tree' (2 entries)"), "{told}");
     let shown = shown.stdout_text();
-    for line in ["stat order", "reader           portable", "not stored"] {
+    for line in ["stat order", "reader          portable", "not stored"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     assert!(!env.path("../config").exists());

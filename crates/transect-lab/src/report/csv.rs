@@ -96,9 +96,10 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.extend(
         [time.median, time.min, time.max, time.mean, time.mad]
             .into_iter()
-            .chain([row.wall_ns, row.user_ns, row.system_ns, row.peak_memory])
+            .chain([row.wall_ns, row.user_ns, row.system_ns])
             .map(|number| format!("{number:.0}")),
     );
+    fields.push(row.peak_memory.map_or(String::new(), |memory| format!("{memory:.0}")));
     fields.push(format!("{:.4}", row.against_the_slowest));
     let verdict = row.judgement.map_or("", |judgement| judgement.verdict.as_str());
     fields.push(verdict.to_owned());

@@ -152,9 +152,10 @@ fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<
 
 /// Writes what was tried: one line each.
 pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::Result<()> {
+    let width = evidence.iter().map(|seen| seen.value.len()).max().unwrap_or(0).max(8);
     writeln!(
         out,
-        "{BOLD}{:<16} {:<18} {:<7} {:>24} {:>3}  verdict{BOLD:#}",
+        "{BOLD}{:<15} {:<width$}  {:<11} {:>20} {:>3}  verdict{BOLD:#}",
         "setting", "value", "caches", "× default (95 %)", "n"
     )?;
     for Evidence { setting, value, state, ratios, verdict } in evidence {
@@ -164,7 +165,7 @@ pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std
         let style = if verdict.word() == "faster" { GOOD } else { DIM };
         writeln!(
             out,
-            "{:<16} {value:<18} {:<7} {interval:>24} {n:>3}  {style}{verdict}{style:#}",
+            "{:<15} {value:<width$}  {:<11} {interval:>20} {n:>3}  {style}{verdict}{style:#}",
             setting.replace('_', " "),
             state.word(),
         )?;

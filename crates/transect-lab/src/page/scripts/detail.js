@@ -51,7 +51,7 @@ function factsOf(row) {
     fact('wall, of the process', duration(row.wall_ns)),
     fact('user', duration(row.user_ns)),
     fact('system', duration(row.system_ns)),
-    fact('memory', bytes(row.peak_memory)),
+    row.peak_memory ? fact('memory', bytes(row.peak_memory)) : [],
     row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, 'entry', 'entries')}`) : [],
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],
     cell.kind === 'peer' ? fact('its time', 'that of its process: its start and its printing are in it') : [],

@@ -15,7 +15,7 @@ const COLUMNS = [
   ['to_floor', '× floor', (row) => row.to_floor?.median, (row) => row.to_floor && interval(row.to_floor), 'with its 95 % interval'],
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
-  ['memory', 'memory', (row) => row.peak_memory, (row) => bytes(row.peak_memory), 'the most that its process held'],
+  ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'the most that its process held'],
   ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / entriesOf(place())).toFixed(2), 'system calls for each entry'],
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
   ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],

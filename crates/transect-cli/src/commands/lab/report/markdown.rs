@@ -115,7 +115,7 @@ fn of_row(header: &Header, row: &Row) -> Vec<String> {
         milliseconds(row.time.max),
         count(row.time.n as u64),
         milliseconds(row.cpu_ns()),
-        bytes(row.peak_memory as u64),
+        row.peak_memory.map_or(String::new(), |memory| bytes(memory as u64)),
         calls_per_entry(row),
         interval(row.to_base.as_ref()),
         interval(row.to_floor.as_ref()),

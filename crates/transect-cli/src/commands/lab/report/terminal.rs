@@ -133,7 +133,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "memory",
-        text: |_, row| bytes(row.peak_memory as u64),
+        text: |_, row| row.peak_memory.map_or(String::new(), |memory| bytes(memory as u64)),
         is_number: true,
         order: 4,
         instead: None,
