@@ -69,6 +69,8 @@ pub struct Tuned {
     pub settings: Settings,
     /// Everything that was tried.
     pub evidence: Vec<Evidence>,
+    /// The default was found to differ from itself: the machine was not quiet, and nothing is believed.
+    pub noisy: bool,
 }
 
 /// What is going to happen, or happens.
@@ -163,6 +165,7 @@ pub fn tune(
         return Ok(None);
     };
     let (together, mut evidence) = settle(&candidates, &rankings);
+    let mut noisy = rankings.iter().any(|ranking| ranking.noisy);
     let mut settings = Settings::default();
     if !together.is_default() {
         progress(Step::Confirms(&together));
@@ -172,9 +175,10 @@ pub fn tune(
         let all = Candidate { setting: "all", value: together.to_string(), settings: together };
         let (confirmed, further) = settle(&[all], &rankings);
         settings = confirmed;
+        noisy |= rankings.iter().any(|ranking| ranking.noisy);
         evidence.extend(further);
     }
-    Ok(Some(Tuned { portion, settings, evidence }))
+    Ok(Some(Tuned { portion, settings, evidence, noisy }))
 }
 
 /// Returns all that is tried in some states, on so many entries.
