@@ -1,0 +1,13 @@
+//! One pass over a file, at device speed, that cannot lose data.
+//!
+//! ```text
+//! input ─► blocks ─► steps, one after the other in one pass ─► blocks ─► temporary file ─► target
+//!   │                                                                        │
+//!   └ checked before and after: a changed input is an error                  └ complete, then renamed
+//! ```
+//!
+//! A crate of its own: whoever links the scanner need not build compressors and digests.
+
+#![forbid(unsafe_code)]
+
+pub mod step;
