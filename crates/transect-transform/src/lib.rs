@@ -10,4 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chain;
+pub mod out;
 pub mod step;
+pub mod steps;

@@ -2,30 +2,82 @@
 
 use std::fmt;
 
+use crate::out::Out;
+
 /// What becomes of the length of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Every byte becomes one byte at the same place, and no byte needs another: blocks may be
-    /// changed where they lie, in any order.
-    SameSize,
+    /// The result is as long, every word of it stands where it stood, and no word needs another:
+    /// blocks may be changed where they lie ([`Step::change`]).
+    SameSize {
+        /// Bytes in a word, a power of two. Blocks to be changed begin and end between words; a file
+        /// with a broken word at its end is refused, which its length tells beforehand.
+        word: usize,
+        /// Whether blocks have to come from the beginning to the end, as a digest looks at them on
+        /// the way.
+        in_order: bool,
+    },
     /// The result may be longer or shorter, or depends on what came before: from the beginning to
     /// the end, in order.
     Resizing,
-    /// Nothing comes out but a finding, such as a digest; the bytes go on as they are.
+    /// Nothing comes out but a finding, such as a digest: the step gives no result, and whoever
+    /// feeds it hands the same bytes on.
     Reduce,
+}
+
+impl Shape {
+    /// What changes single bytes, each alone.
+    pub const BYTES: Self = Self::SameSize { word: 1, in_order: false };
+
+    /// Returns the shape of two steps, one after the other.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Resizing, _) | (_, Self::Resizing) => Self::Resizing,
+            (Self::Reduce, Self::Reduce) => Self::Reduce,
+            (Self::SameSize { word, .. }, Self::Reduce)
+            | (Self::Reduce, Self::SameSize { word, .. }) => {
+                Self::SameSize { word, in_order: true }
+            }
+            (
+                Self::SameSize { word: one, in_order: one_in_order },
+                Self::SameSize { word: other, in_order: other_in_order },
+            ) => {
+                // Powers of two: the larger is a whole number of the smaller.
+                Self::SameSize { word: one.max(other), in_order: one_in_order || other_in_order }
+            }
+        }
+    }
 }
 
 /// Why a file cannot be transformed: it holds what the step cannot take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
+    /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
+    pub step: String,
     /// Where in the input of the step, in bytes; nothing if it is about its end or its whole.
     pub position: Option<u64>,
     /// What is wrong, in one line.
     pub reason: String,
 }
 
+impl Refusal {
+    /// Returns a refusal of what stands at a place in the input of the step.
+    pub fn at(position: u64, reason: impl Into<String>) -> Self {
+        Self { step: String::new(), position: Some(position), reason: reason.into() }
+    }
+
+    /// Returns a refusal of the input's end, or of its whole.
+    pub fn whole(reason: impl Into<String>) -> Self {
+        Self { step: String::new(), position: None, reason: reason.into() }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.step.is_empty() {
+            write!(f, "{}: ", self.step)?;
+        }
         match self.position {
             Some(position) => write!(f, "{} at byte {position}", self.reason),
             None => f.write_str(&self.reason),
@@ -35,10 +87,36 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Why a step came to no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The input holds what a step cannot take.
+    Refused(Refusal),
+    /// Whoever takes the result takes no more, and knows why: a device is full, a user has given up.
+    Closed,
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Closed => f.write_str("the result is not taken any more"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
 /// What a step found out, beside what it made: a digest, counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The step, as users type it.
+    /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
     pub step: String,
     /// What it is about, such as `blake3` or `lines`.
     pub name: &'static str,
@@ -46,34 +124,83 @@ pub struct Finding {
     pub value: String,
 }
 
+impl Finding {
+    /// Returns what was found out under a name.
+    pub fn new(name: &'static str, value: impl fmt::Display) -> Self {
+        Self { step: String::new(), name, value: value.to_string() }
+    }
+}
+
 /// One step: takes the bytes of one file, from its beginning to its end, in blocks of any size, and
-/// gives those of its result. The result does not depend on how the input is cut into blocks.
+/// gives those of its result. Neither the result nor the findings depend on how the input is cut
+/// into blocks, nor does the position of a refusal.
 pub trait Step: Send {
     /// Returns what becomes of the length.
     fn shape(&self) -> Shape;
 
-    /// Takes the next bytes, and appends to `out` what is certain of the result. What cannot be
+    /// Takes the next bytes, and puts into `out` what is certain of the result. What cannot be
     /// decided before more is seen is kept: little, and never more than a part of the input that has
     /// a limit of its own.
     ///
     /// # Errors
-    /// The input holds what this step cannot take. Nothing is to be fed after that.
-    fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal>;
+    /// The input holds what this step cannot take, or `out` takes no more. Nothing is to be fed after
+    /// that but another file, after [`Step::reset`].
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop>;
 
-    /// Ends: appends what is left of the result.
+    /// Ends: puts what is left of the result.
     ///
     /// # Errors
-    /// The input ended too early.
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal>;
+    /// The input ended too early, or `out` takes no more.
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop>;
 
     /// Changes a block where it lies. Only for [`Shape::SameSize`]; the others never get here.
-    fn change(&mut self, block: &mut [u8]) {
+    ///
+    /// # Errors
+    /// The block is no whole number of words, or a digest that it passes refuses it.
+    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
         let _ = block;
-        unreachable!("BUG: only steps that keep every byte at its place are called so");
+        unreachable!("BUG: only steps that keep every word at its place are called so");
     }
 
     /// Returns what it found out, after [`Step::finish`].
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
+    }
+
+    /// Goes back to where it was before the first file, and keeps what it has allocated: files one
+    /// after the other need one step only. Can be called at any time.
+    fn reset(&mut self);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_two_steps_is_that_of_the_more_demanding() {
+        let words = |word, in_order| Shape::SameSize { word, in_order };
+        for (one, other, both) in [
+            (Shape::Reduce, Shape::Reduce, Shape::Reduce),
+            (Shape::BYTES, Shape::BYTES, Shape::BYTES),
+            (Shape::BYTES, Shape::Reduce, words(1, true)),
+            (words(1, true), Shape::BYTES, words(1, true)),
+            (words(2, false), words(8, false), words(8, false)),
+            (words(4, false), Shape::Reduce, words(4, true)),
+            (Shape::Resizing, Shape::BYTES, Shape::Resizing),
+            (Shape::Resizing, Shape::Reduce, Shape::Resizing),
+            (Shape::Resizing, Shape::Resizing, Shape::Resizing),
+        ] {
+            assert_eq!(one.then(other), both);
+            assert_eq!(other.then(one), both);
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_which_step_what_and_where() {
+        let mut refusal = Refusal::at(7, "no UTF-8");
+        assert_eq!(refusal.to_string(), "no UTF-8 at byte 7");
+        refusal.step = "decode=utf-8".to_owned();
+        assert_eq!(Stop::from(refusal).to_string(), "decode=utf-8: no UTF-8 at byte 7");
+        assert_eq!(Refusal::whole("ends too early").to_string(), "ends too early");
     }
 }

@@ -1,0 +1,225 @@
+//! Where the result of a step goes.
+
+use crate::step::Stop;
+
+/// Bytes that are gathered before they are handed on. Many small pieces become few blocks, and
+/// several chained steps keep theirs in the cache of one core.
+pub const BLOCK: usize = 128 << 10;
+
+/// Where the result of a step goes: pieces are gathered until they make a block, which is handed on
+/// at once. A step may thus make gigabytes of one block of input, as decompressors do, and nobody
+/// holds more than one block of them.
+///
+/// What is gathered lies in a buffer of the caller, and stays there from one call of a step to the
+/// next: how the input was cut does not show in the blocks that are handed on, and nothing is
+/// allocated for them.
+///
+/// ```
+/// use transect_transform::out::Out;
+///
+/// let (mut gathered, mut result) = (Vec::new(), Vec::new());
+/// let mut next = |block: &[u8]| {
+///     result.extend_from_slice(block);
+///     Ok(())
+/// };
+/// let mut out = Out::new(&mut gathered, &mut next);
+/// out.put(b"one ")?;
+/// out.put(b"two")?;
+/// out.flush()?;
+/// assert_eq!(result, b"one two");
+/// # Ok::<(), transect_transform::step::Stop>(())
+/// ```
+pub struct Out<'a> {
+    gathered: &'a mut Vec<u8>,
+    next: &'a mut dyn FnMut(&[u8]) -> Result<(), Stop>,
+    /// Whoever comes next takes no more.
+    stopped: bool,
+}
+
+impl<'a> Out<'a> {
+    /// Returns an end for a step. `gathered` holds what was not handed on yet: empty at first, and
+    /// the same for all calls about one file; `next` takes the blocks.
+    pub fn new(
+        gathered: &'a mut Vec<u8>,
+        next: &'a mut dyn FnMut(&[u8]) -> Result<(), Stop>,
+    ) -> Self {
+        Self { gathered, next, stopped: false }
+    }
+
+    /// Takes the next bytes of the result.
+    ///
+    /// # Errors
+    /// Whoever comes next takes no more.
+    #[inline]
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        if self.gathered.len() + bytes.len() < BLOCK {
+            self.gathered.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.put_beyond(bytes)
+    }
+
+    /// Takes bytes that fill the block. A long piece is handed on where it lies, uncopied.
+    #[cold]
+    fn put_beyond(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let mut rest = bytes;
+        if !self.gathered.is_empty() {
+            let (first, after) = rest.split_at(BLOCK.saturating_sub(self.gathered.len()));
+            self.gathered.extend_from_slice(first);
+            self.flush()?;
+            rest = after;
+        }
+        if rest.len() >= BLOCK {
+            return self.hand_on(rest);
+        }
+        self.gathered.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Takes the next bytes of the result, as they are after `change`, which sees all of them in
+    /// order, in pieces of any number of whole words. `bytes` are whole words as well.
+    ///
+    /// # Errors
+    /// Whoever comes next takes no more.
+    pub fn put_changed(
+        &mut self,
+        mut bytes: &[u8],
+        word: usize,
+        mut change: impl FnMut(&mut [u8]),
+    ) -> Result<(), Stop> {
+        while !bytes.is_empty() {
+            let begin = self.gathered.len();
+            let room = BLOCK.saturating_sub(begin) / word * word;
+            if room == 0 {
+                self.flush()?;
+                continue;
+            }
+            let (piece, rest) = bytes.split_at(bytes.len().min(room));
+            self.gathered.extend_from_slice(piece);
+            change(&mut self.gathered[begin..]);
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// Returns the block that is being gathered, with room for at least one more byte, for who writes
+    /// into its spare capacity.
+    ///
+    /// # Errors
+    /// Whoever comes next takes no more.
+    pub fn room(&mut self) -> Result<&mut Vec<u8>, Stop> {
+        if self.gathered.len() >= BLOCK {
+            self.flush()?;
+        }
+        self.gathered.reserve_exact(BLOCK - self.gathered.len());
+        Ok(self.gathered)
+    }
+
+    /// Hands on what is gathered, though it makes no block.
+    ///
+    /// # Errors
+    /// Whoever comes next takes no more.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        if !self.gathered.is_empty() {
+            // Whatever becomes of it, it must not be handed on twice.
+            let mut block = std::mem::take(self.gathered);
+            let handed = self.hand_on(&block);
+            block.clear();
+            *self.gathered = block;
+            handed?;
+        }
+        Ok(())
+    }
+
+    /// Returns what became of the step that wrote here. What it made before it refused its input
+    /// still goes on: if that is refused as well, further down, it is what a reader of the file
+    /// meets first, and the same however the input was cut.
+    pub(crate) fn settle(&mut self, outcome: Result<(), Stop>) -> Result<(), Stop> {
+        if matches!(outcome, Err(Stop::Refused(_))) && !self.stopped {
+            self.flush()?;
+        }
+        outcome
+    }
+
+    fn hand_on(&mut self, block: &[u8]) -> Result<(), Stop> {
+        let handed = (self.next)(block);
+        self.stopped |= handed.is_err();
+        handed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::Refusal;
+
+    /// Puts pieces, and returns the lengths of the blocks and all bytes that came out.
+    fn blocks(pieces: &[Vec<u8>]) -> (Vec<usize>, Vec<u8>) {
+        let (mut gathered, mut lengths, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next = |block: &[u8]| {
+            lengths.push(block.len());
+            all.extend_from_slice(block);
+            Ok(())
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        for piece in pieces {
+            out.put(piece).unwrap();
+        }
+        out.flush().unwrap();
+        out.flush().unwrap();
+        (lengths, all)
+    }
+
+    #[test]
+    fn pieces_become_blocks_and_long_ones_are_not_cut() {
+        let piece = |length: usize| (0..length).map(|at| at as u8).collect::<Vec<_>>();
+        for (pieces, lengths) in [
+            (vec![], vec![]),
+            (vec![0], vec![]),
+            (vec![5, 6], vec![11]),
+            (vec![BLOCK], vec![BLOCK]),
+            (vec![3 * BLOCK + 1], vec![3 * BLOCK + 1]),
+            (vec![1, BLOCK - 1, 1], vec![BLOCK, 1]),
+            (vec![1, 3 * BLOCK, 7], vec![BLOCK, 2 * BLOCK + 1, 7]),
+            (vec![1, BLOCK, 7], vec![BLOCK, 8]),
+            (vec![BLOCK / 2; 5], vec![BLOCK, BLOCK, BLOCK / 2]),
+        ] {
+            let pieces: Vec<_> = pieces.into_iter().map(piece).collect();
+            assert_eq!(blocks(&pieces), (lengths, pieces.concat()));
+        }
+    }
+
+    #[test]
+    fn what_is_changed_on_the_way_comes_out_changed() {
+        let (mut gathered, mut all) = (vec![1, 2, 3], Vec::new());
+        let mut next = |block: &[u8]| {
+            assert!(block.len() <= BLOCK);
+            all.extend_from_slice(block);
+            Ok(())
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        let change = |piece: &mut [u8]| {
+            assert_eq!(piece.len() % 8, 0);
+            piece.fill(8);
+        };
+        out.put_changed(&vec![7; 2 * BLOCK], 8, change).unwrap();
+        out.flush().unwrap();
+        assert_eq!(all, [&[1, 2, 3][..], &vec![8; 2 * BLOCK]].concat());
+    }
+
+    #[test]
+    fn of_two_refusals_that_further_down_comes_first_but_only_once() {
+        let refusal = |reason: &str| Stop::from(Refusal::whole(reason));
+        let (mut gathered, mut calls) = (Vec::new(), 0);
+        let mut next = |_: &[u8]| {
+            calls += 1;
+            Err(refusal("below"))
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        out.put(b"what was certain").unwrap();
+        assert_eq!(out.settle(Err(refusal("above"))), Err(refusal("below")));
+        out.put(b"more").unwrap();
+        assert_eq!(out.settle(Err(refusal("below"))), Err(refusal("below")));
+        assert_eq!(calls, 1);
+    }
+}

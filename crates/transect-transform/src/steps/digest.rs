@@ -1,0 +1,196 @@
+//! Digests and checksums of what passes.
+
+use sha2::Digest as _;
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+
+/// A way to digest bytes.
+trait Hash: Send {
+    /// As users type it.
+    const NAME: &'static str;
+
+    /// Returns the state before the first byte.
+    fn begin() -> Self;
+
+    /// Takes the next bytes.
+    fn take(&mut self, input: &[u8]);
+
+    /// Returns the digest of all bytes so far, in lower-case hexadecimal, most significant first.
+    fn hex(&self) -> String;
+}
+
+/// The digest of what passes.
+struct Digest<H>(H);
+
+impl<H: Hash> Step for Digest<H> {
+    fn shape(&self) -> Shape {
+        Shape::Reduce
+    }
+
+    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
+        self.0.take(input);
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new(H::NAME, self.0.hex())]
+    }
+
+    fn reset(&mut self) {
+        self.0 = H::begin();
+    }
+}
+
+/// Returns the step that finds the BLAKE3 digest.
+pub(super) fn blake3() -> impl Step {
+    Digest(blake3::Hasher::begin())
+}
+
+/// Returns the step that finds the SHA-256 digest.
+pub(super) fn sha256() -> impl Step {
+    Digest(sha2::Sha256::begin())
+}
+
+/// Returns the step that finds the XXH3 checksum of 128 bits.
+pub(super) fn xxh3() -> impl Step {
+    Digest(xxhash_rust::xxh3::Xxh3::begin())
+}
+
+/// Returns the step that finds the CRC-32C checksum.
+pub(super) fn crc32c() -> impl Step {
+    Digest(Crc32c::begin())
+}
+
+impl Hash for blake3::Hasher {
+    const NAME: &'static str = "blake3";
+
+    fn begin() -> Self {
+        Self::new()
+    }
+
+    fn take(&mut self, input: &[u8]) {
+        self.update(input);
+    }
+
+    fn hex(&self) -> String {
+        self.finalize().to_hex().to_string()
+    }
+}
+
+impl Hash for sha2::Sha256 {
+    const NAME: &'static str = "sha256";
+
+    fn begin() -> Self {
+        Self::new()
+    }
+
+    fn take(&mut self, input: &[u8]) {
+        self.update(input);
+    }
+
+    fn hex(&self) -> String {
+        format!("{:x}", self.clone().finalize())
+    }
+}
+
+impl Hash for xxhash_rust::xxh3::Xxh3 {
+    const NAME: &'static str = "xxh3";
+
+    fn begin() -> Self {
+        Self::new()
+    }
+
+    fn take(&mut self, input: &[u8]) {
+        self.update(input);
+    }
+
+    fn hex(&self) -> String {
+        format!("{:032x}", self.digest128())
+    }
+}
+
+/// The CRC-32C of the bytes so far.
+struct Crc32c(u32);
+
+impl Hash for Crc32c {
+    const NAME: &'static str = "crc32c";
+
+    fn begin() -> Self {
+        Self(0)
+    }
+
+    fn take(&mut self, input: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, input);
+    }
+
+    fn hex(&self) -> String {
+        format!("{:08x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, any_bytes, cuts};
+
+    fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
+        let outcome = Trial::of(word).run(input, sizes).unwrap();
+        assert_eq!(outcome.result, b"", "a digest makes nothing");
+        outcome.finding(word)
+    }
+
+    /// FIPS 180-4 and its examples; the first vectors of BLAKE3; RFC 3720, B.4; the checks of XXH3.
+    #[test]
+    fn digests_are_those_that_were_published() {
+        let counting: Vec<u8> = (0..251).cycle().take(1024).collect();
+        for (word, input, expected) in [
+            (
+                "sha256",
+                &b""[..],
+                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            ),
+            ("sha256", b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                "sha256",
+                b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+            ),
+            ("blake3", b"", "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
+            (
+                "blake3",
+                &counting,
+                "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7",
+            ),
+            ("crc32c", b"", "00000000"),
+            ("crc32c", b"123456789", "e3069283"),
+            ("crc32c", &[0; 32], "8a9136aa"),
+            ("crc32c", &[0xff; 32], "62a8ab43"),
+            ("xxh3", b"", "99aa06d3014798d86001c324468d497f"),
+        ] {
+            assert_eq!(digest(word, input, &[1]), expected, "{word}");
+            assert_eq!(digest(word, input, &[7, 0, 64]), expected, "{word}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_digest_is_that_of_the_whole(input in any_bytes(), sizes in cuts()) {
+            let expected = [
+                ("blake3", blake3::hash(&input).to_hex().to_string()),
+                ("sha256", format!("{:x}", sha2::Sha256::digest(&input))),
+                ("xxh3", format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&input))),
+                ("crc32c", format!("{:08x}", crc32c::crc32c(&input))),
+            ];
+            for (word, expected) in expected {
+                prop_assert_eq!(digest(word, &input, &sizes), expected);
+            }
+        }
+    }
+}

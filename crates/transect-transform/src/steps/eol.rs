@@ -1,0 +1,237 @@
+//! The ends of lines.
+//!
+//! A line ends with LF, or with CRLF. Any number of CR before an LF is part of the end: CRCRLF, which
+//! programs make of CRLF that take it for text with LF, becomes one end again. A CR without an LF
+//! after it is no end. It stays, and is counted.
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::clean::{SPAN, any_of_three, clean};
+use crate::steps::eol_report::Report;
+
+pub(super) const CR: u8 = b'\r';
+pub(super) const LF: u8 = b'\n';
+
+/// What a line shall end with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lf,
+    CrLf,
+}
+
+/// Gives all lines the same end.
+struct Eol {
+    end: End,
+    state: State,
+}
+
+#[derive(Default)]
+struct State {
+    /// CRs at the end of what was seen: those of an end, if an LF follows.
+    open: u64,
+    /// Ends that were others.
+    changed: u64,
+    /// CRs that belong to no end.
+    alone: u64,
+}
+
+/// Returns the step that changes or counts the ends of lines.
+pub(super) fn eol(parameter: Option<&str>) -> Made {
+    let end = match parameter {
+        Some("lf") => End::Lf,
+        Some("crlf") => End::CrLf,
+        Some("report") => return Ok(Box::new(Report::default())),
+        _ => return Err("neither lf nor crlf nor report".to_owned()),
+    };
+    Ok(Box::new(Eol { end, state: State::default() }))
+}
+
+impl Eol {
+    /// Returns how many bytes at the beginning stay as they are. No CR came directly before.
+    fn right(&self, bytes: &[u8]) -> usize {
+        match self.end {
+            End::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
+            End::CrLf => clean(bytes, |byte| byte == CR, has_crlf_only),
+        }
+    }
+
+    /// Takes bytes whose ends may have to be changed.
+    fn change(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = bytes;
+        while let [first, after @ ..] = rest {
+            match *first {
+                CR => {
+                    self.state.open += 1;
+                    rest = after;
+                }
+                LF => {
+                    self.put_end(out)?;
+                    rest = after;
+                }
+                _ => {
+                    self.put_alone(out)?;
+                    let span = memchr2(CR, LF, rest).unwrap_or(rest.len());
+                    let (line, after) = rest.split_at(span);
+                    out.put(line)?;
+                    rest = after;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the end of a line, whose LF was seen.
+    fn put_end(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        let (end, right): (&[u8], _) = match self.end {
+            End::Lf => (b"\n", 0),
+            End::CrLf => (b"\r\n", 1),
+        };
+        self.state.changed += u64::from(self.state.open != right);
+        self.state.open = 0;
+        out.put(end)
+    }
+
+    /// Puts CRs after which no LF came.
+    fn put_alone(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.state.alone += self.state.open;
+        for _ in 0..std::mem::take(&mut self.state.open) {
+            out.put(&[CR])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns how many CRs belong to no end, where every LF has exactly one before it.
+pub(super) fn alone(span: &[u8]) -> u64 {
+    count(CR, span) - count(LF, span)
+}
+
+/// Returns how often a byte is there.
+pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
+    memchr_iter(byte, bytes).count() as u64
+}
+
+/// Returns whether every LF has exactly one CR before it. A span begins after something else than CR.
+pub(super) fn has_crlf_only(span: &[u8]) -> bool {
+    let begins_right = match span {
+        [LF, ..] => false,
+        [before, LF, ..] => *before == CR,
+        _ => true,
+    };
+    begins_right && !any_of_three(span, |a, b, c| (c == LF) & ((b != CR) | (a == CR)))
+}
+
+impl Step for Eol {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            if self.state.open == 0 {
+                let (right, after) = rest.split_at(self.right(rest));
+                self.state.alone += match self.end {
+                    End::Lf => 0,
+                    End::CrLf => alone(right),
+                };
+                out.put(right)?;
+                rest = after;
+            }
+            let (part, after) = rest.split_at(rest.len().min(SPAN));
+            self.change(part, out)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.put_alone(out)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("changed", self.state.changed), Finding::new("cr", self.state.alone)]
+    }
+
+    fn reset(&mut self) {
+        self.state = State::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    /// The result for an end, the ends changed, and the CRs that are alone.
+    fn oracle(input: &[u8], end: &[u8]) -> (Vec<u8>, u64, u64) {
+        let (mut result, mut changed, mut alone) = (Vec::new(), 0, 0);
+        let mut at = 0;
+        while at < input.len() {
+            let open = input[at..].iter().take_while(|byte| **byte == CR).count();
+            match input.get(at + open) {
+                Some(&LF) => {
+                    changed += u64::from(&input[at..=at + open] != end);
+                    result.extend_from_slice(end);
+                }
+                other => {
+                    alone += open as u64;
+                    result.extend_from_slice(&input[at..at + open]);
+                    result.extend(other);
+                }
+            }
+            at += open + 1;
+        }
+        (result, changed, alone)
+    }
+
+    #[test]
+    fn every_end_becomes_the_one_that_is_asked_for() {
+        for (input, lf, crlf) in [
+            ("", "", ""),
+            ("a", "a", "a"),
+            ("a\nb\r\nc", "a\nb\nc", "a\r\nb\r\nc"),
+            ("\n\n", "\n\n", "\r\n\r\n"),
+            ("\r\n\r\n", "\n\n", "\r\n\r\n"),
+            ("a\r\r\nb\r\r\r\n", "a\nb\n", "a\r\nb\r\n"),
+            ("a\rb\r", "a\rb\r", "a\rb\r"),
+            ("\r\r", "\r\r", "\r\r"),
+            ("\n\r", "\n\r", "\r\n\r"),
+        ] {
+            let (input, lf, crlf) = (input.as_bytes(), lf.as_bytes(), crlf.as_bytes());
+            assert_eq!(Trial::of("eol=lf").result(input, &[1]), lf, "{input:?}");
+            assert_eq!(Trial::of("eol=crlf").result(input, &[1]), crlf, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn there_are_two_ends_and_a_report() {
+        for parameter in [None, Some(""), Some("cr"), Some("LF")] {
+            assert!(eol(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ends_are_those_of_the_oracle(
+            input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
+            sizes in cuts(),
+        ) {
+            for (word, end) in [("eol=lf", &b"\n"[..]), ("eol=crlf", b"\r\n")] {
+                let (result, changed, alone) = oracle(&input, end);
+                let outcome = Trial::of(word).run(&input, &sizes).unwrap();
+                prop_assert_eq!(&outcome.result, &result);
+                prop_assert_eq!((outcome.count("changed"), outcome.count("cr")), (changed, alone));
+                // Once is enough.
+                let again = Trial::of(word).run(&result, &sizes).unwrap();
+                prop_assert_eq!(&again.result, &result);
+                prop_assert_eq!((again.count("changed"), again.count("cr")), (0, alone));
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Which ends the lines have.
+
+use memchr::{memchr, memchr2};
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+use crate::steps::clean::{SPAN, clean};
+use crate::steps::eol::{CR, LF, alone, count, has_crlf_only};
+
+/// Counts the ends of lines by kind.
+#[derive(Default)]
+pub(super) struct Report {
+    /// CRs at the end of what was seen: those of an end, if an LF follows.
+    open: u64,
+    /// Lines that end with LF alone.
+    lf: u64,
+    /// Lines that end with one CR and LF.
+    crlf: u64,
+    /// Lines that end with several CRs and LF.
+    crcrlf: u64,
+    /// CRs that belong to no end.
+    cr: u64,
+}
+
+impl Report {
+    /// Counts whole spans of lines that all end alike, and returns the rest. No CR came directly
+    /// before.
+    fn count_alike<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let (lf, rest) = bytes.split_at(memchr(CR, bytes).unwrap_or(bytes.len()));
+        self.lf += count(LF, lf);
+        let (crlf, rest) = rest.split_at(clean(rest, |byte| byte == CR, has_crlf_only));
+        self.crlf += count(LF, crlf);
+        self.cr += alone(crlf);
+        rest
+    }
+
+    /// Counts line by line.
+    fn count_each(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let [first, after @ ..] = rest {
+            match (*first, self.open) {
+                (CR, _) => {
+                    self.open += 1;
+                    rest = after;
+                    continue;
+                }
+                (LF, 0) => self.lf += 1,
+                (LF, 1) => self.crlf += 1,
+                (LF, _) => self.crcrlf += 1,
+                (_, open) => self.cr += open,
+            }
+            self.open = 0;
+            rest = &after[memchr2(CR, LF, after).unwrap_or(after.len())..];
+        }
+    }
+}
+
+impl Step for Report {
+    fn shape(&self) -> Shape {
+        Shape::Reduce
+    }
+
+    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            if self.open == 0 {
+                rest = self.count_alike(rest);
+            }
+            let (part, after) = rest.split_at(rest.len().min(SPAN));
+            self.count_each(part);
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+        self.cr += std::mem::take(&mut self.open);
+        Ok(())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let kinds =
+            [("lf", self.lf), ("crlf", self.crlf), ("crcrlf", self.crcrlf), ("cr", self.cr)];
+        let mixed = kinds.iter().filter(|(_, count)| *count > 0).count() > 1;
+        let counts = kinds.into_iter().map(|(name, count)| Finding::new(name, count));
+        counts.chain([Finding::new("mixed", if mixed { "yes" } else { "no" })]).collect()
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    /// The counts of LF, CRLF, CRCRLF and CR, by a regular grammar rather than by states.
+    fn oracle(input: &[u8]) -> [u64; 4] {
+        let mut counts = [0; 4];
+        for line in input.split_inclusive(|byte| *byte == b'\n') {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let all = text.iter().filter(|byte| **byte == b'\r').count() as u64;
+            let open = text.iter().rev().take_while(|byte| **byte == b'\r').count() as u64;
+            if text.len() == line.len() {
+                counts[3] += all;
+            } else {
+                counts[usize::try_from(open.min(2)).unwrap()] += 1;
+                counts[3] += all - open;
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn ends_are_mixed_if_there_is_more_than_one_kind() {
+        for (input, mixed) in [
+            ("", "no"),
+            ("a\n\n", "no"),
+            ("a\r\nb\r\n", "no"),
+            ("a\nb\r\n", "yes"),
+            ("a\r\r\nb\r\n", "yes"),
+            ("a\rb\r", "no"),
+            ("a\rb\n", "yes"),
+        ] {
+            let outcome = Trial::of("eol=report").run(input.as_bytes(), &[1]).unwrap();
+            assert_eq!(outcome.finding("mixed"), mixed, "{input:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_the_oracle(
+            input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
+            sizes in cuts(),
+        ) {
+            let outcome = Trial::of("eol=report").run(&input, &sizes).unwrap();
+            let counts = ["lf", "crlf", "crcrlf", "cr"].map(|name| outcome.count(name));
+            prop_assert_eq!(counts, oracle(&input));
+            prop_assert!(outcome.result.is_empty());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The steps that are part of the library, each in a file of its own.
+
+use crate::step::{Shape, Step};
+
+mod clean;
+mod digest;
+mod eol;
+mod eol_report;
+mod escape;
+mod kept;
+mod map;
+mod replace;
+mod swap;
+#[cfg(test)]
+mod trial;
+
+/// A step, or what is wrong with its parameter.
+type Made = Result<Box<dyn Step>, String>;
+
+/// A step, as help and lists show it.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// What users type.
+    pub name: &'static str,
+    /// What follows the name, such as `=lf|crlf`; brackets are around what can be left out.
+    pub parameter: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// What becomes of the length.
+    pub shape: Shape,
+    /// Makes the step of what follows the `=`, or says what is wrong with that.
+    make: fn(Option<&str>) -> Made,
+}
+
+impl Described {
+    /// Returns the step with its parameter, as it is typed.
+    pub fn syntax(&self) -> String {
+        format!("{}{}", self.name, self.parameter)
+    }
+
+    /// Makes the step of what follows the `=`.
+    pub(crate) fn make(&self, parameter: Option<&str>) -> Made {
+        (self.make)(parameter)
+    }
+}
+
+/// A function pointer has no identity that means anything: a step is its name.
+impl PartialEq for Described {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Described {}
+
+/// All steps, in the order of a list.
+pub const STEPS: &[Described] = &[
+    Described {
+        name: "blake3",
+        parameter: "",
+        about: "the BLAKE3 digest",
+        shape: Shape::Reduce,
+        make: |parameter| none(parameter, digest::blake3),
+    },
+    Described {
+        name: "sha256",
+        parameter: "",
+        about: "the SHA-256 digest",
+        shape: Shape::Reduce,
+        make: |parameter| none(parameter, digest::sha256),
+    },
+    Described {
+        name: "xxh3",
+        parameter: "",
+        about: "the XXH3 checksum of 128 bits: fast, and no protection against intent",
+        shape: Shape::Reduce,
+        make: |parameter| none(parameter, digest::xxh3),
+    },
+    Described {
+        name: "crc32c",
+        parameter: "",
+        about: "the CRC-32C checksum: fast, and no protection against intent",
+        shape: Shape::Reduce,
+        make: |parameter| none(parameter, digest::crc32c),
+    },
+    Described {
+        name: "case",
+        parameter: "=upper|lower",
+        about: "ASCII letters large or small",
+        shape: Shape::BYTES,
+        make: map::case,
+    },
+    Described {
+        name: "map",
+        parameter: "=FROM/TO",
+        about: "each byte of FROM becomes that of TO, as by tr: a-z is a range, \\xNN a byte",
+        shape: Shape::BYTES,
+        make: map::map,
+    },
+    Described {
+        name: "swap",
+        parameter: "=16|32|64",
+        about: "the bytes of every word of so many bits in the opposite order",
+        // Those of the largest words.
+        shape: Shape::SameSize { word: 8, in_order: false },
+        make: swap::swap,
+    },
+    Described {
+        name: "eol",
+        parameter: "=lf|crlf|report",
+        about: "all lines end alike, or are counted by their ends: then nothing is changed",
+        shape: Shape::Resizing,
+        make: eol::eol,
+    },
+    Described {
+        name: "replace",
+        parameter: "=OLD/NEW",
+        about: "NEW for every OLD, literally: \\n, \\t, \\r, \\\\, \\/ and \\xNN are bytes",
+        shape: Shape::Resizing,
+        make: replace::replace,
+    },
+];
+
+/// Returns the names of all steps, for a message.
+pub(crate) fn names() -> String {
+    STEPS.iter().map(|described| described.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Makes a step that has no parameter.
+fn none<S: Step + 'static>(parameter: Option<&str>, make: impl FnOnce() -> S) -> Made {
+    match parameter {
+        None => Ok(Box::new(make())),
+        Some(_) => Err("it has no parameter".to_owned()),
+    }
+}

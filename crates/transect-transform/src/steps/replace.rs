@@ -1,0 +1,192 @@
+//! One text for another, literally.
+
+use memchr::memmem::Finder;
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::escape;
+
+/// Puts one text in the place of every other one: those that are met first, from the beginning.
+struct Replace {
+    old: Finder<'static>,
+    new: Vec<u8>,
+    /// What the last block ended with, if it may be the beginning of the old text: shorter than that.
+    open: Vec<u8>,
+    /// The open bytes, and as many after them as decide what they are.
+    border: Vec<u8>,
+    replaced: u64,
+}
+
+/// Returns the step that puts one text in the place of another.
+pub(super) fn replace(parameter: Option<&str>) -> Made {
+    let (old, new) = escape::pair(parameter.unwrap_or_default())?;
+    if old.is_empty() {
+        return Err("OLD is empty".to_owned());
+    }
+    Ok(Box::new(Replace {
+        old: Finder::new(&escape::bytes(&old)).into_owned(),
+        new: escape::bytes(&new),
+        open: Vec::new(),
+        border: Vec::new(),
+        replaced: 0,
+    }))
+}
+
+impl Replace {
+    /// Decides about what the last block left open. Returns the input from where nothing is open, or
+    /// nothing if the whole input is open as well.
+    fn close<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+        let needed = self.old.needle().len() - 1;
+        let (decisive, _) = input.split_at(needed.min(input.len()));
+        let mut border = std::mem::take(&mut self.border);
+        border.clear();
+        border.extend_from_slice(&self.open);
+        border.extend_from_slice(decisive);
+        let open = self.open.len();
+        // How far the border is decided.
+        let mut done = 0;
+        while done < open {
+            match self.old.find(&border[done..]) {
+                Some(found) if done + found < open => {
+                    out.put(&border[done..done + found])?;
+                    self.put_new(out)?;
+                    done += found + self.old.needle().len();
+                }
+                // A match may begin in what is open, but not end in what is there.
+                _ if decisive.len() < needed => {
+                    let still = self.open_from(&border[done..]);
+                    out.put(&border[done..border.len() - still])?;
+                    self.open.clear();
+                    self.open.extend_from_slice(&border[border.len() - still..]);
+                    self.border = border;
+                    return Ok(&[]);
+                }
+                _ => {
+                    out.put(&border[done..open])?;
+                    done = open;
+                }
+            }
+        }
+        self.open.clear();
+        self.border = border;
+        Ok(&input[done - open..])
+    }
+
+    fn put_new(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.replaced += 1;
+        out.put(&self.new)
+    }
+
+    /// Returns how many bytes at the end may be the beginning of the old text.
+    fn open_from(&self, bytes: &[u8]) -> usize {
+        let old = self.old.needle();
+        let end = &bytes[bytes.len().saturating_sub(old.len() - 1)..];
+        let mut begins = memchr::memchr_iter(old[0], end);
+        begins.find(|&at| old.starts_with(&end[at..])).map_or(0, |at| end.len() - at)
+    }
+}
+
+impl Step for Replace {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        if !self.open.is_empty() {
+            rest = self.close(input, out)?;
+        }
+        while let Some(found) = self.old.find(rest) {
+            out.put(&rest[..found])?;
+            self.put_new(out)?;
+            rest = &rest[found + self.old.needle().len()..];
+        }
+        let (certain, open) = rest.split_at(rest.len() - self.open_from(rest));
+        self.open.extend_from_slice(open);
+        out.put(certain)
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        let open = std::mem::take(&mut self.open);
+        out.put(&open)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("replaced", self.replaced)]
+    }
+
+    fn reset(&mut self) {
+        self.open.clear();
+        self.replaced = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, cuts};
+
+    fn oracle(input: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, u64) {
+        let (mut result, mut replaced, mut at) = (Vec::new(), 0, 0);
+        while at < input.len() {
+            if input[at..].starts_with(old) {
+                result.extend_from_slice(new);
+                replaced += 1;
+                at += old.len();
+            } else {
+                result.push(input[at]);
+                at += 1;
+            }
+        }
+        (result, replaced)
+    }
+
+    #[test]
+    fn texts_are_literal_and_may_have_escapes() {
+        for (word, input, expected) in [
+            ("replace=a/b", "banana", "bbnbnb"),
+            ("replace=ana/", "banana", "bna"),
+            (r"replace=\r\n/\n", "a\r\nb", "a\nb"),
+            (r"replace=\//\\", "a/b", "a\\b"),
+            ("replace=.*/x", "a.*b", "axb"),
+            ("replace=aa/ab", "aaaaa", "ababa"),
+        ] {
+            let result = Trial::of(word).result(input.as_bytes(), &[1]);
+            assert_eq!(result, expected.as_bytes(), "{word}");
+        }
+    }
+
+    #[test]
+    fn there_is_something_to_look_for() {
+        for parameter in [None, Some(""), Some("a"), Some("/b"), Some("a/b/c")] {
+            assert!(replace(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_become_long_is_handed_on_in_blocks() {
+        let word = format!("replace=a/{}", "b".repeat(50_000));
+        let result = Trial::of(&word).result(&[b'a'; 30], &[7]);
+        assert_eq!(result, vec![b'b'; 30 * 50_000]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_replaced_is_what_the_oracle_replaces(
+            input in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 0..300),
+            old in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 1..8),
+            new in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 0..4),
+            sizes in cuts(),
+        ) {
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let word = format!("replace={}/{}", text(&old), text(&new));
+            let outcome = Trial::of(&word).run(&input, &sizes).unwrap();
+            let (result, replaced) = oracle(&input, &old, &new);
+            prop_assert_eq!(outcome.count("replaced"), replaced);
+            prop_assert_eq!(outcome.result, result);
+        }
+    }
+}
