@@ -7,12 +7,15 @@ mod digest;
 mod eol;
 mod eol_report;
 mod escape;
+mod final_newline;
 mod kept;
 mod map;
 mod replace;
 mod swap;
+mod tabs;
 #[cfg(test)]
 mod trial;
+mod trim;
 
 /// A step, or what is wrong with its parameter.
 type Made = Result<Box<dyn Step>, String>;
@@ -111,6 +114,27 @@ pub const STEPS: &[Described] = &[
         about: "all lines end alike, or are counted by their ends: then nothing is changed",
         shape: Shape::Resizing,
         make: eol::eol,
+    },
+    Described {
+        name: "trim",
+        parameter: "",
+        about: "no spaces and tabs at the ends of lines",
+        shape: Shape::Resizing,
+        make: |parameter| none(parameter, trim::Trim::default),
+    },
+    Described {
+        name: "tabs",
+        parameter: "=N",
+        about: "spaces for tabs, up to the next of the stops that are N columns apart",
+        shape: Shape::Resizing,
+        make: tabs::tabs,
+    },
+    Described {
+        name: "final-newline",
+        parameter: "",
+        about: "the last line ends as the others do",
+        shape: Shape::Resizing,
+        make: |parameter| none(parameter, final_newline::FinalNewline::default),
     },
     Described {
         name: "replace",

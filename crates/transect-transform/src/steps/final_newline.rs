@@ -1,0 +1,99 @@
+//! An end for the last line.
+
+use memchr::memrchr;
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+use crate::steps::eol::{CR, LF};
+
+/// Ends the last line if it has no end: as the line before it ends, with LF if there is none. An empty
+/// file has no line.
+#[derive(Default)]
+pub(super) struct FinalNewline {
+    /// The byte that was seen last.
+    last: Option<u8>,
+    /// Whether the last end of a line was CRLF.
+    crlf: bool,
+    added: bool,
+}
+
+impl Step for FinalNewline {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        if let Some(end) = memrchr(LF, input) {
+            let before = if end > 0 { Some(input[end - 1]) } else { self.last };
+            self.crlf = before == Some(CR);
+        }
+        self.last = input.last().copied().or(self.last);
+        out.put(input)
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.added = self.last.is_some_and(|last| last != LF);
+        match self.last {
+            None | Some(LF) => Ok(()),
+            // The first half is there.
+            Some(CR) => out.put(b"\n"),
+            Some(_) if self.crlf => out.put(b"\r\n"),
+            Some(_) => out.put(b"\n"),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("added", u8::from(self.added))]
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    fn oracle(input: &[u8]) -> &'static [u8] {
+        let lines: Vec<_> = input.split_inclusive(|byte| *byte == b'\n').collect();
+        match lines.as_slice() {
+            [] | [.., [.., b'\n']] => b"",
+            [.., [.., b'\r']] => b"\n",
+            [.., [.., b'\r', b'\n'], _] => b"\r\n",
+            _ => b"\n",
+        }
+    }
+
+    #[test]
+    fn the_last_line_ends_as_the_one_before() {
+        for (input, expected) in [
+            ("", ""),
+            ("a", "a\n"),
+            ("a\n", "a\n"),
+            ("a\n\n", "a\n\n"),
+            ("a\nb", "a\nb\n"),
+            ("a\r\nb", "a\r\nb\r\n"),
+            ("a\r\nb\r", "a\r\nb\r\n"),
+            ("a\r\nb\nc", "a\r\nb\nc\n"),
+        ] {
+            let result = Trial::of("final-newline").result(input.as_bytes(), &[1]);
+            assert_eq!(result, expected.as_bytes(), "{input:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_added_is_what_the_oracle_adds(
+            input in made_of(&[b"\r", b"\n", b"\r\n", b"a"]),
+            sizes in cuts(),
+        ) {
+            let outcome = Trial::of("final-newline").run(&input, &sizes).unwrap();
+            let added = oracle(&input);
+            prop_assert_eq!(outcome.count("added"), u64::from(!added.is_empty()));
+            prop_assert_eq!(outcome.result, [&input[..], added].concat());
+        }
+    }
+}

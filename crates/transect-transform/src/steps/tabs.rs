@@ -1,0 +1,151 @@
+//! Spaces for tabs.
+
+use memchr::{memchr, memrchr};
+
+use crate::out::Out;
+use crate::step::{Finding, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::eol::LF;
+
+/// The most columns between two tab stops.
+const MOST: usize = 256;
+
+const TAB: u8 = b'\t';
+
+/// Puts as many spaces in the place of a tab as lead to the next tab stop. Every character is a
+/// column: in UTF-8, so bytes that go on with one are none.
+struct Tabs {
+    /// Columns between two tab stops.
+    every: usize,
+    /// Characters of the line so far, which may be long: only where in a stop they end.
+    column: usize,
+    replaced: u64,
+}
+
+/// Returns the step that puts spaces in the place of tabs.
+pub(super) fn tabs(parameter: Option<&str>) -> Made {
+    let every = parameter.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match every.and_then(|text| text.parse().ok()) {
+        Some(every) if (1..=MOST).contains(&every) => {
+            Ok(Box::new(Tabs { every, column: 0, replaced: 0 }))
+        }
+        _ => Err(format!("not a number from 1 to {MOST}")),
+    }
+}
+
+impl Tabs {
+    /// Moves on by bytes that are no tabs.
+    fn advance(&mut self, span: &[u8]) {
+        let line = match memrchr(LF, span) {
+            Some(end) => {
+                self.column = 0;
+                &span[end + 1..]
+            }
+            None => span,
+        };
+        // Bytes 10xxxxxx of UTF-8 go on with a character.
+        let characters = line.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        self.column = (self.column + characters) % self.every;
+    }
+}
+
+impl Step for Tabs {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        while let Some(tab) = memchr(TAB, rest) {
+            self.advance(&rest[..tab]);
+            out.put(&rest[..tab])?;
+            out.put(&[b' '; MOST][..self.every - self.column])?;
+            self.column = 0;
+            self.replaced += 1;
+            rest = &rest[tab + 1..];
+        }
+        self.advance(rest);
+        out.put(rest)
+    }
+
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("tabs", self.replaced)]
+    }
+
+    fn reset(&mut self) {
+        self.column = 0;
+        self.replaced = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    fn oracle(input: &str, every: usize) -> String {
+        let (mut result, mut column) = (String::new(), 0);
+        for character in input.chars() {
+            match character {
+                '\t' => loop {
+                    result.push(' ');
+                    column += 1;
+                    if column % every == 0 {
+                        break;
+                    }
+                },
+                '\n' => {
+                    result.push('\n');
+                    column = 0;
+                }
+                other => {
+                    result.push(other);
+                    column += 1;
+                }
+            }
+        }
+        result
+    }
+
+    #[test]
+    fn a_tab_leads_to_the_next_stop() {
+        for (word, input, expected) in [
+            ("tabs=8", "\ta", "        a"),
+            ("tabs=4", "a\tb\tc", "a   b   c"),
+            ("tabs=4", "abcd\te", "abcd    e"),
+            ("tabs=4", "ab\n\tc", "ab\n    c"),
+            ("tabs=1", "a\tb", "a b"),
+            ("tabs=4", "\u{e9}\u{1f600}\tb", "\u{e9}\u{1f600}  b"),
+        ] {
+            let result = Trial::of(word).result(input.as_bytes(), &[1]);
+            assert_eq!(String::from_utf8(result).unwrap(), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn stops_are_a_number_of_columns_apart() {
+        for parameter in [None, Some(""), Some("0"), Some("257"), Some("+4"), Some("four")] {
+            assert!(tabs(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn columns_are_those_of_the_oracle(
+            input in made_of(&[b"\t", b"\n", b"a", b"abcdefg", b"\xc3\xa9"]),
+            sizes in cuts(),
+            every in 1..12_usize,
+        ) {
+            let outcome = Trial::of(&format!("tabs={every}")).run(&input, &sizes).unwrap();
+            let text = std::str::from_utf8(&input).unwrap();
+            prop_assert_eq!(outcome.count("tabs"), text.matches('\t').count() as u64);
+            prop_assert_eq!(String::from_utf8(outcome.result).unwrap(), oracle(text, every));
+        }
+    }
+}

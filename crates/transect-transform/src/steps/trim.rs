@@ -1,0 +1,225 @@
+//! Blanks at the ends of lines.
+
+use memchr::memchr;
+
+use crate::out::Out;
+use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::steps::clean::{SPAN, any_of_three, clean};
+use crate::steps::eol::{CR, LF};
+
+/// More blanks side by side are no text, and would have to be kept until it is known what follows.
+const MOST: usize = 16 << 20;
+
+/// Takes away spaces and tabs before the end of every line, which is LF, CRLF or the end of the file.
+#[derive(Default)]
+pub(super) struct Trim {
+    /// Bytes of all blocks before this one.
+    before: u64,
+    /// Blanks at the end of what was seen: they go if a line ends there.
+    open: Vec<u8>,
+    /// Whether a CR came after them.
+    open_cr: bool,
+    /// Lines that had blanks at their end.
+    trimmed: u64,
+}
+
+fn is_blank(byte: u8) -> bool {
+    // No short circuit: this is asked of whole vectors of bytes at once.
+    (byte == b' ') | (byte == b'\t')
+}
+
+/// Returns how many blanks a text ends with.
+fn blanks_at_end(text: &[u8]) -> usize {
+    text.iter().rev().take_while(|byte| is_blank(**byte)).count()
+}
+
+/// Returns whether no line of a span ends with a blank. A CR is taken for an end here: those that are
+/// none are looked at one by one.
+fn has_no_blank_at_an_end(span: &[u8]) -> bool {
+    let begins_right = match span {
+        [first, second, ..] => !is_blank(*first) || (*second != LF && *second != CR),
+        _ => true,
+    };
+    begins_right && !any_of_three(span, |_, b, c| is_blank(b) & ((c == LF) | (c == CR)))
+}
+
+impl Trim {
+    /// Takes lines that begin after something else than a blank. Returns the blanks that they end
+    /// with, with the CR after them, as what follows decides about these.
+    fn trim<'a>(&mut self, lines: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+        // What was not put yet, and where the line begins in it.
+        let (mut rest, mut line) = (lines, 0);
+        loop {
+            let end = memchr(LF, &rest[line..]).map(|at| line + at);
+            let text = &rest[..end.unwrap_or(rest.len())];
+            let text = text.strip_suffix(&[CR]).unwrap_or(text);
+            let blanks = blanks_at_end(text);
+            match end {
+                Some(end) if blanks == 0 => line = end + 1,
+                Some(end) => {
+                    self.trimmed += 1;
+                    out.put(&text[..text.len() - blanks])?;
+                    line = end + 1 - text.len();
+                    rest = &rest[text.len()..];
+                }
+                None if blanks == 0 => {
+                    out.put(rest)?;
+                    return Ok(&[]);
+                }
+                None => {
+                    let (certain, open) = rest.split_at(text.len() - blanks);
+                    out.put(certain)?;
+                    return Ok(open);
+                }
+            }
+        }
+    }
+
+    /// Takes blanks and what decides about them. Returns the rest. `at` is where the input stands in
+    /// the file.
+    fn close<'a>(&mut self, input: &'a [u8], at: u64, out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+        let mut rest = input;
+        while let [first, after @ ..] = rest {
+            if is_blank(*first) && !self.open_cr {
+                let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
+                if self.open.len() + blanks > MOST {
+                    let begin = at + (input.len() - rest.len()) as u64 - self.open.len() as u64;
+                    let reason = format!("more than {} MiB of blanks side by side", MOST >> 20);
+                    return Err(Refusal::at(begin, reason).into());
+                }
+                self.open.extend_from_slice(&rest[..blanks]);
+                rest = &rest[blanks..];
+            } else if *first == CR && !self.open_cr {
+                self.open_cr = true;
+                rest = after;
+            } else {
+                self.put_open(*first == LF, out)?;
+                break;
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Puts what is open, without the blanks if a line ends here.
+    fn put_open(&mut self, line_ends: bool, out: &mut Out<'_>) -> Result<(), Stop> {
+        if line_ends {
+            self.trimmed += 1;
+        } else {
+            out.put(&self.open)?;
+        }
+        self.open.clear();
+        if std::mem::take(&mut self.open_cr) { out.put(&[CR]) } else { Ok(()) }
+    }
+}
+
+impl Step for Trim {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        while let [first, ..] = rest {
+            if !self.open.is_empty() || is_blank(*first) {
+                let at = self.before + (input.len() - rest.len()) as u64;
+                rest = self.close(rest, at, out)?;
+                continue;
+            }
+            let (right, after) = rest.split_at(clean(rest, is_blank, has_no_blank_at_an_end));
+            out.put(right)?;
+            rest = after;
+            // What is not clean may begin with a blank that the last span left open.
+            if !rest.first().copied().is_some_and(is_blank) {
+                let (lines, after) = rest.split_at(rest.len().min(SPAN));
+                let open = self.trim(lines, out)?;
+                rest = &rest[rest.len() - after.len() - open.len()..];
+            }
+        }
+        self.before += input.len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        // After a CR that no LF follows, the line went on.
+        self.put_open(!self.open_cr, out)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("trimmed", self.trimmed)]
+    }
+
+    fn reset(&mut self) {
+        self.before = 0;
+        self.open.clear();
+        self.open_cr = false;
+        self.trimmed = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    fn oracle(input: &[u8]) -> (Vec<u8>, u64) {
+        let (mut result, mut trimmed) = (Vec::new(), 0);
+        for line in input.split_inclusive(|byte| *byte == LF) {
+            let ends: [&[u8]; 3] = [b"\r\n", b"\n", b""];
+            let end = ends.into_iter().find(|end| line.ends_with(end)).unwrap();
+            let text = &line[..line.len() - end.len()];
+            let mut kept = text;
+            while let [before @ .., b' ' | b'\t'] = kept {
+                kept = before;
+            }
+            trimmed += u64::from(kept != text);
+            result.extend_from_slice(kept);
+            result.extend_from_slice(end);
+        }
+        (result, trimmed)
+    }
+
+    #[test]
+    fn blanks_go_before_every_end_and_nowhere_else() {
+        for (input, expected) in [
+            ("", ""),
+            (" \t ", ""),
+            ("a \nb\t\r\nc \t", "a\nb\r\nc"),
+            (" a b \n", " a b\n"),
+            ("a \rb", "a \rb"),
+            ("a \r\r\n", "a \r\r\n"),
+            ("a \r \n", "a \r\n"),
+            ("a \r", "a \r"),
+            ("\n \n\r\n \r\n", "\n\n\r\n\r\n"),
+        ] {
+            let result = Trial::of("trim").result(input.as_bytes(), &[1]);
+            assert_eq!(result, expected.as_bytes(), "{input:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_without_an_end_are_no_text() {
+        let most = [&b"a"[..], &vec![b' '; MOST], b"b"].concat();
+        assert_eq!(Trial::of("trim").result(&most, &[100_000]), most);
+        let more = [&b"a"[..], &vec![b' '; MOST + 1], b"b"].concat();
+        let refusal = Trial::of("trim").run(&more, &[100_000]).unwrap_err();
+        assert_eq!(refusal.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_the_oracle(
+            input in made_of(&[b" ", b"\t", b"   ", b"\r", b"\n", b"\r\n", b"a", b"a b"]),
+            sizes in cuts(),
+        ) {
+            let outcome = Trial::of("trim").run(&input, &sizes).unwrap();
+            let (result, trimmed) = oracle(&input);
+            prop_assert_eq!(outcome.count("trimmed"), trimmed);
+            prop_assert_eq!(outcome.result, result);
+        }
+    }
+}
