@@ -4,6 +4,7 @@ use crate::step::{Shape, Step};
 
 mod clean;
 mod digest;
+mod encoding;
 mod eol;
 mod eol_report;
 mod escape;
@@ -107,6 +108,27 @@ pub const STEPS: &[Described] = &[
         // Those of the largest words.
         shape: Shape::SameSize { word: 8, in_order: false },
         make: swap::swap,
+    },
+    Described {
+        name: "decode",
+        parameter: "=auto|utf-8|utf-16|utf-16le|utf-16be|latin1|cp1252",
+        about: "UTF-8 of another encoding; auto: that of the byte order mark, which goes, or UTF-8",
+        shape: Shape::Resizing,
+        make: encoding::decode::decode,
+    },
+    Described {
+        name: "encode",
+        parameter: "=utf-8|utf-16le|utf-16be|latin1|cp1252[,bom]",
+        about: "another encoding of UTF-8; what it cannot express is refused",
+        shape: Shape::Resizing,
+        make: encoding::encode::encode,
+    },
+    Described {
+        name: "bom",
+        parameter: "=add|remove",
+        about: "a byte order mark before UTF-8, or none",
+        shape: Shape::Resizing,
+        make: encoding::bom::bom,
     },
     Described {
         name: "eol",

@@ -1,0 +1,127 @@
+//! The byte order mark of UTF-8.
+
+use super::Encoding;
+use crate::out::Out;
+use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::kept::fill;
+
+/// The bytes of the mark.
+const MARK: usize = 3;
+
+/// Lets the file begin with the byte order mark of UTF-8, or not. An empty file stays empty.
+struct Bom {
+    add: bool,
+    /// The first bytes, until they are as many as a mark has.
+    beginning: Option<Vec<u8>>,
+    changed: bool,
+}
+
+/// Returns the step that adds or removes the byte order mark.
+pub(in crate::steps) fn bom(parameter: Option<&str>) -> Made {
+    let add = match parameter {
+        Some("add") => true,
+        Some("remove") => false,
+        _ => return Err("neither add nor remove".to_owned()),
+    };
+    Ok(Box::new(Bom { add, beginning: Some(Vec::with_capacity(MARK)), changed: false }))
+}
+
+impl Bom {
+    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mark = Encoding::Utf8.mark().unwrap_or_default();
+        let (put, rest) = match Encoding::marked(beginning) {
+            Some(Encoding::Utf8) if self.add => (&b""[..], beginning),
+            Some(Encoding::Utf8) => (&b""[..], &beginning[mark.len()..]),
+            Some(other) => {
+                let reason = format!("the byte order mark of {}, not of utf-8,", other.name());
+                return Err(Refusal::at(0, reason).into());
+            }
+            None if self.add => (mark, beginning),
+            None => (&b""[..], beginning),
+        };
+        self.changed = !put.is_empty() || rest.len() < beginning.len();
+        out.put(put)?;
+        out.put(rest)
+    }
+}
+
+impl Step for Bom {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let Some(mut beginning) = self.beginning.take() else { return out.put(input) };
+        let rest = fill(&mut beginning, MARK, input);
+        if beginning.len() < MARK {
+            self.beginning = Some(beginning);
+            return Ok(());
+        }
+        self.begin(&beginning, out)?;
+        out.put(rest)
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        match self.beginning.take() {
+            Some(beginning) if !beginning.is_empty() => self.begin(&beginning, out),
+            _ => Ok(()),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding::new("changed", u8::from(self.changed))]
+    }
+
+    fn reset(&mut self) {
+        self.beginning = Some(Vec::with_capacity(MARK));
+        self.changed = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, cuts, made_of};
+
+    const BOM: &[u8] = b"\xef\xbb\xbf";
+
+    #[test]
+    fn a_mark_is_added_or_removed_once() {
+        for (input, added, removed) in [
+            (&b""[..], &b""[..], &b""[..]),
+            (b"a", b"\xef\xbb\xbfa", b"a"),
+            (b"\xef\xbb", b"\xef\xbb\xbf\xef\xbb", b"\xef\xbb"),
+            (BOM, BOM, b""),
+            (b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbfa"),
+        ] {
+            for (line, expected) in [("bom=add", added), ("bom=remove", removed)] {
+                let outcome = Trial::of(line).run(input, &[1]).unwrap();
+                assert_eq!(outcome.result, expected, "{line} {input:?}");
+                assert_eq!(outcome.count("changed"), u64::from(expected != input));
+            }
+        }
+        for parameter in [None, Some(""), Some("yes")] {
+            assert!(bom(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_of_another_encoding_is_refused() {
+        for line in ["bom=add", "bom=remove"] {
+            let refusal = Trial::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
+            let reason = "the byte order mark of utf-16le, not of utf-8, at byte 0";
+            assert_eq!(refusal.to_string(), format!("{line}: {reason}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_added_is_removed(input in made_of(&[b"\xef", b"\xbb", b"\xbf", b"a"]), sizes in cuts()) {
+            let both = Trial::of("bom=add bom=remove").result(&input, &sizes);
+            prop_assert_eq!(&both, input.strip_prefix(BOM).unwrap_or(&input));
+        }
+    }
+}

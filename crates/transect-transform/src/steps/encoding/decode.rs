@@ -1,0 +1,284 @@
+//! UTF-8 of other encodings.
+
+use super::Encoding;
+use super::single_byte::SingleByte;
+use super::utf8::Utf8;
+use super::utf16::Utf16;
+use crate::out::Out;
+use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::kept::fill;
+
+/// The longest byte order mark, that of UTF-32.
+const MARK: usize = 4;
+
+/// What is known of the encoding beforehand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The byte order mark says it; without one, it is UTF-8.
+    Auto,
+    /// UTF-16, and the byte order mark says which.
+    Utf16,
+    Known(Encoding),
+}
+
+/// Makes UTF-8 of another encoding. What is no text in that encoding is refused, and so is UTF-8.
+struct Decode {
+    source: Source,
+    state: State,
+}
+
+enum State {
+    /// Where the byte order mark may be, until it is all there.
+    Beginning(Vec<u8>),
+    Decoding(Encoding, Decoder),
+}
+
+enum Decoder {
+    Utf8(Utf8),
+    Utf16(Utf16),
+    SingleByte(SingleByte),
+}
+
+/// Returns the step that makes UTF-8 of an encoding.
+pub(in crate::steps) fn decode(parameter: Option<&str>) -> Made {
+    let source = match parameter.unwrap_or_default() {
+        "auto" => Source::Auto,
+        "utf-16" => Source::Utf16,
+        name => Source::Known(Encoding::named(name).ok_or("there is no such encoding")?),
+    };
+    Ok(Box::new(Decode { source, state: State::begin(source) }))
+}
+
+impl State {
+    fn begin(source: Source) -> Self {
+        match source {
+            Source::Known(encoding) => Self::decoding(encoding, 0, "no UTF-8"),
+            Source::Auto | Source::Utf16 => Self::Beginning(Vec::with_capacity(MARK)),
+        }
+    }
+
+    /// Returns the state after a byte order mark of so many bytes. `no_utf8` is what is said if it was
+    /// to be UTF-8 and is not.
+    fn decoding(encoding: Encoding, mark: u64, no_utf8: &'static str) -> Self {
+        let decoder = match encoding {
+            Encoding::Utf8 => Decoder::Utf8(Utf8::at(mark, no_utf8)),
+            Encoding::Utf16(order) => Decoder::Utf16(Utf16::at(mark, order)),
+            Encoding::Latin1 | Encoding::Cp1252 => Decoder::SingleByte(SingleByte::new(encoding)),
+        };
+        Self::Decoding(encoding, decoder)
+    }
+}
+
+impl Decoder {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        match self {
+            Self::Utf8(utf8) => utf8.feed(input, |text| out.put(text.as_bytes())),
+            Self::Utf16(utf16) => utf16.feed(input, out),
+            Self::SingleByte(single_byte) => single_byte.feed(input, out),
+        }
+    }
+
+    fn finish(&self) -> Result<(), Stop> {
+        match self {
+            Self::Utf8(utf8) => utf8.finish(),
+            Self::Utf16(utf16) => utf16.finish(),
+            Self::SingleByte(_) => Ok(()),
+        }
+    }
+}
+
+impl Decode {
+    /// Decides which encoding it is, by how the text begins, and decodes that beginning.
+    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        if matches!(beginning, [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
+            return Err(Refusal::at(0, "UTF-32, which is not read").into());
+        }
+        let (encoding, mark, no_utf8) = match (self.source, Encoding::marked(beginning)) {
+            (Source::Utf16, None | Some(Encoding::Utf8)) => {
+                let reason = "no byte order mark: utf-16le or utf-16be would have to be said";
+                return Err(Refusal::at(0, reason).into());
+            }
+            (_, Some(encoding)) => (encoding, encoding.mark().map_or(0, <[u8]>::len), "no UTF-8"),
+            (_, None) => (Encoding::Utf8, 0, "no byte order mark, and no UTF-8"),
+        };
+        self.state = State::decoding(encoding, mark as u64, no_utf8);
+        self.decode(&beginning[mark..], out)
+    }
+
+    fn decode(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        match &mut self.state {
+            State::Beginning(_) => unreachable!("BUG: decided before"),
+            State::Decoding(_, decoder) => decoder.feed(input, out),
+        }
+    }
+}
+
+impl Step for Decode {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        if let State::Beginning(beginning) = &mut self.state {
+            rest = fill(beginning, MARK, rest);
+            if beginning.len() < MARK {
+                return Ok(());
+            }
+            let beginning = std::mem::take(beginning);
+            self.begin(&beginning, out)?;
+        }
+        self.decode(rest, out)
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        if let State::Beginning(beginning) = &mut self.state {
+            let beginning = std::mem::take(beginning);
+            if beginning.is_empty() {
+                // Nothing is text in every encoding.
+                return Ok(());
+            }
+            self.begin(&beginning, out)?;
+        }
+        match &self.state {
+            State::Beginning(_) => unreachable!("BUG: decided before"),
+            State::Decoding(_, decoder) => decoder.finish(),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        match (self.source, &self.state) {
+            (Source::Auto | Source::Utf16, State::Decoding(encoding, _)) => {
+                vec![Finding::new("encoding", encoding.name())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.state = State::begin(self.source);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, any_bytes, cuts, made_of};
+
+    fn position(line: &str, input: &[u8]) -> Option<u64> {
+        Trial::of(line).run(input, &[1]).unwrap_err().position
+    }
+
+    #[test]
+    fn every_encoding_is_read() {
+        for (line, input, expected) in [
+            ("decode=utf-8", &b"\xef\xbb\xbfa\xc3\xa9"[..], "\u{feff}a\u{e9}"),
+            ("decode=auto", b"\xef\xbb\xbfa\xc3\xa9", "a\u{e9}"),
+            ("decode=auto", b"a\xc3\xa9", "a\u{e9}"),
+            ("decode=auto", b"", ""),
+            ("decode=auto", b"\xff\xfe", ""),
+            ("decode=auto", b"\xff\xfea\0\xac\x20", "a\u{20ac}"),
+            ("decode=auto", b"\xfe\xff\0a\x20\xac", "a\u{20ac}"),
+            ("decode=utf-16", b"\xfe\xff\0a\xd8\x3d\xde\0", "a\u{1f600}"),
+            ("decode=utf-16le", b"\xff\xfea\0\x3d\xd8\0\xde", "\u{feff}a\u{1f600}"),
+            ("decode=utf-16be", b"\0a", "a"),
+            ("decode=latin1", b"a\xe9\x80", "a\u{e9}\u{80}"),
+            ("decode=cp1252", b"a\xe9\x80\x9f\xff", "a\u{e9}\u{20ac}\u{178}\u{ff}"),
+        ] {
+            let result = Trial::of(line).result(input, &[1]);
+            assert_eq!(String::from_utf8(result).unwrap(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_where_it_is() {
+        for (line, input, expected) in [
+            ("decode=utf-8", &b"abc\xff"[..], 3),
+            ("decode=utf-8", b"abc\xe2\x82x", 3),
+            ("decode=utf-8", b"abc\xe2\x82", 3),
+            ("decode=utf-8", b"\xed\xa0\x80", 0),
+            ("decode=auto", b"abc\xe9t\xe9", 3),
+            ("decode=auto", b"\xef\xbb\xbfabc\xff", 6),
+            ("decode=auto", b"\xff\xfe\0\0a\0\0\0", 0),
+            ("decode=utf-16", b"a\0b\0", 0),
+            ("decode=utf-16le", b"a\0b", 2),
+            ("decode=utf-16le", b"a\0\0\xd8b\0", 2),
+            ("decode=utf-16le", b"a\0\0\xd8", 2),
+            ("decode=utf-16le", b"a\0\0\xdcb\0", 2),
+            ("decode=cp1252", b"abc\x81", 3),
+        ] {
+            assert_eq!(position(line, input), Some(expected), "{line} {input:?}");
+        }
+        for byte in [0x81, 0x8d, 0x8f, 0x90, 0x9d] {
+            assert_eq!(position("decode=cp1252", &[byte]), Some(0), "five are undefined");
+        }
+    }
+
+    #[test]
+    fn encodings_have_their_names() {
+        for parameter in [None, Some(""), Some("UTF-8"), Some("utf-32"), Some("ansi")] {
+            assert!(decode(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_said() {
+        let outcome = Trial::of("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
+        assert_eq!(outcome.finding("encoding"), "utf-16be");
+        assert_eq!(Trial::of("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
+    }
+
+    proptest! {
+        #[test]
+        fn utf_8_is_what_the_standard_library_takes(
+            input in made_of(&[b"a", b"\xc3\xa9", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80"]),
+            end in prop_oneof![Just(vec![]), prop::collection::vec(any::<u8>(), 0..6)],
+            sizes in cuts(),
+        ) {
+            let input = [input, end].concat();
+            let decoded = Trial::of("decode=utf-8").run(&input, &sizes);
+            match std::str::from_utf8(&input) {
+                Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
+                Err(error) => {
+                    let position = decoded.unwrap_err().position;
+                    prop_assert_eq!(position, Some(error.valid_up_to() as u64));
+                }
+            }
+        }
+
+        #[test]
+        fn utf_16_is_what_the_standard_library_takes(input in any_bytes(), sizes in cuts()) {
+            let units = input.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit));
+            let mut expected = Ok(String::new());
+            let mut at = 0;
+            for character in char::decode_utf16(units) {
+                match (character, &mut expected) {
+                    (Ok(character), Ok(text)) => {
+                        text.push(character);
+                        at += 2 * character.len_utf16() as u64;
+                    }
+                    (Err(_), Ok(_)) => expected = Err(at),
+                    (_, Err(_)) => {}
+                }
+            }
+            if input.len() % 2 == 1 && expected.is_ok() {
+                expected = Err(at);
+            }
+            let decoded = Trial::of("decode=utf-16be").run(&input, &sizes);
+            match expected {
+                Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
+                Err(at) => prop_assert_eq!(decoded.unwrap_err().position, Some(at)),
+            }
+        }
+
+        #[test]
+        fn bytes_of_latin1_are_the_first_characters(input in any_bytes(), sizes in cuts()) {
+            let expected: String = input.iter().map(|byte| char::from(*byte)).collect();
+            let result = Trial::of("decode=latin1").result(&input, &sizes);
+            prop_assert_eq!(result, expected.as_bytes());
+        }
+    }
+}

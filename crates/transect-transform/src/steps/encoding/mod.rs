@@ -1,0 +1,99 @@
+//! The encodings of text.
+
+pub(super) mod bom;
+pub(super) mod decode;
+pub(super) mod encode;
+mod single_byte;
+mod utf16;
+mod utf8;
+
+/// A way to write characters as bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Utf8,
+    Utf16(Order),
+    Latin1,
+    Cp1252,
+}
+
+/// Which byte of a unit of 16 bits comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Little,
+    Big,
+}
+
+impl Encoding {
+    const ALL: [Self; 5] = [
+        Self::Utf8,
+        Self::Utf16(Order::Little),
+        Self::Utf16(Order::Big),
+        Self::Latin1,
+        Self::Cp1252,
+    ];
+
+    /// Returns its name, as users type it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Utf16(Order::Little) => "utf-16le",
+            Self::Utf16(Order::Big) => "utf-16be",
+            Self::Latin1 => "latin1",
+            Self::Cp1252 => "cp1252",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|encoding| encoding.name() == name)
+    }
+
+    /// Returns its byte order mark, U+FEFF, if it has one.
+    fn mark(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Utf8 => Some(b"\xef\xbb\xbf"),
+            Self::Utf16(Order::Little) => Some(b"\xff\xfe"),
+            Self::Utf16(Order::Big) => Some(b"\xfe\xff"),
+            Self::Latin1 | Self::Cp1252 => None,
+        }
+    }
+
+    /// Returns which encoding the byte order mark at the beginning of a text is of.
+    fn marked(text: &[u8]) -> Option<Self> {
+        let has_mark = |encoding: &Self| encoding.mark().is_some_and(|mark| text.starts_with(mark));
+        Self::ALL.into_iter().find(has_mark)
+    }
+}
+
+/// Returns how many bytes at the beginning are ASCII, by spans: at least those are.
+fn ascii(bytes: &[u8]) -> usize {
+    const SPAN: usize = 64;
+    let spans = bytes.chunks(SPAN).take_while(|span| span.is_ascii()).count();
+    let end = (spans * SPAN).min(bytes.len());
+    end + bytes[end..].iter().take_while(|byte| byte.is_ascii()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_have_names_and_some_have_marks() {
+        for encoding in Encoding::ALL {
+            assert_eq!(Encoding::named(encoding.name()), Some(encoding));
+            if let Some(mark) = encoding.mark() {
+                assert_eq!(Encoding::marked(&[mark, b"text"].concat()), Some(encoding));
+            }
+        }
+        assert_eq!(Encoding::named("ebcdic"), None);
+        assert_eq!(Encoding::marked(b"\xef\xbb"), None);
+    }
+
+    #[test]
+    fn ascii_ends_where_it_ends() {
+        for length in [0, 1, 63, 64, 65, 200] {
+            let text = vec![b'a'; length];
+            assert_eq!(ascii(&text), length);
+            assert_eq!(ascii(&[&text[..], b"\x80bc"].concat()), length);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! UTF-16 in blocks.
+
+use super::Order;
+use crate::out::Out;
+use crate::step::{Refusal, Stop};
+
+/// Units that are looked at in one go.
+const SPAN: usize = 32;
+
+/// Makes UTF-8 of UTF-16, wherever the blocks are cut.
+pub(super) struct Utf16 {
+    order: Order,
+    /// Where the next unit stands in the input.
+    position: u64,
+    /// The first byte of a unit that the last block broke off.
+    broken: Option<u8>,
+    /// The first half of a pair that stands for one character.
+    high: Option<u16>,
+}
+
+impl Utf16 {
+    /// Returns the state after so many bytes that are none of its own.
+    pub(super) fn at(position: u64, order: Order) -> Self {
+        Self { order, position, broken: None, high: None }
+    }
+
+    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        if let (Some(first), [second, after @ ..]) = (self.broken, rest) {
+            self.broken = None;
+            self.unit([first, *second], out)?;
+            rest = after;
+        }
+        let (units, last) = rest.as_chunks();
+        for span in units.chunks(SPAN) {
+            if self.high.is_none() && self.put_ascii(span, out)? {
+                continue;
+            }
+            for unit in span {
+                self.unit(*unit, out)?;
+            }
+        }
+        if let [last] = last {
+            self.broken = Some(*last);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(&self) -> Result<(), Stop> {
+        if self.high.is_some() {
+            return Err(self.unpaired(self.position - 2));
+        }
+        match self.broken {
+            Some(_) => Err(Refusal::at(self.position, "half a unit of UTF-16").into()),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, unit: [u8; 2]) -> u16 {
+        match self.order {
+            Order::Little => u16::from_le_bytes(unit),
+            Order::Big => u16::from_be_bytes(unit),
+        }
+    }
+
+    /// Puts a span if it is ASCII, which most is in most languages that are written so, and returns
+    /// whether it was. All units at once: the compiler makes vector instructions of it.
+    fn put_ascii(&mut self, span: &[[u8; 2]], out: &mut Out<'_>) -> Result<bool, Stop> {
+        let all = span.iter().fold(0, |all, unit| all | self.value(*unit));
+        if all >= 0x80 {
+            return Ok(false);
+        }
+        let mut text = [0; SPAN];
+        for (byte, unit) in text.iter_mut().zip(span) {
+            // The other byte is 0.
+            *byte = unit[0] | unit[1];
+        }
+        out.put(&text[..span.len()])?;
+        self.position += 2 * span.len() as u64;
+        Ok(true)
+    }
+
+    fn unit(&mut self, unit: [u8; 2], out: &mut Out<'_>) -> Result<(), Stop> {
+        let unit = self.value(unit);
+        let character = match (self.high, unit) {
+            (None, 0xd800..=0xdbff) => {
+                self.high = Some(unit);
+                self.position += 2;
+                return Ok(());
+            }
+            (Some(high), 0xdc00..=0xdfff) => {
+                self.high = None;
+                let (high, low) = (u32::from(high) - 0xd800, u32::from(unit) - 0xdc00);
+                char::from_u32(0x1_0000 + (high << 10) + low)
+            }
+            (Some(_), _) => return Err(self.unpaired(self.position - 2)),
+            (None, _) => char::from_u32(u32::from(unit)),
+        };
+        let character = character.ok_or_else(|| self.unpaired(self.position))?;
+        self.position += 2;
+        out.put(character.encode_utf8(&mut [0; 4]).as_bytes())
+    }
+
+    fn unpaired(&self, position: u64) -> Stop {
+        Refusal::at(position, "half a character of UTF-16 (a surrogate alone)").into()
+    }
+}
