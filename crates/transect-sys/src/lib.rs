@@ -36,6 +36,7 @@ mod attributes;
 mod batch;
 mod choice;
 mod fault;
+pub mod file;
 pub mod host;
 mod name;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]

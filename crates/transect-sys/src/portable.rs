@@ -254,7 +254,7 @@ fn file_type_of(file_type: std::fs::FileType) -> FileType {
 }
 
 #[cfg(unix)]
-fn attributes_of(metadata: &Metadata) -> Attributes {
+pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     use std::os::unix::fs::MetadataExt;
     let time = |seconds: i64, nanoseconds: i64| {
         seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
@@ -277,7 +277,7 @@ fn attributes_of(metadata: &Metadata) -> Attributes {
 
 /// `std` tells neither file id nor allocated size here: they stay absent.
 #[cfg(not(unix))]
-fn attributes_of(metadata: &Metadata) -> Attributes {
+pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));
     attributes.set_size(metadata.len());
     if let Some(mtime) = metadata.modified().ok().and_then(nanoseconds) {

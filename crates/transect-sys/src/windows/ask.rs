@@ -135,7 +135,7 @@ pub(super) fn known_device(volume: Volume, want: FieldMask) -> Option<Attributes
 ///
 /// # Errors
 /// Whatever the system says.
-pub(super) fn attributes_of(
+pub(crate) fn attributes_of(
     handle: BorrowedHandle<'_>,
     want: FieldMask,
     device: Option<u64>,

@@ -22,6 +22,6 @@ pub use find::{FindCall, FindReader};
 pub use handle_reader::{DirHandle, HandleReader};
 pub use query::DirectoryCall;
 
-pub(crate) use ask::complete;
+pub(crate) use ask::{attributes_of, complete};
 pub(crate) use find::{listed_type, stored_name};
 pub(crate) use path::verbatim;

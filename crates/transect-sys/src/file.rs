@@ -1,0 +1,81 @@
+//! Single files, for whoever reads and writes them: what they are, and how they are closed.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::attributes::{Attributes, FieldMask};
+use crate::fault::Fault;
+use crate::portable::PortableReader;
+use crate::reader::Reader;
+
+/// Returns all that the system tells of an open file.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn attributes_of(file: &File) -> io::Result<Attributes> {
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        crate::windows::attributes_of(file.as_handle(), FieldMask::all(), None)
+    }
+    #[cfg(not(windows))]
+    Ok(crate::portable::attributes_of(&file.metadata()?))
+}
+
+/// Returns all that the system tells of what a path leads to. A link is followed; one that leads
+/// nowhere is told of itself.
+///
+/// # Errors
+/// Whatever the system says, also that there is nothing.
+pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
+    PortableReader::new().stat_root(path, FieldMask::all(), true).map_err(|fault| match fault {
+        Fault::Vanished => io::ErrorKind::NotFound.into(),
+        Fault::Failed(error) => error,
+    })
+}
+
+/// Closes a file, and tells what `std` keeps to itself: network file systems and quotas may say
+/// only now that what was written found no place.
+///
+/// # Errors
+/// Whatever the system says. The file is closed all the same.
+pub fn close(file: File) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::IntoRawFd;
+        // SAFETY: the descriptor was ours alone, and nobody has it after this call.
+        let answer = unsafe { libc::close(file.into_raw_fd()) };
+        let error = io::Error::last_os_error();
+        // Linux has closed it when it says so; to try again would close somebody else's.
+        if answer != 0 && error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    drop(file);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attributes::FileType;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn an_open_file_and_its_path_are_the_same() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        std::fs::write(&path, "12345").unwrap();
+        let file = File::open(&path).unwrap();
+        let (open, named) = (attributes_of(&file).unwrap(), attributes_at(&path).unwrap());
+        assert_eq!(open.file_type(), FileType::File);
+        assert_eq!((open.size(), open.mtime()), (Some(5), named.mtime()));
+        assert!(open.file_id().is_some());
+        assert_eq!(open.file_id(), named.file_id());
+        close(file).unwrap();
+        let missing = attributes_at(&temp.join("missing")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+}
