@@ -16,6 +16,8 @@ mod browser;
 mod counts;
 #[cfg(unix)]
 mod descriptors;
+#[cfg(target_os = "linux")]
+mod mount;
 pub mod oracle;
 #[cfg(windows)]
 mod shell;
@@ -30,6 +32,8 @@ pub use browser::Browser;
 pub use counts::Counts;
 #[cfg(unix)]
 pub use descriptors::limit_descriptors;
+#[cfg(target_os = "linux")]
+pub use mount::Mount;
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;

@@ -1,58 +1,15 @@
 //! Other file systems below a root. Mounting needs privilege: without it the tests say so.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use transect::{ScanOptions, SkipReason};
 use transect_testkit::oracle::{oracle, oracle_on_one_device};
-use transect_testkit::{TempDir, loudly_skip, trees, within};
+use transect_testkit::{Mount, TempDir, loudly_skip, trees, within};
 
 use crate::support::{
     assert_complete, combinations, counts, paths, readable, scan, skipped, totals,
 };
-
-/// A mounted file system, unmounted when this is dropped.
-struct Mount(PathBuf);
-
-impl Mount {
-    /// Mounts, or says why not.
-    fn new(arguments: &[&str], at: &Path) -> Result<Self, String> {
-        std::fs::create_dir_all(at).unwrap();
-        run(Command::new("mount").args(arguments).arg(at))?;
-        Ok(Self(at.to_owned()))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let unmounted = run(Command::new("umount").arg("--lazy").arg(&self.0));
-        if !std::thread::panicking() {
-            unmounted.expect("what was mounted can be unmounted");
-        }
-    }
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?}: {}", said.trim()))
-}
-
-fn tmpfs(at: &Path) -> Result<Mount, String> {
-    Mount::new(&["-t", "tmpfs", "-o", "size=64m", "transect"], at)
-}
-
-/// Makes a file system in the file `image` and mounts it.
-fn ext4(image: &Path, options: &[&str], at: &Path) -> Result<Mount, String> {
-    let file = std::fs::File::create(image).unwrap();
-    file.set_len(64 << 20).unwrap();
-    let make = ["-q", "-F", "-N", "20000"];
-    run(Command::new("mkfs.ext4").args(make).args(options).arg(image))?;
-    Mount::new(&["-o", "loop", image.to_str().unwrap()], at)
-}
 
 /// A tree with a tmpfs and an ext4 below it, each with something in it.
 struct Mounted {
@@ -68,17 +25,17 @@ fn mounted(test: &str) -> Option<Mounted> {
     std::fs::create_dir(&root).unwrap();
     trees::basic(&root);
     let mount = || -> Result<[Mount; 3], String> {
-        let memory = tmpfs(&root.join("src/memory"))?;
+        let memory = Mount::tmpfs("64m", &root.join("src/memory"))?;
         trees::hardlinks(&{
             let tree = root.join("src/memory/tree");
             std::fs::create_dir(&tree).unwrap();
             tree
         });
         // The mount table writes such a name in octal.
-        let disk = ext4(&temp.join("image"), &[], &root.join("a disk\n\\ here"))?;
+        let disk = Mount::ext4(&temp.join("image"), &[], &root.join("a disk\n\\ here"))?;
         trees::basic(&root.join("a disk\n\\ here"));
-        let nested = tmpfs(&root.join("a disk\n\\ here/src/nested"))?;
-        std::fs::write(nested.0.join("file"), "nested").unwrap();
+        let nested = Mount::tmpfs("64m", &root.join("a disk\n\\ here/src/nested"))?;
+        std::fs::write(nested.path().join("file"), "nested").unwrap();
         Ok([nested, memory, disk])
     };
     match mount() {
@@ -179,7 +136,7 @@ fn directories_of_other_layouts_are_listed_to_their_ends() {
     for layout in ["^dir_index", "inline_data", "^extents,^64bit"] {
         let temp = TempDir::new();
         let root = temp.join("tree");
-        let disk = match ext4(&temp.join("image"), &["-O", layout], &root) {
+        let disk = match Mount::ext4(&temp.join("image"), &["-O", layout], &root) {
             Ok(disk) => disk,
             Err(reason) => return loudly_skip("directories_of_other_layouts", reason),
         };

@@ -1,0 +1,70 @@
+//! File systems mounted for a test. It takes a privilege: without it a test says so.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A mounted file system, unmounted when this is dropped.
+#[derive(Debug)]
+pub struct Mount(PathBuf);
+
+impl Mount {
+    /// Mounts with these arguments of `mount` on a directory, which is made.
+    ///
+    /// # Errors
+    /// Why it could not be mounted.
+    ///
+    /// # Panics
+    /// If the directory cannot be made.
+    pub fn new(arguments: &[&str], at: &Path) -> Result<Self, String> {
+        std::fs::create_dir_all(at).expect("a directory to mount on");
+        run(Command::new("mount").args(arguments).arg(at))?;
+        Ok(Self(at.to_owned()))
+    }
+
+    /// Mounts memory for so many bytes, as `mount` writes them.
+    ///
+    /// # Errors
+    /// Why it could not be mounted.
+    pub fn tmpfs(size: &str, at: &Path) -> Result<Self, String> {
+        Self::new(&["-t", "tmpfs", "-o", &format!("size={size}"), "transect"], at)
+    }
+
+    /// Makes a file system of 64 MB in the file `image`, with these arguments of `mkfs.ext4`, and
+    /// mounts it.
+    ///
+    /// # Errors
+    /// Why it could not be made or mounted.
+    ///
+    /// # Panics
+    /// If the image cannot be made.
+    pub fn ext4(image: &Path, options: &[&str], at: &Path) -> Result<Self, String> {
+        let file = std::fs::File::create(image).expect("an image");
+        file.set_len(64 << 20).expect("an image may have holes");
+        let make = ["-q", "-F", "-N", "20000"];
+        run(Command::new("mkfs.ext4").args(make).args(options).arg(image))?;
+        Self::new(&["-o", "loop", image.to_str().expect("a path of tests is text")], at)
+    }
+
+    /// Returns where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let unmounted = run(Command::new("umount").arg("--lazy").arg(&self.0));
+        if !std::thread::panicking() {
+            unmounted.expect("what was mounted can be unmounted");
+        }
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}", said.trim()))
+}
