@@ -11,6 +11,16 @@
 #![forbid(unsafe_code)]
 
 pub mod chain;
+mod error;
 pub mod out;
+pub mod pass;
+pub mod publish;
+mod source;
 pub mod step;
 pub mod steps;
+mod system;
+mod whole_file;
+
+pub use error::{Error, Operation, Unfit};
+pub use source::Source;
+pub use whole_file::{Report, transform, transform_into};

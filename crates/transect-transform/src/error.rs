@@ -1,0 +1,196 @@
+//! What can go wrong with one file: every error says what could not be done, to which file, and why.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::FileType;
+
+use crate::step::Refusal;
+
+/// What was being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Reading the input.
+    Read,
+    /// Making the temporary file, or giving it its name.
+    Create,
+    /// Writing the result.
+    Write,
+    /// Waiting until the device has it.
+    Sync,
+    /// Putting the result in the place of what is there.
+    Replace,
+    /// Doing the steps.
+    Transform,
+}
+
+impl Operation {
+    /// Returns the word for the operation, as it stands in messages and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Create => "create",
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::Replace => "replace",
+            Self::Transform => "transform",
+        }
+    }
+}
+
+/// Why something that is there is not touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// It is no regular file.
+    NotAFile(FileType),
+    /// It is there already, and may not be replaced.
+    Exists,
+    /// It is the input, and nobody asked for work in place.
+    IsInput,
+    /// It is not the input, though work in place was asked for.
+    NotInput,
+    /// It has that many names: they would no longer be the same file.
+    ManyNames(u32),
+    /// It is a link that leads nowhere.
+    LinkToNowhere,
+    /// The path ends in no name.
+    NoName,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAFile(file_type) => write!(f, "it is {}", article(*file_type)),
+            Self::Exists => f.write_str("it exists already"),
+            Self::IsInput => f.write_str("it is the input itself"),
+            Self::NotInput => f.write_str("it is not the input, which was to be changed in place"),
+            Self::ManyNames(names) => {
+                write!(
+                    f,
+                    "it has {names} names (hard links), and would keep its content under the others"
+                )
+            }
+            Self::LinkToNowhere => f.write_str("it is a link that leads nowhere"),
+            Self::NoName => f.write_str("the path does not end in the name of a file"),
+        }
+    }
+}
+
+/// Returns a type as it stands in a sentence.
+fn article(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a link that leads nowhere",
+        FileType::Block => "a block device",
+        FileType::Char => "a character device",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::File => "a file",
+        FileType::Unknown => "no regular file",
+    }
+}
+
+/// Why a file was not transformed. What the target held before is untouched.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused.
+    System {
+        /// What was being done.
+        operation: Operation,
+        /// To which file: for the temporary that of its target.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is not one that this is done to.
+    Unfit {
+        /// What was to be done.
+        operation: Operation,
+        /// To which file.
+        path: PathBuf,
+        /// Why not.
+        reason: Unfit,
+    },
+    /// The file became another one meanwhile, so that the result is of neither.
+    Changed {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A step does not take what the file holds.
+    Refused {
+        /// Which file.
+        path: PathBuf,
+        /// Where and why.
+        refusal: Refusal,
+    },
+    /// The method cannot do the work: its name, and why.
+    Impossible(&'static str, &'static str),
+    /// Somebody asked to stop.
+    Cancelled {
+        /// Which file was at work.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    /// Returns what makes an error of the system's answer about `path`.
+    pub(crate) fn system(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { operation, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn unfit(operation: Operation, path: &Path, reason: Unfit) -> Self {
+        Self::Unfit { operation, path: path.to_owned(), reason }
+    }
+
+    /// Returns what makes an error of a step's refusal of what is in `path`.
+    pub(crate) fn refused(path: &Path) -> impl FnOnce(Refusal) -> Self {
+        move |refusal| Self::Refused { path: path.to_owned(), refusal }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut cannot = |operation: Operation, path: &Path, why: &dyn fmt::Display| {
+            write!(f, "cannot {} '{}': {why}", operation.as_str(), path.display())
+        };
+        match self {
+            Self::System { operation, path, source } => {
+                cannot(*operation, path, &transect::reason(source))
+            }
+            Self::Unfit { operation, path, reason } => cannot(*operation, path, reason),
+            Self::Changed { path } => {
+                cannot(Operation::Transform, path, &"it changed while it was read")
+            }
+            Self::Refused { path, refusal } => cannot(Operation::Transform, path, refusal),
+            Self::Impossible(method, why) => {
+                write!(f, "method '{method}' cannot be used here: {why}")
+            }
+            Self::Cancelled { path } => cannot(Operation::Transform, path, &"stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            Self::Refused { refusal, .. } => Some(refusal),
+            _ => None,
+        }
+    }
+}
+
+/// For [`Write`](std::io::Write), which knows errors of the system only.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::System { source, .. } => source.kind(),
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -1,0 +1,122 @@
+//! How the bytes get from the input to the output.
+
+use crate::error::Error;
+use crate::publish::Replacement;
+use crate::step::Shape;
+
+/// A way of reading and writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IoMethod {
+    /// One block, read, changed where it lies and written: nothing is copied in between.
+    Buffered,
+    /// The buffered readers and writers of the standard library: what most programs do.
+    Streams,
+    /// The kernel copies, or shares the blocks of the device: for copies only.
+    KernelCopy,
+    /// Three threads, for reading, the steps and writing: for steps that are slower than the device.
+    Pipeline,
+}
+
+/// Where the result of a pass goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: what counts is what the steps find, and whether the result would be another.
+    Nowhere,
+    /// Into another file.
+    Elsewhere,
+    /// In the place of the input, if it differs.
+    InPlace,
+}
+
+impl Destination {
+    pub(super) fn of(out: &Replacement) -> Self {
+        if out.is_in_place() { Self::InPlace } else { Self::Elsewhere }
+    }
+}
+
+impl IoMethod {
+    /// All methods.
+    pub const ALL: &'static [Self] =
+        &[Self::Buffered, Self::Streams, Self::KernelCopy, Self::Pipeline];
+
+    /// Returns the name of the method, as users type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Buffered => "buffered",
+            Self::Streams => "streams",
+            Self::KernelCopy => "kernel-copy",
+            Self::Pipeline => "pipeline",
+        }
+    }
+
+    /// Chooses a method for work of a shape (`None`: a copy). What was asked for is taken or refused,
+    /// never replaced.
+    ///
+    /// # Errors
+    /// The method that was asked for cannot do this work.
+    pub fn choose(
+        asked: Option<Self>,
+        shape: Option<Shape>,
+        destination: Destination,
+    ) -> Result<Self, Error> {
+        let Some(method) = asked else {
+            let copy = shape.is_none() && destination == Destination::Elsewhere;
+            return Ok(if copy { Self::KernelCopy } else { Self::Buffered });
+        };
+        match method.refusal(shape, destination) {
+            Some(why) => Err(Error::Impossible(method.as_str(), why)),
+            None => Ok(method),
+        }
+    }
+
+    /// Returns why this method cannot do such work.
+    fn refusal(self, shape: Option<Shape>, destination: Destination) -> Option<&'static str> {
+        match (self, shape, destination) {
+            (Self::KernelCopy, Some(_), _) => {
+                Some("the kernel copies what is there, and no step sees it")
+            }
+            (Self::KernelCopy, None, Destination::Nowhere) => Some("there is nothing to copy to"),
+            (Self::KernelCopy, None, Destination::InPlace) => {
+                Some("a copy in place would change nothing")
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_reason() {
+        let choose = |method, shape, destination| {
+            IoMethod::choose(Some(method), shape, destination).map_err(|error| error.to_string())
+        };
+        let refused = choose(IoMethod::KernelCopy, Some(Shape::Reduce), Destination::Elsewhere);
+        assert_eq!(
+            refused.unwrap_err(),
+            "method 'kernel-copy' cannot be used here: the kernel copies what is there, and no \
+             step sees it"
+        );
+        for destination in [Destination::Nowhere, Destination::InPlace] {
+            assert!(choose(IoMethod::KernelCopy, None, destination).is_err());
+        }
+        for method in [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline] {
+            for shape in [None, Some(Shape::SameSize), Some(Shape::Resizing), Some(Shape::Reduce)] {
+                for to in [Destination::Nowhere, Destination::Elsewhere, Destination::InPlace] {
+                    assert_eq!(choose(method, shape, to).unwrap(), method);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_is_left_to_the_kernel_unless_told_otherwise() {
+        let choose = |shape, to| IoMethod::choose(None, shape, to).unwrap();
+        assert_eq!(choose(None, Destination::Elsewhere), IoMethod::KernelCopy);
+        assert_eq!(choose(None, Destination::InPlace), IoMethod::Buffered);
+        assert_eq!(choose(Some(Shape::SameSize), Destination::Elsewhere), IoMethod::Buffered);
+    }
+}

@@ -1,0 +1,161 @@
+//! One pass over one file.
+//!
+//! ```text
+//! source ─► fill a block ─► step ─► outlet ─► writer ─► replacement
+//!                                     │
+//!                                     └ in place: compares, and writes from the first difference
+//! ```
+//!
+//! The methods differ in who fills blocks and who writes them; what is done with them is one loop
+//! (`work.rs`).
+
+mod block;
+mod copy;
+mod file_writer;
+mod method;
+mod outlet;
+mod pipeline;
+mod streams;
+mod work;
+
+use block::Block;
+use copy::Copier;
+use file_writer::FileWriter;
+pub use method::{Destination, IoMethod};
+use outlet::{Came, Writer};
+use streams::{StreamInput, StreamWriter};
+use transect::Cancel;
+use work::{DirectInput, Scratch, Work};
+
+use crate::error::Error;
+use crate::publish::Replacement;
+use crate::source::Source;
+use crate::step::{Finding, Step};
+
+/// The block for large files: larger ones are not faster, and leave the processor's cache.
+const LARGE_BLOCK: usize = 256 << 10;
+
+/// The block for files below [`LARGE_FILE`]: less memory is touched.
+const SMALL_BLOCK: usize = 128 << 10;
+
+/// Where large files begin.
+const LARGE_FILE: u64 = 1 << 20;
+
+/// How files are passed over.
+#[derive(Clone, Debug, Default)]
+pub struct PassOptions {
+    /// The method; chosen for each file if nothing is said.
+    pub method: Option<IoMethod>,
+    /// How many bytes are read at once; chosen for each file if nothing is said.
+    pub block: Option<usize>,
+    /// A request to stop, looked at between blocks.
+    pub cancel: Cancel,
+}
+
+/// What came of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// The length of the input.
+    pub bytes_in: u64,
+    /// The length of the result.
+    pub bytes_out: u64,
+    /// Whether the result differs from the input; `None` if that was not looked at, because it goes
+    /// into another file anyway.
+    pub changed: Option<bool>,
+    /// What the steps found.
+    pub findings: Vec<Finding>,
+    /// How it was done.
+    pub method: IoMethod,
+}
+
+/// Passes over files, one after the other, with the same memory.
+#[derive(Debug, Default)]
+pub struct Passes {
+    options: PassOptions,
+    block: Block,
+    scratch: Scratch,
+}
+
+impl Passes {
+    /// Returns passes with these options.
+    pub fn new(options: PassOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Reads a file to its end, through a step, into `out`; and makes sure that nobody changed it
+    /// meanwhile. Without a step it is copied; without `out` it is only looked at.
+    ///
+    /// In place, nothing is made or written before the result differs from the input: the temporary
+    /// file then begins with a copy of what was the same. It remains to publish `out`.
+    ///
+    /// # Errors
+    /// The method cannot do this; the step refuses what it reads; the file changed; somebody asked
+    /// to stop; or whatever the system says.
+    pub fn run(
+        &mut self,
+        source: &Source,
+        step: Option<&mut dyn Step>,
+        out: Option<&mut Replacement>,
+    ) -> Result<Passed, Error> {
+        let shape = step.as_ref().map(|step| step.shape());
+        let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
+        let method = IoMethod::choose(self.options.method, shape, destination)?;
+        let ((bytes_out, changed), findings) = match (method, out) {
+            (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
+            (_, out) => {
+                let cancel = self.options.cancel.clone();
+                let mut file = out.map(|out| FileWriter::new(source, out, shape, &cancel));
+                let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
+                self.work(source, step, method, destination, writer)?
+            }
+        };
+        source.verify_unchanged()?;
+        Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method })
+    }
+
+    fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
+        let copier = Copier { source, out, cancel: &self.options.cancel, block: &mut self.block };
+        copier.whole()?;
+        Ok((source.consumed(), None))
+    }
+
+    fn work(
+        &mut self,
+        source: &Source,
+        step: Option<&mut dyn Step>,
+        method: IoMethod,
+        destination: Destination,
+        writer: Option<&mut (dyn Writer + Send)>,
+    ) -> Result<(Came, Vec<Finding>), Error> {
+        let size = self.options.block.unwrap_or_else(|| block_for(source)).max(1);
+        let Self { options, block, scratch } = self;
+        let work = Work { source, step, destination, cancel: &options.cancel, scratch };
+        match method {
+            IoMethod::Streams => {
+                let mut stream = writer.map(|writer| StreamWriter::new(writer));
+                let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
+                work.run(&mut StreamInput::new(source, block, size), stream)
+            }
+            IoMethod::Pipeline => {
+                pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+            }
+            IoMethod::Buffered | IoMethod::KernelCopy => {
+                let writer = writer.map(|writer| writer as &mut dyn Writer);
+                work.run(&mut DirectInput { source, block, size, ended: false }, writer)
+            }
+        }
+    }
+}
+
+/// Returns how much of a file is read at once, if nobody says.
+fn block_for(source: &Source) -> usize {
+    if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
+}
+
+/// Hears a request to stop.
+fn check(cancel: &Cancel, source: &Source) -> Result<(), Error> {
+    if cancel.is_cancelled() {
+        return Err(Error::Cancelled { path: source.path().to_owned() });
+    }
+    Ok(())
+}

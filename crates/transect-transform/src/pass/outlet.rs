@@ -1,0 +1,117 @@
+//! What becomes of a result: compared with the input while they are the same, written from where
+//! they differ.
+
+use super::Destination;
+use crate::error::Error;
+use crate::source::Source;
+
+/// What came out: the length of the result, and whether it differs from the input if that was
+/// looked at.
+pub(super) type Came = (u64, Option<bool>);
+
+/// Who writes a result: itself, or through something in between.
+pub(super) trait Writer {
+    /// Begins with what the input begins with: its first `prefix` bytes.
+    fn start(&mut self, prefix: u64) -> Result<(), Error>;
+
+    /// Appends to the result.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Appends what was kept back.
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What an outlet does with the next bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// So far, the result is what the input begins with. Nothing is written.
+    Comparing,
+    /// They differ, or nobody asked.
+    Writing,
+}
+
+/// The end of a pass.
+pub(super) struct Outlet<'a, 'w> {
+    source: &'a Source,
+    /// Nothing if nobody wants the result, but to know whether it differs.
+    writer: Option<&'a mut (dyn Writer + 'w)>,
+    mode: Mode,
+    compares: bool,
+    length: u64,
+}
+
+impl<'a, 'w> Outlet<'a, 'w> {
+    /// Returns an outlet that writes all it is given, or compares first.
+    pub(super) fn new(
+        source: &'a Source,
+        destination: Destination,
+        writer: Option<&'a mut (dyn Writer + 'w)>,
+    ) -> Result<Self, Error> {
+        let compares = destination != Destination::Elsewhere;
+        let mut outlet = Self { source, writer, mode: Mode::Comparing, compares, length: 0 };
+        if !compares {
+            outlet.differ()?;
+        }
+        Ok(outlet)
+    }
+
+    /// Returns whether it still matters what the input was.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.mode == Mode::Comparing
+    }
+
+    /// Takes a part of the result. `input` is what was read last, from `input_at` on.
+    pub(super) fn put(&mut self, result: &[u8], input: &[u8], input_at: u64) -> Result<(), Error> {
+        if self.is_comparing() && !self.is_input(result, input, input_at)? {
+            self.differ()?;
+        }
+        self.go_on(result)
+    }
+
+    /// Takes a part of the result that is what the input has at this place.
+    pub(super) fn put_same(&mut self, result: &[u8]) -> Result<(), Error> {
+        self.go_on(result)
+    }
+
+    fn go_on(&mut self, result: &[u8]) -> Result<(), Error> {
+        self.length += result.len() as u64;
+        match &mut self.writer {
+            Some(writer) if self.mode == Mode::Writing => writer.write(result),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether the input has the same at the same place. What a step keeps back lies before
+    /// the last block, and is read once more; what would lie behind it is not known to be the same.
+    fn is_input(&self, result: &[u8], input: &[u8], input_at: u64) -> Result<bool, Error> {
+        let Some(inside) = self.length.checked_sub(input_at) else {
+            let before = usize::try_from(input_at - self.length).unwrap_or(usize::MAX);
+            let (before, rest) = result.split_at(before.min(result.len()));
+            return Ok(input.starts_with(rest) && self.source.holds(before, self.length)?);
+        };
+        let inside = usize::try_from(inside).ok().and_then(|inside| input.get(inside..));
+        Ok(inside.is_some_and(|input| input.starts_with(result)))
+    }
+
+    fn differ(&mut self) -> Result<(), Error> {
+        self.mode = Mode::Writing;
+        match &mut self.writer {
+            Some(writer) => writer.start(self.length),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends.
+    pub(super) fn finish(mut self) -> Result<Came, Error> {
+        if self.is_comparing() && self.length != self.source.consumed() {
+            self.differ()?;
+        }
+        let differs = self.mode == Mode::Writing;
+        if let (true, Some(writer)) = (differs, &mut self.writer) {
+            writer.flush()?;
+        }
+        Ok((self.length, self.compares.then_some(differs)))
+    }
+}

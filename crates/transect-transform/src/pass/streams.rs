@@ -1,0 +1,85 @@
+//! The buffered readers and writers of the standard library, with the buffers they come with.
+
+use std::io::{BufReader, BufWriter, Read, Write};
+
+use super::block::Block;
+use super::outlet::Writer;
+use super::work::Input;
+use crate::error::{Error, Operation};
+use crate::source::{Source, fill};
+
+/// Reads blocks through a buffer.
+pub(super) struct StreamInput<'a> {
+    source: &'a Source,
+    reader: BufReader<&'a Source>,
+    block: &'a mut Block,
+    size: usize,
+}
+
+impl<'a> StreamInput<'a> {
+    pub(super) fn new(source: &'a Source, block: &'a mut Block, size: usize) -> Self {
+        Self { source, reader: BufReader::new(source), block, size }
+    }
+}
+
+impl Input for StreamInput<'_> {
+    fn next(&mut self) -> Result<&mut [u8], Error> {
+        let block = self.block.first(self.size);
+        let read = fill(self.reader.by_ref(), block);
+        let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
+        Ok(&mut block[..read])
+    }
+}
+
+/// Writes through a buffer.
+pub(super) struct StreamWriter<'a>(BufWriter<Through<'a>>);
+
+impl<'a> StreamWriter<'a> {
+    pub(super) fn new(writer: &'a mut dyn Writer) -> Self {
+        Self(BufWriter::new(Through { writer, failed: None }))
+    }
+
+    /// Tells what the writer behind said: the buffer knows errors of the system only.
+    fn told(&mut self, answer: std::io::Result<()>) -> Result<(), Error> {
+        match answer {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.0.get_mut().failed.take().expect("BUG: only it can fail")),
+        }
+    }
+}
+
+impl Writer for StreamWriter<'_> {
+    fn start(&mut self, prefix: u64) -> Result<(), Error> {
+        self.0.get_mut().writer.start(prefix)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let answer = self.0.write_all(bytes);
+        self.told(answer)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let answer = self.0.flush();
+        self.told(answer)
+    }
+}
+
+/// A writer as the standard library knows it.
+struct Through<'a> {
+    writer: &'a mut dyn Writer,
+    failed: Option<Error>,
+}
+
+impl Write for Through<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.writer.write(bytes).map_err(|error| {
+            self.failed = Some(error);
+            std::io::ErrorKind::Other
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

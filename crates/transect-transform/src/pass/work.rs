@@ -1,0 +1,127 @@
+//! What is done with the blocks of a file, whoever reads and writes them.
+
+use transect::Cancel;
+
+use super::block::Block;
+use super::outlet::{Came, Outlet, Writer};
+use super::{Destination, check};
+use crate::error::Error;
+use crate::source::Source;
+use crate::step::{Finding, Shape, Step};
+
+/// Where blocks come from.
+pub(super) trait Input {
+    /// Returns the next block, to be changed where it lies. An empty one is the end.
+    fn next(&mut self) -> Result<&mut [u8], Error>;
+}
+
+/// Reads blocks, each with as few calls as can be.
+pub(super) struct DirectInput<'a> {
+    pub(super) source: &'a Source,
+    pub(super) block: &'a mut Block,
+    pub(super) size: usize,
+    pub(super) ended: bool,
+}
+
+impl Input for DirectInput<'_> {
+    fn next(&mut self) -> Result<&mut [u8], Error> {
+        if self.ended {
+            return Ok(&mut []);
+        }
+        let block = self.block.first(self.size);
+        let read = self.source.fill(block)?;
+        // The system has said that nothing follows: it is not asked again.
+        self.ended = read < block.len();
+        Ok(&mut block[..read])
+    }
+}
+
+/// Memory for what becomes of a block.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// The block as it was read, while it is compared.
+    original: Block,
+    /// What a step made of the block.
+    result: Vec<u8>,
+}
+
+/// A step at work on a file.
+pub(super) struct Work<'a, 'b> {
+    pub(super) source: &'a Source,
+    pub(super) step: Option<&'a mut (dyn Step + 'b)>,
+    pub(super) destination: Destination,
+    pub(super) cancel: &'a Cancel,
+    pub(super) scratch: &'a mut Scratch,
+}
+
+impl Work<'_, '_> {
+    /// Takes blocks until the end, and has written what becomes of them.
+    pub(super) fn run(
+        mut self,
+        input: &mut dyn Input,
+        writer: Option<&mut dyn Writer>,
+    ) -> Result<(Came, Vec<Finding>), Error> {
+        let mut outlet = Outlet::new(self.source, self.destination, writer)?;
+        let mut end = 0;
+        loop {
+            check(self.cancel, self.source)?;
+            let block = input.next()?;
+            if block.is_empty() {
+                break;
+            }
+            let at = end;
+            end += block.len() as u64;
+            self.block(block, at, &mut outlet)?;
+        }
+        let findings = self.finish(end, &mut outlet)?;
+        Ok((outlet.finish()?, findings))
+    }
+
+    /// Gives the outlet what the step has kept, and returns what it found.
+    fn finish(self, end: u64, outlet: &mut Outlet<'_, '_>) -> Result<Vec<Finding>, Error> {
+        let Some(step) = self.step else {
+            return Ok(Vec::new());
+        };
+        let result = &mut self.scratch.result;
+        result.clear();
+        step.finish(result).map_err(Error::refused(self.source.path()))?;
+        if step.shape() != Shape::Reduce {
+            outlet.put(result, &[], end)?;
+        }
+        Ok(step.findings())
+    }
+
+    fn block(
+        &mut self,
+        block: &mut [u8],
+        at: u64,
+        outlet: &mut Outlet<'_, '_>,
+    ) -> Result<(), Error> {
+        let Some(step) = &mut self.step else {
+            return outlet.put_same(block);
+        };
+        let refused = Error::refused(self.source.path());
+        let result = &mut self.scratch.result;
+        result.clear();
+        match step.shape() {
+            Shape::SameSize if outlet.is_comparing() => {
+                let original = self.scratch.original.first(block.len());
+                original.copy_from_slice(block);
+                step.change(block);
+                outlet.put(block, original, at)
+            }
+            Shape::SameSize => {
+                step.change(block);
+                outlet.put_same(block)
+            }
+            Shape::Resizing => {
+                step.feed(block, result).map_err(refused)?;
+                outlet.put(result, block, at)
+            }
+            Shape::Reduce => {
+                step.feed(block, result).map_err(refused)?;
+                outlet.put_same(block)
+            }
+        }
+    }
+}

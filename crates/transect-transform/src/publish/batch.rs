@@ -1,0 +1,126 @@
+//! Many results, synced together: one wait for the device instead of one for each file.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+
+use transect_sys::file::attributes_at;
+
+use super::target::folder_of;
+use super::{Durability, Finished, Published, Replacement};
+use crate::error::{Error, Operation};
+use crate::system::{self, FileSystem};
+
+/// What became of one result of a batch.
+type Outcome = Result<Published, Error>;
+
+/// Results that are complete and wait to be put in their places together: each file system is synced
+/// once, then all are renamed, then each folder is synced once.
+///
+/// Until [`Batch::publish`] all targets are what they were. Dropping a batch removes what waits.
+#[derive(Debug, Default)]
+pub struct Batch {
+    waiting: Vec<(u64, Finished)>,
+    settled: Vec<Published>,
+    file_systems: HashMap<u64, Option<FileSystem>>,
+}
+
+impl Batch {
+    /// Returns an empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns how many results wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len() + self.settled.len()
+    }
+
+    /// Returns whether no result waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes a result that is complete. Its file is closed: a batch may be larger than the number of
+    /// files that may be open.
+    ///
+    /// # Errors
+    /// Whatever the system says; the target is what it was.
+    pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
+        result.options.durability = Durability::Batch;
+        let device = self.device_of(result.path())?;
+        match result.finish()? {
+            Some(finished) => self.waiting.push((device, finished)),
+            None => self.settled.push(result.unwritten()),
+        }
+        Ok(())
+    }
+
+    /// Returns the device that a target lies on, whose file system is open from now on.
+    fn device_of(&mut self, target: &Path) -> Result<u64, Error> {
+        let folder = folder_of(target);
+        let attributes = attributes_at(folder).map_err(Error::system(Operation::Sync, target))?;
+        let device = attributes.device().unwrap_or(0);
+        if let Entry::Vacant(unknown) = self.file_systems.entry(device) {
+            let opened = FileSystem::of_folder(folder);
+            unknown.insert(opened.map_err(Error::system(Operation::Sync, target))?);
+        }
+        Ok(device)
+    }
+
+    /// Puts all results in their places, as far as that can be: one that fails keeps no other from
+    /// its place. Returns what became of each.
+    pub fn publish(mut self) -> Vec<Outcome> {
+        let mut outcomes: Vec<Outcome> = self.settled.drain(..).map(Ok).collect();
+        let synced: HashMap<u64, Option<std::io::Result<()>>> = self
+            .file_systems
+            .iter()
+            .map(|(device, system)| (*device, system.as_ref().map(FileSystem::sync)))
+            .collect();
+        let mut folders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (device, finished) in self.waiting.drain(..) {
+            let outcome = sync(&finished, synced.get(&device).and_then(Option::as_ref))
+                .and_then(|()| finished.put_in_place());
+            if let Ok(published) = &outcome {
+                let folder = folder_of(&published.path).to_owned();
+                folders.entry(folder).or_default().push(outcomes.len());
+            }
+            outcomes.push(outcome);
+        }
+        for names in folders.into_values() {
+            sync_names(&names, &mut outcomes);
+        }
+        outcomes
+    }
+}
+
+/// Makes sure that the device has a file: by what its file system said, or by itself.
+fn sync(finished: &Finished, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
+    let synced = match together {
+        Some(Ok(())) => Ok(()),
+        Some(Err(error)) => Err(copy_of(error)),
+        None => finished.temporary.sync(),
+    };
+    synced.map_err(Error::system(Operation::Sync, &finished.target.path))
+}
+
+/// Syncs the folder that all these results lie in: if that fails, all of them have failed.
+fn sync_names(names: &[usize], outcomes: &mut [Outcome]) {
+    let path_of = |outcome: &Outcome| outcome.as_ref().map(|published| published.path.clone()).ok();
+    let Some(first) = names.first().and_then(|&first| path_of(&outcomes[first])) else {
+        return;
+    };
+    let Err(error) = system::sync_folder(folder_of(&first)) else {
+        return;
+    };
+    for &index in names {
+        if let Some(path) = path_of(&outcomes[index]) {
+            outcomes[index] = Err(Error::system(Operation::Sync, &path)(copy_of(&error)));
+        }
+    }
+}
+
+/// Returns the same error once more: every file it is about has one.
+fn copy_of(error: &std::io::Error) -> std::io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
+}

@@ -1,0 +1,334 @@
+//! The output: written beside its target, and put in its place when it is complete.
+//!
+//! ```text
+//! begin ── checks the target; nothing is made yet
+//! start ── .NAME.PID.N.transect beside it, or a file without a name
+//! write
+//! publish ── room given back, attributes, sync, close, rename, sync of the folder
+//! ```
+//!
+//! Until `publish` renames, the target is what it was, whatever happens; dropping a replacement
+//! removes the temporary file. Who is killed leaves that at most.
+
+mod batch;
+mod target;
+mod temporary;
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+pub use batch::Batch;
+use target::Target;
+use temporary::Temporary;
+use transect_sys::Attributes;
+
+use crate::error::{Error, Operation};
+use crate::source::Source;
+use crate::system;
+
+/// What may be done to what is at the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Nothing: the target must be new, until the end.
+    #[default]
+    Keep,
+    /// It may be replaced, unless it is the input.
+    Replace,
+    /// It is the input, and is replaced if the result differs from it.
+    InPlace,
+}
+
+/// What has to be on the device before a result is said to be there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing: after a crash of the system the target may be old, new, or on some file systems empty.
+    #[default]
+    None,
+    /// Each file, before it is put in its place, and its name.
+    File,
+    /// All files of a [`Batch`] at once, before the first is put in its place. Alone, a file is
+    /// treated as with [`Durability::File`].
+    Batch,
+}
+
+/// How results are put in their place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReplaceOptions {
+    /// What may be done to what is there.
+    pub existing: Existing,
+    /// A target with several names (hard links) may be replaced: the others keep the old content.
+    pub break_links: bool,
+    /// What has to be on the device at the end.
+    pub durability: Durability,
+    /// The result has the times of the input.
+    pub keep_times: bool,
+}
+
+/// Something beside the content that a result could not have.
+#[derive(Debug)]
+pub struct Unkept {
+    /// What: `owner`, `permissions`, or the name of an extended attribute.
+    pub what: String,
+    /// Why.
+    pub reason: io::Error,
+}
+
+/// What became of a result.
+#[derive(Debug)]
+pub struct Published {
+    /// The file that holds it: the end of a link, if the target was one.
+    pub path: PathBuf,
+    /// Whether anything was written. In place, a result equal to the input is not.
+    pub written: bool,
+    /// What the new file has not of the one it replaced.
+    pub unkept: Vec<Unkept>,
+}
+
+/// A result on its way to its target.
+///
+/// A new file has the permissions of the input, less what the process's mask takes; one that
+/// replaces another has the owner, the permissions and the extended attributes of that. On Windows
+/// it has what its folder gives.
+#[derive(Debug)]
+pub struct Replacement {
+    target: Target,
+    options: ReplaceOptions,
+    input: Option<Attributes>,
+    temporary: Option<Temporary>,
+    /// How much of the result there is, holes included.
+    length: u64,
+    /// How much room was made; the file is that long already.
+    reserved: u64,
+    /// Where the last hole ends: if nothing follows, the file ends before it.
+    skipped_to: u64,
+}
+
+impl Replacement {
+    /// Looks at the target, and makes nothing.
+    ///
+    /// # Errors
+    /// There is something at the target that is not to be replaced, or no folder to put it in.
+    pub fn begin(
+        target: &Path,
+        source: Option<&Source>,
+        options: ReplaceOptions,
+    ) -> Result<Self, Error> {
+        let target = Target::look_at(target, source, &options)?;
+        let input = source.map(|source| *source.attributes());
+        Ok(Self { target, options, input, temporary: None, length: 0, reserved: 0, skipped_to: 0 })
+    }
+
+    /// Returns where the result will be: the end of a link, if the target is one.
+    pub fn path(&self) -> &Path {
+        &self.target.path
+    }
+
+    /// Returns whether the input is to be replaced, and only if something changed.
+    pub fn is_in_place(&self) -> bool {
+        self.options.existing == Existing::InPlace
+    }
+
+    /// Returns how much of the result there is.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Makes the temporary file, unless it is there.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if self.temporary.is_none() {
+            let mode = self.first_mode();
+            // A batch renames later, and has no room for thousands of open files.
+            let unnamed = !self.target.exists() && self.options.durability != Durability::Batch;
+            let made = Temporary::create(&self.target.path, mode, unnamed);
+            self.temporary =
+                Some(made.map_err(Error::system(Operation::Create, &self.target.path))?);
+        }
+        Ok(())
+    }
+
+    /// Returns the permissions that the temporary file begins with: those of the input, if it will
+    /// be a new file, so that the system applies mask and lists of its folder as always; else
+    /// nobody's but ours, until it has those of what it replaces.
+    fn first_mode(&self) -> u32 {
+        match &self.input {
+            Some(input) if !self.target.exists() => {
+                input.mode().map_or(0o666, |mode| u32::from(mode) & 0o777)
+            }
+            None if !self.target.exists() => 0o666,
+            _ => 0o600,
+        }
+    }
+
+    /// Makes room for a result of `size` bytes, so that a full device shows before anything is
+    /// written. What is not needed is given back at the end.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn reserve(&mut self, size: u64) -> Result<(), Error> {
+        self.start()?;
+        if size > 0 {
+            let reserved = system::reserve(self.file(), size);
+            reserved.map_err(Error::system(Operation::Write, &self.target.path))?;
+            self.reserved = size;
+        }
+        Ok(())
+    }
+
+    /// Goes on `length` bytes further: behind a hole, which reads as zeros and occupies nothing, or
+    /// behind what somebody else put there.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn skip(&mut self, length: u64) -> Result<(), Error> {
+        if length > 0 {
+            self.start()?;
+            self.length += length;
+            let moved = self.file().seek(SeekFrom::Start(self.length));
+            moved.map_err(Error::system(Operation::Write, &self.target.path))?;
+            self.skipped_to = self.length;
+        }
+        Ok(())
+    }
+
+    /// Appends to the result.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.start()?;
+        let written = self.file().write_all(bytes);
+        written.map_err(Error::system(Operation::Write, &self.target.path))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Puts the result in its place.
+    ///
+    /// On Windows no handle of what is replaced may be open: drop the [`Source`] first.
+    ///
+    /// # Errors
+    /// Whatever the system says; the target is what it was, but for what the sync of its folder
+    /// says, which comes last.
+    pub fn publish(mut self) -> Result<Published, Error> {
+        if self.options.durability == Durability::Batch {
+            self.options.durability = Durability::File;
+        }
+        let durable = self.options.durability == Durability::File;
+        let Some(finished) = self.finish()? else {
+            return Ok(self.unwritten());
+        };
+        let published = finished.put_in_place()?;
+        if durable {
+            sync_folder_of(&published.path)?;
+        }
+        Ok(published)
+    }
+
+    /// Completes the temporary file. Nothing if nothing is to be written.
+    fn finish(&mut self) -> Result<Option<Finished>, Error> {
+        if self.is_in_place() && self.temporary.is_none() {
+            return Ok(None);
+        }
+        self.start()?;
+        let path = &self.target.path;
+        if self.reserved > self.length || self.skipped_to == self.length {
+            let cut = self.file().set_len(self.length);
+            cut.map_err(Error::system(Operation::Write, path))?;
+        }
+        let unkept = self.keep_attributes();
+        if self.options.durability == Durability::File {
+            self.file().sync_all().map_err(Error::system(Operation::Sync, path))?;
+        }
+        let mut temporary = self.temporary.take().expect("BUG: it was started above");
+        if self.options.durability == Durability::Batch {
+            temporary.close().map_err(Error::system(Operation::Write, path))?;
+        }
+        let replaces = self.options.existing != Existing::Keep;
+        Ok(Some(Finished { target: self.target.clone(), replaces, temporary, unkept }))
+    }
+
+    fn keep_attributes(&self) -> Vec<Unkept> {
+        let mut unkept = match &self.target.there {
+            Some(there) => system::keep(&self.target.path, there, self.file()),
+            None => Vec::new(),
+        };
+        if let (true, Some(input)) = (self.options.keep_times, &self.input)
+            && let Err(reason) = set_times(self.file(), input)
+        {
+            unkept.push(Unkept { what: "times".to_owned(), reason });
+        }
+        unkept
+    }
+
+    fn unwritten(&self) -> Published {
+        Published { path: self.target.path.clone(), written: false, unkept: Vec::new() }
+    }
+
+    /// Returns the temporary file.
+    pub(crate) fn file(&self) -> &File {
+        self.temporary.as_ref().and_then(Temporary::file).expect("BUG: it was not started")
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes)?;
+        Ok(bytes.len())
+    }
+
+    /// Nothing is kept back.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A temporary file that is complete.
+#[derive(Debug)]
+struct Finished {
+    target: Target,
+    replaces: bool,
+    temporary: Temporary,
+    unkept: Vec<Unkept>,
+}
+
+impl Finished {
+    fn put_in_place(self) -> Result<Published, Error> {
+        let Self { target, replaces, temporary, unkept } = self;
+        target.verify_unchanged()?;
+        let moved = temporary.put_in_place(&target.path, replaces);
+        moved.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists if !replaces => target.appeared(),
+            _ => Error::system(Operation::Replace, &target.path)(error),
+        })?;
+        Ok(Published { path: target.path, written: true, unkept })
+    }
+}
+
+fn sync_folder_of(path: &Path) -> Result<(), Error> {
+    system::sync_folder(target::folder_of(path)).map_err(Error::system(Operation::Sync, path))
+}
+
+fn set_times(file: &File, input: &Attributes) -> io::Result<()> {
+    let mut times = std::fs::FileTimes::new();
+    if let Some(accessed) = input.atime().and_then(system_time) {
+        times = times.set_accessed(accessed);
+    }
+    if let Some(modified) = input.mtime().and_then(system_time) {
+        times = times.set_modified(modified);
+    }
+    file.set_times(times)
+}
+
+fn system_time(nanoseconds: i64) -> Option<SystemTime> {
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    if nanoseconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
+}

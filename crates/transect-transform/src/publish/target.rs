@@ -1,0 +1,119 @@
+//! Where a result is to be, and what may be there already.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::file::attributes_at;
+use transect_sys::{Attributes, FileType};
+
+use super::{Existing, ReplaceOptions};
+use crate::error::{Error, Operation, Unfit};
+use crate::source::{Source, same_state};
+
+/// A target that was looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// Where it is; no link is at its end.
+    pub(super) path: PathBuf,
+    /// What is there, if anything.
+    pub(super) there: Option<Attributes>,
+    /// It is the input: nobody else may have changed it at the end.
+    is_input: bool,
+}
+
+impl Target {
+    /// Looks at what is there, and judges it.
+    pub(super) fn look_at(
+        path: &Path,
+        source: Option<&Source>,
+        options: &ReplaceOptions,
+    ) -> Result<Self, Error> {
+        let unfit = |reason| Err(Error::unfit(Operation::Replace, path, reason));
+        if path.file_name().is_none() {
+            return unfit(Unfit::NoName);
+        }
+        let there = match attributes_at(path) {
+            Ok(attributes) => attributes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Self::new(path, options);
+            }
+            Err(error) => return Err(Error::system(Operation::Create, path)(error)),
+        };
+        match there.file_type() {
+            FileType::File => {}
+            FileType::Symlink => return unfit(Unfit::LinkToNowhere),
+            other => return unfit(Unfit::NotAFile(other)),
+        }
+        let is_input = source.is_some_and(|source| is_same(source, &there));
+        match options.existing {
+            Existing::Keep | Existing::Replace if is_input => return unfit(Unfit::IsInput),
+            Existing::Keep => return unfit(Unfit::Exists),
+            Existing::InPlace if !is_input => return unfit(Unfit::NotInput),
+            Existing::Replace | Existing::InPlace => {}
+        }
+        match there.nlink() {
+            Some(names @ 2..) if !options.break_links => return unfit(Unfit::ManyNames(names)),
+            _ => {}
+        }
+        // The file is replaced, not the link that leads to it.
+        let end = path.canonicalize().map_err(Error::system(Operation::Replace, path))?;
+        Ok(Self { path: end, there: Some(there), is_input })
+    }
+
+    /// Returns a target with nothing there.
+    fn new(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
+        if options.existing == Existing::InPlace {
+            return Err(Error::unfit(Operation::Replace, path, Unfit::NotInput));
+        }
+        let folder = attributes_at(folder_of(path));
+        match folder.map_err(Error::system(Operation::Create, path))?.file_type() {
+            FileType::Directory => Ok(Self { path: path.to_owned(), there: None, is_input: false }),
+            _ => {
+                let error = io::ErrorKind::NotADirectory.into();
+                Err(Error::system(Operation::Create, path)(error))
+            }
+        }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.there.is_some()
+    }
+
+    /// Makes sure that an input changed in place is what was read: else somebody's work is lost.
+    pub(super) fn verify_unchanged(&self) -> Result<(), Error> {
+        let (true, Some(there)) = (self.is_input, &self.there) else {
+            return Ok(());
+        };
+        match attributes_at(&self.path) {
+            Ok(now) if same_state(there, &now) => Ok(()),
+            Ok(_) => Err(Error::Changed { path: self.path.clone() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::Changed { path: self.path.clone() })
+            }
+            Err(error) => Err(Error::system(Operation::Replace, &self.path)(error)),
+        }
+    }
+
+    /// Returns the error for what came to be there meanwhile.
+    pub(super) fn appeared(&self) -> Error {
+        Error::unfit(Operation::Replace, &self.path, Unfit::Exists)
+    }
+}
+
+/// Returns whether what is there is the input. Where the system does not tell files apart, what has
+/// the same size and times is taken for it: refusing costs less than destroying.
+fn is_same(source: &Source, there: &Attributes) -> bool {
+    match (source.identity(), there.file_id()) {
+        (Some(input), Some(there)) => input == there,
+        _ => same_state(source.attributes(), there),
+    }
+}
+
+/// Returns the folder that a path lies in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => path,
+    }
+}

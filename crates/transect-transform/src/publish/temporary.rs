@@ -1,0 +1,108 @@
+//! The file that a result is written to.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::target::folder_of;
+use crate::system;
+
+/// A file in the folder of its target, gone when this is dropped.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    /// Nothing once it is closed.
+    file: Option<File>,
+    /// Nothing if it has no name: then nothing is left of it even if we are killed.
+    name: Option<PathBuf>,
+}
+
+impl Temporary {
+    /// Makes a file for `target`: without a name if that is asked for and can be.
+    pub(super) fn create(target: &Path, mode: u32, unnamed: bool) -> io::Result<Self> {
+        if unnamed && let Some(file) = system::create_unnamed(folder_of(target), mode) {
+            return Ok(Self { file: Some(file), name: None });
+        }
+        let (file, name) = at_free_name(target, |name| system::create_new(name, mode))?;
+        Ok(Self { file: Some(file), name: Some(name) })
+    }
+
+    pub(super) fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// Closes the file, which is then known by its name only.
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        self.file.take().map_or(Ok(()), transect_sys::file::close)
+    }
+
+    /// Waits until the device has the file, closed as it may be.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        match (&self.file, &self.name) {
+            (Some(file), _) => file.sync_all(),
+            // Windows syncs what may be written only.
+            (None, Some(name)) => {
+                File::options().read(true).write(cfg!(windows)).open(name)?.sync_all()
+            }
+            (None, None) => unreachable!("BUG: closed, and without a name"),
+        }
+    }
+
+    /// Gives the file its name, complete as it is, or leaves nothing.
+    pub(super) fn put_in_place(mut self, target: &Path, replace: bool) -> io::Result<()> {
+        if let (Some(file), None) = (&self.file, &self.name) {
+            match system::name(file, target) {
+                Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
+                    // Something appeared that may be replaced, which only renaming does.
+                    let ((), name) = at_free_name(target, |name| system::name(file, name))?;
+                    self.name = Some(name);
+                }
+                // Files without names are on local file systems, which say nothing on closing.
+                answer => return answer,
+            }
+        }
+        // Before it is renamed: what says only now that it is not complete must not replace.
+        self.close()?;
+        let name = self.name.as_deref().expect("BUG: it was given a name above");
+        if replace {
+            std::fs::rename(name, target)?;
+        } else {
+            system::rename_new(name, target)?;
+        }
+        self.name = None;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Windows removes nothing that is open.
+        drop(self.file.take());
+        if let Some(name) = &self.name {
+            // What went wrong first is what is told.
+            let _ = std::fs::remove_file(name);
+        }
+    }
+}
+
+/// Makes something in the folder of `target` under a name that nothing has, and returns both.
+fn at_free_name<T>(
+    target: &Path,
+    mut make: impl FnMut(&Path) -> io::Result<T>,
+) -> io::Result<(T, PathBuf)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // A name has at most 255 bytes, of which a letter takes up to four.
+    let name: String =
+        target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".{name}.{}.{next}.transect", std::process::id());
+        let path = target.with_file_name(name);
+        match make(&path) {
+            Ok(made) => return Ok((made, path)),
+            // Left behind by a process of the same number that was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The input: opened once, read to its end, and found to be the same afterwards.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use transect_sys::file::{attributes_at, attributes_of};
+use transect_sys::{Attributes, FileId, FileType};
+
+use crate::error::{Error, Operation, Unfit};
+use crate::system;
+
+/// A regular file that is read once, from its beginning to its end.
+///
+/// It is shared by whoever reads and whoever compares: all it changes is a count.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    file: File,
+    before: Attributes,
+    consumed: AtomicU64,
+}
+
+impl Source {
+    /// Opens a file. A link is followed.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is no regular file.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        // Before it is opened: to open a device may do something, and to open a pipe waits.
+        let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
+        regular(&path, &there)?;
+        let file = system::open_to_read(&path).map_err(Error::system(Operation::Read, &path))?;
+        let before = attributes_of(&file).map_err(Error::system(Operation::Read, &path))?;
+        // It may have become something else between the two calls.
+        regular(&path, &before)?;
+        Ok(Self { path, file, before, consumed: AtomicU64::new(0) })
+    }
+
+    /// Returns the path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns its size when it was opened. 0 may mean that the system makes up the content while
+    /// it is read (`/proc`): never a reason not to read.
+    pub fn size(&self) -> u64 {
+        self.before.size().unwrap_or(0)
+    }
+
+    /// Returns which file it is, if the system tells.
+    pub fn identity(&self) -> Option<FileId> {
+        self.before.file_id()
+    }
+
+    /// Returns what it was when it was opened.
+    pub fn attributes(&self) -> &Attributes {
+        &self.before
+    }
+
+    /// Returns whether parts of it are holes: they read as zeros and occupy nothing.
+    pub fn is_sparse(&self) -> bool {
+        self.before.allocated().is_some_and(|allocated| allocated < self.size())
+    }
+
+    /// Returns how much of it has been read.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// Fills a block with what comes next. Less than a whole block is the end.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
+        fill(&mut &*self, block).map_err(Error::system(Operation::Read, &self.path))
+    }
+
+    /// Returns whether `bytes` stand at `offset`. Whoever reads on is not disturbed.
+    ///
+    /// # Errors
+    /// Whatever the system says. That the file ends before is no error.
+    pub(crate) fn holds(&self, bytes: &[u8], offset: u64) -> Result<bool, Error> {
+        let mut piece = [0; 16 << 10];
+        let mut at = offset;
+        for expected in bytes.chunks(piece.len()) {
+            let piece = &mut piece[..expected.len()];
+            let mut there = At { file: &self.file, offset: at };
+            let read =
+                fill(&mut there, piece).map_err(Error::system(Operation::Read, &self.path))?;
+            if piece[..read] != *expected {
+                return Ok(false);
+            }
+            at += read as u64;
+        }
+        Ok(true)
+    }
+
+    /// Makes sure that what was read is what the file held when it was opened, and all of it. To be
+    /// called when it was read to its end.
+    ///
+    /// # Errors
+    /// It is shorter, longer or otherwise changed; or the system does not tell.
+    pub fn verify_unchanged(&self) -> Result<(), Error> {
+        let after =
+            attributes_of(&self.file).map_err(Error::system(Operation::Read, &self.path))?;
+        let changed = || Err(Error::Changed { path: self.path.clone() });
+        if after.size() != self.before.size() {
+            return changed();
+        }
+        if self.consumed() == self.size() {
+            return if same_state(&self.before, &after) { Ok(()) } else { changed() };
+        }
+        // Here the size says nothing: files of /proc have none, those of /sys a whole page.
+        if system::is_made_up(&self.path) { Ok(()) } else { changed() }
+    }
+
+    /// Returns the open file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Counts what was read past [`Source::fill`].
+    pub(crate) fn add_consumed(&self, bytes: u64) {
+        self.consumed.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Read for &Source {
+    /// Reads on. Only one may do this at a time: a second one would read the same.
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let read = system::read_at(&self.file, block, self.consumed())?;
+        self.add_consumed(read as u64);
+        Ok(read)
+    }
+}
+
+/// A file from an offset on.
+pub(crate) struct At<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let read = system::read_at(self.file, block, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+/// Reads until the block is full or nothing comes any more.
+pub(crate) fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < block.len() {
+        match input.read(&mut block[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Returns whether a file is, as far as the system tells, in the state it was in.
+pub(crate) fn same_state(before: &Attributes, after: &Attributes) -> bool {
+    before.file_id() == after.file_id()
+        && before.size() == after.size()
+        && before.mtime() == after.mtime()
+        && before.ctime() == after.ctime()
+}
+
+fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {
+    match attributes.file_type() {
+        FileType::File => Ok(()),
+        other => Err(Error::unfit(Operation::Read, path, Unfit::NotAFile(other))),
+    }
+}

@@ -1,0 +1,236 @@
+//! Linux.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, Uid, XattrFlags,
+};
+use rustix::io::Errno;
+use transect_sys::Attributes;
+
+use crate::publish::Unkept;
+
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
+    match file.read_at(block, offset) {
+        // Some files of the kernel can only be read on.
+        Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => file.read(block),
+        answer => answer,
+    }
+}
+
+pub(crate) fn is_made_up(path: &Path) -> bool {
+    transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
+}
+
+pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),
+        Err(Errno::INTR) => reserve(file, size),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
+}
+
+pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
+    let file = File::from(file);
+    // Found out now: when the work is done it would be lost.
+    static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
+    let can_be_named = CAN_BE_NAMED.get_or_init(|| {
+        let by_path = rustix::fs::stat(way_to(&file)).map(|stat| (stat.st_dev, stat.st_ino));
+        let by_handle = rustix::fs::fstat(&file).map(|stat| (stat.st_dev, stat.st_ino));
+        by_path.is_ok() && by_path == by_handle
+    });
+    can_be_named.then_some(file)
+}
+
+pub(crate) fn name(file: &File, path: &Path) -> io::Result<()> {
+    // AT_EMPTY_PATH would take a privilege.
+    Ok(rustix::fs::linkat(CWD, way_to(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+fn way_to(file: &File) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system knows the flag.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::link_and_forget(from, to),
+        answer => Ok(answer?),
+    }
+}
+
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match rustix::fs::fsync(open_folder(folder)?) {
+        // Some file systems have nothing to do here, and say it so.
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn open_folder(folder: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?.into())
+}
+
+/// A file system that files are written to. To be opened before: it tells of what went wrong since.
+#[derive(Debug)]
+pub(crate) struct FileSystem(File);
+
+impl FileSystem {
+    pub(crate) fn of_folder(folder: &Path) -> io::Result<Option<Self>> {
+        Ok(Some(Self(open_folder(folder)?)))
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.0)?)
+    }
+}
+
+#[cfg(not(any(target_arch = "sparc", target_arch = "sparc64")))]
+pub(crate) fn clone_file(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+#[cfg(any(target_arch = "sparc", target_arch = "sparc64"))]
+pub(crate) fn clone_file(_: &File, _: &File) -> bool {
+    false
+}
+
+/// Copies up to `length` bytes. Nothing if the kernel does not copy between these two: a step of
+/// its own then, by reading and writing.
+pub(crate) fn copy_range(
+    from: &File,
+    to: &File,
+    offset: u64,
+    length: usize,
+) -> io::Result<Option<usize>> {
+    let (mut at, mut to_at) = (offset, offset);
+    match rustix::fs::copy_file_range(from, Some(&mut at), to, Some(&mut to_at), length) {
+        // Also what is said of files that end here, or whose kernel copies nothing without error.
+        Ok(0) => Ok(None),
+        Ok(copied) => Ok(Some(copied)),
+        Err(Errno::INTR) => copy_range(from, to, offset, length),
+        Err(
+            Errno::XDEV
+            | Errno::INVAL
+            | Errno::NOSYS
+            | Errno::OPNOTSUPP
+            | Errno::PERM
+            | Errno::TXTBSY
+            | Errno::BADF,
+        ) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
+    // This moves the file's own offset, which nobody uses.
+    match rustix::fs::seek(file, SeekFrom::Data(range.start)) {
+        Ok(start) if start >= range.end => None,
+        Ok(start) => {
+            let end = rustix::fs::seek(file, SeekFrom::Hole(start)).unwrap_or(range.end);
+            Some(start..end.min(range.end))
+        }
+        Err(Errno::NXIO) => None,
+        // Holes are not told here: all is data.
+        Err(_) => Some(range),
+    }
+}
+
+/// Gives `to` the owner, the extended attributes and the mode of what was at `from`.
+pub(crate) fn keep(from: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> {
+    let mut unkept = Vec::new();
+    // In this order: a new owner takes set-user-ID away, and capabilities; an access list brings a
+    // mode along.
+    let owner_kept = keep_owner(attributes, to, &mut unkept);
+    keep_xattrs(from, to, &mut unkept);
+    if let Some(mode) = attributes.mode() {
+        // Whose program it no longer is, it must not run as.
+        let mask = if owner_kept { 0o7777 } else { 0o1777 };
+        let mode = Mode::from_raw_mode(u32::from(mode) & mask);
+        note(rustix::fs::fchmod(to, mode), "permissions", &mut unkept);
+    }
+    unkept
+}
+
+fn keep_owner(attributes: &Attributes, to: &File, unkept: &mut Vec<Unkept>) -> bool {
+    let (Some(user), Some(group), Ok(now)) =
+        (attributes.uid(), attributes.gid(), rustix::fs::fstat(to))
+    else {
+        return false;
+    };
+    let mut kept = true;
+    // One by one: a group of one's own may be set where the user may not.
+    if now.st_uid != user {
+        kept &= note(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", unkept);
+    }
+    if now.st_gid != group {
+        kept &= note(rustix::fs::fchown(to, None, Some(Gid::from_raw(group))), "group", unkept);
+    }
+    kept
+}
+
+/// An access list, which a folder may give to all that is made in it.
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+
+fn keep_xattrs(from: &Path, to: &File, unkept: &mut Vec<Unkept>) {
+    let mut names = vec![0; LARGEST_XATTR];
+    let length = match rustix::fs::listxattr(from, names.as_mut_slice()) {
+        Ok(length) => length,
+        // There are none on this file system.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => return,
+        Err(errno) => {
+            note(Err(errno), "extended attributes", unkept);
+            return;
+        }
+    };
+    let names = || names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    if names().all(|name| name != ACCESS_LIST) {
+        // Nobody is to read the new file who could not read the old one. Mostly there is none.
+        let _ = rustix::fs::fremovexattr(to, ACCESS_LIST);
+    }
+    let (mut value, mut has) = (Vec::new(), Vec::new());
+    for name in names() {
+        value.resize(LARGEST_XATTR, 0);
+        has.resize(LARGEST_XATTR, 0);
+        let kept = rustix::fs::getxattr(from, name, value.as_mut_slice()).and_then(|length| {
+            value.truncate(length);
+            let has_length = rustix::fs::fgetxattr(to, name, has.as_mut_slice()).unwrap_or(0);
+            has.truncate(has_length);
+            // Labels that the system sets by itself may not be set by everybody.
+            if has == value {
+                return Ok(());
+            }
+            rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty())
+        });
+        note(kept, &String::from_utf8_lossy(name), unkept);
+    }
+}
+
+/// The largest list of names, and the largest value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+const LARGEST_XATTR: usize = 1 << 16;
+
+fn note(kept: Result<(), Errno>, what: &str, unkept: &mut Vec<Unkept>) -> bool {
+    if let Err(errno) = kept {
+        unkept.push(Unkept { what: what.to_owned(), reason: errno.into() });
+    }
+    kept.is_ok()
+}

@@ -1,0 +1,34 @@
+//! What systems do differently with a single file. This is the only place that asks which one it is.
+//!
+//! Required of each:
+//!
+//! * `open_to_read`: does not wait if the file has become a pipe.
+//! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
+//! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
+//! * `reserve`: room for a size, or an error now rather than later; nothing where that is unknown.
+//! * `create_new`: a file that was not there, with the permissions asked for.
+//! * `create_unnamed`, `name`: a file without a name, that gets one when it is complete; `None`
+//!   where there are none.
+//! * `rename_new`: never replaces anything.
+//! * `sync_folder`: returns when the device has the names of a folder.
+//! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
+//! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
+//! * `next_data`: where the next bytes are that are no hole.
+//! * `keep`: gives a file what another one has beside its content, and tells what it could not.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod portable;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use portable::*;
+
+/// Gives a file a name that nothing has, where renaming could replace: the system lets no link
+/// replace anything.
+fn link_and_forget(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
+    std::fs::hard_link(from, to)?;
+    std::fs::remove_file(from)
+}

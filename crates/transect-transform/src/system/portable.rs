@@ -1,0 +1,108 @@
+//! Systems of which no more is known than what the standard library can do everywhere.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use transect_sys::Attributes;
+
+use crate::publish::Unkept;
+
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, block, offset);
+    // This moves the file's own offset, which nobody uses.
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, block, offset);
+}
+
+pub(crate) fn is_made_up(_: &Path) -> bool {
+    false
+}
+
+pub(crate) fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
+}
+
+pub(crate) fn create_unnamed(_: &Path, _: u32) -> Option<File> {
+    None
+}
+
+pub(crate) fn name(_: &File, _: &Path) -> io::Result<()> {
+    unreachable!("BUG: there are no files without a name here")
+}
+
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    super::link_and_forget(from, to)
+}
+
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Folders cannot be synced by name here; the journal of NTFS keeps names in order.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// A file system that can be synced as a whole: none here.
+#[derive(Debug)]
+pub(crate) enum FileSystem {}
+
+impl FileSystem {
+    pub(crate) fn of_folder(_: &Path) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+pub(crate) fn clone_file(_: &File, _: &File) -> bool {
+    false
+}
+
+pub(crate) fn copy_range(_: &File, _: &File, _: u64, _: usize) -> io::Result<Option<usize>> {
+    Ok(None)
+}
+
+pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
+    (!range.is_empty()).then_some(range)
+}
+
+/// Windows gives a new file the permissions of its folder.
+#[cfg(not(unix))]
+pub(crate) fn keep(_: &Path, _: &Attributes, _: &File) -> Vec<Unkept> {
+    Vec::new()
+}
+
+#[cfg(unix)]
+pub(crate) fn keep(_: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> {
+    use std::os::unix::fs::{PermissionsExt, fchown};
+    let owner = fchown(to, attributes.uid(), attributes.gid());
+    let mask = if owner.is_ok() { 0o7777 } else { 0o1777 };
+    let mode = attributes.mode().map_or(0o600, u32::from) & mask;
+    let permissions = to.set_permissions(std::fs::Permissions::from_mode(mode));
+    [("owner", owner), ("permissions", permissions)]
+        .into_iter()
+        .filter_map(|(what, kept)| Some(Unkept { what: what.to_owned(), reason: kept.err()? }))
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! Names that are not what they seem, and who may write.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use transect_testkit::TempDir;
+use transect_transform::Source;
+use transect_transform::publish::{Existing, ReplaceOptions};
+
+use crate::support::{Upper, copy, existing, in_place, message, names, run};
+
+#[test]
+fn an_output_that_is_another_name_of_the_input_is_refused() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    std::fs::hard_link(&input, temp.join("hard")).unwrap();
+    symlink("input", temp.join("soft")).unwrap();
+    for target in ["hard", "soft"] {
+        for how in [Existing::Keep, Existing::Replace] {
+            let refused = message(run(&input, &temp.join(target), &mut Upper, existing(how)));
+            assert!(refused.ends_with("it is the input itself"), "{refused}");
+        }
+        assert_eq!(std::fs::read(&input).unwrap(), b"text");
+    }
+    assert_eq!(names(temp.path()), ["hard", "input", "soft"]);
+}
+
+#[test]
+fn a_file_with_further_names_is_replaced_only_if_that_is_asked() {
+    let temp = TempDir::new();
+    let path = temp.join("file");
+    std::fs::write(&path, "text").unwrap();
+    std::fs::hard_link(&path, temp.join("name")).unwrap();
+    let refused = message(in_place(&path, &mut Upper));
+    assert!(refused.contains("it has 2 names (hard links)"), "{refused}");
+    let options = ReplaceOptions { break_links: true, ..existing(Existing::InPlace) };
+    run(&path, &path, &mut Upper, options).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"TEXT");
+    assert_eq!(std::fs::read(temp.join("name")).unwrap(), b"text");
+    assert_eq!(names(temp.path()), ["file", "name"]);
+}
+
+#[test]
+fn a_link_stays_and_what_it_leads_to_is_replaced() {
+    let temp = TempDir::new();
+    std::fs::create_dir(temp.join("folder")).unwrap();
+    let file = temp.join("folder/file");
+    std::fs::write(&file, "text").unwrap();
+    symlink("folder/file", temp.join("one")).unwrap();
+    symlink("one", temp.join("two")).unwrap();
+    let report = in_place(&temp.join("two"), &mut Upper).unwrap();
+    assert_eq!(report.published.unwrap().path, file);
+    assert_eq!(std::fs::read(&file).unwrap(), b"TEXT");
+    assert_eq!(std::fs::read_link(temp.join("two")).unwrap().to_str(), Some("one"));
+    assert_eq!(names(temp.path()), ["folder", "one", "two"]);
+    assert_eq!(names(&temp.join("folder")), ["file"]);
+}
+
+#[test]
+fn a_link_to_nowhere_is_no_target() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("input"), "text").unwrap();
+    symlink("nowhere", temp.join("link")).unwrap();
+    let refused = message(run(
+        &temp.join("input"),
+        &temp.join("link"),
+        &mut Upper,
+        existing(Existing::Replace),
+    ));
+    assert!(refused.ends_with("it is a link that leads nowhere"), "{refused}");
+    assert_eq!(names(temp.path()), ["input", "link"]);
+}
+
+#[test]
+fn devices_and_pipes_are_neither_input_nor_target() {
+    let temp = TempDir::new();
+    let (input, pipe) = (temp.join("input"), temp.join("pipe"));
+    std::fs::write(&input, "text").unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for (path, what) in
+        [(pipe.as_path(), "a named pipe"), ("/dev/null".as_ref(), "a character device")]
+    {
+        let target = run(&input, path, &mut Upper, existing(Existing::Replace));
+        assert!(message(target).ends_with(&format!("it is {what}")));
+        assert!(message(copy(path, &temp.join("output"))).ends_with(&format!("it is {what}")));
+    }
+    assert_eq!(names(temp.path()), ["input", "pipe"]);
+}
+
+#[test]
+fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_input() {
+    let temp = TempDir::new();
+    let mode =
+        |name: &str| Source::open(temp.join(name)).unwrap().attributes().mode().unwrap() & 0o7777;
+    for bits in [0o644, 0o600, 0o755, 0o4755, 0o400] {
+        let file = temp.join("file");
+        std::fs::write(&file, "text").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(bits)).unwrap();
+        let report = in_place(&file, &mut Upper).unwrap();
+        assert!(report.published.unwrap().unkept.is_empty());
+        assert_eq!(mode("file"), bits as u16);
+        copy(&file, &temp.join("copy")).unwrap();
+        // The process's mask is not ours to know, but it takes nothing from the owner here; and a
+        // program that runs as somebody else is not made by copying.
+        assert_eq!(mode("copy") & 0o7700, bits as u16 & 0o700);
+        std::fs::remove_file(temp.join("copy")).unwrap();
+        std::fs::remove_file(file).unwrap();
+    }
+}

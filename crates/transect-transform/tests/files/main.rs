@@ -1,0 +1,8 @@
+//! One pass over one file, and everything that may be in its way.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+#[cfg(unix)]
+mod links;
+mod passes;
+mod replacing;
+mod support;

@@ -1,0 +1,287 @@
+//! What a pass makes of a file, with every method and every size of block.
+
+use proptest::prelude::*;
+use transect::Cancel;
+use transect_testkit::TempDir;
+use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
+use transect_transform::step::Step;
+use transect_transform::{Error, Source, transform};
+
+use crate::support::{
+    Count, Lines, Meanwhile, Upper, WITH_STEPS, copy, existing, in_place, lines, message, names,
+    passes, run, text,
+};
+
+const BLOCKS: [Option<usize>; 5] = [None, Some(1), Some(7), Some(4096), Some(100_000)];
+
+fn sizes(block: Option<usize>) -> &'static [usize] {
+    match block {
+        // A call for every byte.
+        Some(1) => &[0, 1, 300],
+        _ => &[0, 1, 4095, 4096, 4097, 300_000],
+    }
+}
+
+#[test]
+fn every_method_makes_the_same_of_every_size() {
+    for method in WITH_STEPS {
+        for block in BLOCKS {
+            for &size in sizes(block) {
+                let temp = TempDir::new();
+                let (input, output) = (temp.join("input"), temp.join("output"));
+                let bytes = text(size);
+                std::fs::write(&input, &bytes).unwrap();
+                let context = format!("{}, block {block:?}, {size} bytes", method.as_str());
+                let check = |step: &mut dyn Step, expected: &[u8]| {
+                    let mut passes = passes(Some(method), block);
+                    let options = existing(Existing::Replace);
+                    let report =
+                        transform(&input, Some(&output), Some(step), &mut passes, options).unwrap();
+                    assert!(std::fs::read(&output).unwrap() == expected, "{context}");
+                    assert_eq!(report.passed.bytes_in, size as u64, "{context}");
+                    assert_eq!(report.passed.bytes_out, expected.len() as u64, "{context}");
+                    assert_eq!(report.passed.changed, None, "{context}");
+                    assert!(report.published.unwrap().written, "{context}");
+                    report.passed.findings
+                };
+                check(&mut Upper, &bytes.to_ascii_uppercase());
+                check(&mut Lines::default(), &lines(&bytes));
+                let found = check(&mut Count::default(), &bytes);
+                assert_eq!(found[0].value, size.to_string());
+                assert_eq!(names(temp.path()), ["input", "output"], "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_copy_is_a_copy_with_every_method() {
+    for method in IoMethod::ALL {
+        for size in [0, 1, 300_000, 3_000_000] {
+            let temp = TempDir::new();
+            let bytes = text(size);
+            std::fs::write(temp.join("input"), &bytes).unwrap();
+            let mut passes = passes(Some(*method), None);
+            let options = ReplaceOptions::default();
+            let (input, output) = (temp.join("input"), temp.join("output"));
+            let report = transform(&input, Some(&output), None, &mut passes, options).unwrap();
+            assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
+            assert_eq!(report.passed.bytes_out, size as u64);
+        }
+    }
+}
+
+#[test]
+fn without_a_target_it_is_told_whether_anything_would_change() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    for (content, changes) in [("a\r\nb\r\n", true), ("a\nb\n", false), ("a\nb", true), ("", false)]
+    {
+        std::fs::write(&input, content).unwrap();
+        for method in WITH_STEPS {
+            let mut passes = passes(Some(method), Some(3));
+            let step: &mut dyn Step = &mut Lines::default();
+            let options = ReplaceOptions::default();
+            let report = transform(&input, None, Some(step), &mut passes, options).unwrap();
+            assert_eq!(report.passed.changed, Some(changes), "{content:?}");
+            assert!(report.published.is_none());
+        }
+        assert_eq!(std::fs::read(&input).unwrap(), content.as_bytes());
+        assert_eq!(names(temp.path()), ["input"]);
+    }
+}
+
+#[test]
+fn in_place_nothing_is_made_before_the_first_difference() {
+    for method in WITH_STEPS {
+        let temp = TempDir::new();
+        let input = temp.join("input");
+        let mut bytes = text(100_000).to_ascii_uppercase();
+        bytes[70_000] = b'x';
+        std::fs::write(&input, &bytes).unwrap();
+        let folder = temp.path().to_owned();
+        let blocks = std::sync::Mutex::new(Vec::new());
+        let mut step = Meanwhile(|| blocks.lock().unwrap().push(names(&folder).len()));
+        let mut passes = passes(Some(method), Some(10_000));
+        let options = existing(Existing::InPlace);
+        let step: &mut dyn Step = &mut step;
+        let report = transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
+        let blocks = blocks.into_inner().unwrap();
+        // The eighth block differs: until it was changed there is the input and nothing else.
+        assert_eq!(blocks[..8], [1; 8], "{}", method.as_str());
+        // The pipeline's writer may not have begun yet.
+        let most = blocks.last().copied();
+        assert!(most == Some(2) || method == IoMethod::Pipeline, "{}", method.as_str());
+        assert_eq!(report.passed.changed, Some(true));
+        assert!(std::fs::read(&input).unwrap() == bytes.to_ascii_uppercase());
+        assert_eq!(names(temp.path()), ["input"]);
+    }
+}
+
+#[test]
+fn what_would_not_change_is_not_written() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    let clean = lines(&text(50_000));
+    std::fs::write(&input, &clean).unwrap();
+    let before = Source::open(&input).unwrap();
+    for _ in 0..2 {
+        for method in WITH_STEPS {
+            let steps: [&mut dyn Step; 2] = [&mut Lines::default(), &mut Count::default()];
+            for step in steps {
+                let mut passes = passes(Some(method), Some(1000));
+                let options = existing(Existing::InPlace);
+                let report =
+                    transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
+                assert_eq!(report.passed.changed, Some(false));
+                assert!(!report.published.unwrap().written);
+            }
+        }
+    }
+    let after = Source::open(&input).unwrap();
+    assert_eq!(before.identity(), after.identity());
+    assert_eq!(before.attributes().mtime(), after.attributes().mtime());
+}
+
+#[test]
+fn a_refused_file_stays_as_it_is() {
+    for method in WITH_STEPS {
+        let temp = TempDir::new();
+        let input = temp.join("input");
+        let mut bytes = b"a\r\n".repeat(50_000);
+        bytes[140_000] = 0;
+        std::fs::write(&input, &bytes).unwrap();
+        let mut passes = passes(Some(method), Some(1000));
+        let step: &mut dyn Step = &mut Lines::default();
+        let refused =
+            transform(&input, Some(&input), Some(step), &mut passes, existing(Existing::InPlace));
+        let path = input.display();
+        assert_eq!(message(refused), format!("cannot transform '{path}': it is no text"));
+        assert!(std::fs::read(&input).unwrap() == bytes);
+        assert_eq!(names(temp.path()), ["input"]);
+    }
+}
+
+#[test]
+fn a_pass_that_is_stopped_leaves_nothing() {
+    for method in WITH_STEPS {
+        let temp = TempDir::new();
+        let (input, output) = (temp.join("input"), temp.join("output"));
+        std::fs::write(&input, text(100_000)).unwrap();
+        let cancel = Cancel::new();
+        let asks = cancel.clone();
+        let options = PassOptions { method: Some(method), block: Some(1000), cancel };
+        let step: &mut dyn Step = &mut Meanwhile(move || asks.cancel());
+        let mut passes = Passes::new(options);
+        let options = ReplaceOptions::default();
+        let stopped = transform(&input, Some(&output), Some(step), &mut passes, options);
+        assert!(matches!(stopped, Err(Error::Cancelled { .. })));
+        assert_eq!(names(temp.path()), ["input"]);
+    }
+    let temp = TempDir::new();
+    std::fs::write(temp.join("input"), text(1000)).unwrap();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let mut passes = Passes::new(PassOptions { cancel, ..PassOptions::default() });
+    let (input, output) = (temp.join("input"), temp.join("output"));
+    let options = ReplaceOptions::default();
+    assert!(transform(&input, Some(&output), None, &mut passes, options).is_err());
+    assert_eq!(names(temp.path()), ["input"]);
+}
+
+#[test]
+fn an_input_that_changes_meanwhile_is_an_error() {
+    type Change = fn(&std::fs::File);
+    let changes: [(&str, Change); 3] = [
+        ("shorter", |file| file.set_len(50_000).unwrap()),
+        ("longer", |file| file.set_len(200_000).unwrap()),
+        ("touched", |file| file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap()),
+    ];
+    for method in WITH_STEPS {
+        for (what, change) in changes {
+            for target in ["output", "input"] {
+                let temp = TempDir::new();
+                let (input, target) = (temp.join("input"), temp.join(target));
+                std::fs::write(&input, text(100_000)).unwrap();
+                let file = std::fs::File::options().write(true).open(&input).unwrap();
+                let mut passes = passes(Some(method), Some(1000));
+                let step: &mut dyn Step = &mut Meanwhile(move || change(&file));
+                let place = if target == input { Existing::InPlace } else { Existing::Keep };
+                let changed =
+                    transform(&input, Some(&target), Some(step), &mut passes, existing(place));
+                let path = input.display();
+                let expected = format!("cannot transform '{path}': it changed while it was read");
+                assert_eq!(message(changed), expected, "{what}, {}", method.as_str());
+                assert_eq!(names(temp.path()), ["input"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_input_that_is_cut_while_it_is_copied_is_an_error() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("input"), text(100_000)).unwrap();
+    let source = Source::open(temp.join("input")).unwrap();
+    let cut = std::fs::File::options().write(true).open(temp.join("input")).unwrap();
+    cut.set_len(10).unwrap();
+    let target = temp.join("output");
+    let mut out = Replacement::begin(&target, Some(&source), ReplaceOptions::default()).unwrap();
+    let passed = passes(None, None).run(&source, None, Some(&mut out));
+    assert!(matches!(passed, Err(Error::Changed { .. })));
+    drop(out);
+    assert_eq!(names(temp.path()), ["input"]);
+}
+
+#[test]
+fn impossible_work_is_refused_before_anything_is_made() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("input"), "x").unwrap();
+    let mut passes = passes(Some(IoMethod::KernelCopy), None);
+    let step: &mut dyn Step = &mut Upper;
+    let (input, output) = (temp.join("input"), temp.join("output"));
+    let options = ReplaceOptions::default();
+    let refused = transform(&input, Some(&output), Some(step), &mut passes, options);
+    assert!(matches!(refused, Err(Error::Impossible("kernel-copy", _))));
+    assert_eq!(names(temp.path()), ["input"]);
+}
+
+#[test]
+fn a_missing_input_is_named() {
+    let temp = TempDir::new();
+    let missing = temp.join("missing");
+    let path = missing.display().to_string();
+    let said = message(copy(&missing, &temp.join("output")));
+    assert!(said.starts_with(&format!("cannot read '{path}': ")), "{said}");
+    let said = message(copy(temp.path(), &temp.join("output")));
+    assert_eq!(said, format!("cannot read '{}': it is a directory", temp.path().display()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// In place and into another file, cut into blocks as may be, the result is the same; and what
+    /// does not change is not written.
+    #[test]
+    fn in_place_equals_elsewhere(
+        text in "[a\r\n]{0,40}",
+        block in 1_usize..9,
+        method in 0..WITH_STEPS.len(),
+    ) {
+        let temp = TempDir::new();
+        let input = temp.join("input");
+        std::fs::write(&input, &text).unwrap();
+        let expected = lines(text.as_bytes());
+        let mut passes = passes(Some(WITH_STEPS[method]), Some(block));
+        let step: &mut dyn Step = &mut Lines::default();
+        let options = existing(Existing::InPlace);
+        let report = transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
+        prop_assert_eq!(report.passed.changed, Some(expected != text.as_bytes()));
+        prop_assert_eq!(std::fs::read(&input).unwrap(), &expected[..]);
+        let again = in_place(&input, &mut Lines::default()).unwrap();
+        prop_assert_eq!(again.passed.changed, Some(lines(&expected) != expected));
+        let other = run(&input, &temp.join("output"), &mut Upper, ReplaceOptions::default());
+        prop_assert!(other.is_ok());
+    }
+}

@@ -1,0 +1,222 @@
+//! What is in the place of a result, on every system.
+
+use std::io::Write;
+
+use transect_testkit::TempDir;
+use transect_transform::Source;
+use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
+use transect_transform::transform_into;
+
+use crate::support::{Upper, copy, existing, in_place, message, names, passes, run};
+
+#[test]
+fn what_is_there_is_replaced_only_if_that_is_asked() {
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    std::fs::write(&input, "new").unwrap();
+    std::fs::write(&target, "old").unwrap();
+    let path = target.display();
+    assert_eq!(
+        message(run(&input, &target, &mut Upper, ReplaceOptions::default())),
+        format!("cannot replace '{path}': it exists already")
+    );
+    assert_eq!(std::fs::read(&target).unwrap(), b"old");
+    run(&input, &target, &mut Upper, existing(Existing::Replace)).unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), b"NEW");
+    assert_eq!(names(temp.path()), ["input", "target"]);
+}
+
+#[test]
+fn the_input_is_replaced_only_in_place() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    std::fs::create_dir(temp.join("folder")).unwrap();
+    for target in [input.clone(), temp.join("folder/../input")] {
+        for how in [Existing::Keep, Existing::Replace] {
+            let refused = message(run(&input, &target, &mut Upper, existing(how)));
+            assert!(refused.ends_with("it is the input itself"), "{refused}");
+            assert_eq!(std::fs::read(&input).unwrap(), b"text");
+        }
+    }
+    in_place(&input, &mut Upper).unwrap();
+    assert_eq!(std::fs::read(&input).unwrap(), b"TEXT");
+    assert_eq!(names(temp.path()), ["folder", "input"]);
+}
+
+#[test]
+fn only_the_input_is_changed_in_place() {
+    let temp = TempDir::new();
+    let (input, other) = (temp.join("input"), temp.join("other"));
+    std::fs::write(&input, "text").unwrap();
+    for content in [None, Some("other")] {
+        if let Some(content) = content {
+            std::fs::write(&other, content).unwrap();
+        }
+        let refused = message(run(&input, &other, &mut Upper, existing(Existing::InPlace)));
+        assert!(refused.contains("it is not the input"), "{refused}");
+    }
+    assert_eq!(std::fs::read(&other).unwrap(), b"other");
+}
+
+#[test]
+fn a_folder_is_no_target_and_no_folder_is_none_either() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    std::fs::create_dir(temp.join("folder")).unwrap();
+    let refused =
+        message(run(&input, &temp.join("folder"), &mut Upper, existing(Existing::Replace)));
+    assert!(refused.ends_with("it is a directory"), "{refused}");
+    let target = temp.join("missing").join("target");
+    let refused = message(copy(&input, &target));
+    assert!(refused.starts_with(&format!("cannot create '{}': ", target.display())), "{refused}");
+    let target = temp.join("input").join("target");
+    assert!(copy(&input, &target).is_err());
+    let refused = message(copy(&input, &temp.join("folder").join("..")));
+    assert!(refused.ends_with("the path does not end in the name of a file"), "{refused}");
+    assert_eq!(names(temp.path()), ["folder", "input"]);
+    assert!(names(&temp.join("folder")).is_empty());
+}
+
+#[test]
+fn what_appears_meanwhile_is_kept_and_may_be_replaced_if_asked() {
+    for (how, expected) in [(Existing::Keep, "theirs"), (Existing::Replace, "ours")] {
+        for durability in [Durability::None, Durability::File, Durability::Batch] {
+            let temp = TempDir::new();
+            let target = temp.join("target");
+            let options = ReplaceOptions { existing: how, durability, ..Default::default() };
+            let mut out = Replacement::begin(&target, None, options).unwrap();
+            out.write_all(b"ours").unwrap();
+            std::fs::write(&target, "theirs").unwrap();
+            let published = out.publish();
+            assert_eq!(published.is_ok(), how == Existing::Replace);
+            if let Err(error) = published {
+                let path = target.display();
+                assert_eq!(
+                    error.to_string(),
+                    format!("cannot replace '{path}': it exists already")
+                );
+            }
+            assert_eq!(std::fs::read(&target).unwrap(), expected.as_bytes());
+            assert_eq!(names(temp.path()), ["target"]);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_vanishes_is_made_again_unless_it_is_the_input() {
+    let temp = TempDir::new();
+    let target = temp.join("target");
+    std::fs::write(&target, "old").unwrap();
+    let mut out = Replacement::begin(&target, None, existing(Existing::Replace)).unwrap();
+    out.write_all(b"new").unwrap();
+    std::fs::remove_file(&target).unwrap();
+    out.publish().unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), b"new");
+
+    // Who removed the input, or wrote another one, does not want it back.
+    for other in [None, Some("theirs")] {
+        std::fs::write(&target, "old").unwrap();
+        let source = Source::open(&target).unwrap();
+        let mut out =
+            Replacement::begin(&target, Some(&source), existing(Existing::InPlace)).unwrap();
+        drop(source);
+        out.write_all(b"new").unwrap();
+        std::fs::remove_file(&target).unwrap();
+        if let Some(other) = other {
+            std::fs::write(&target, other).unwrap();
+        }
+        let refused = message(out.publish());
+        assert!(refused.ends_with("it changed while it was read"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&target).ok().as_deref(), other);
+    }
+    assert_eq!(names(temp.path()), ["target"]);
+}
+
+#[test]
+fn what_is_dropped_leaves_nothing() {
+    let temp = TempDir::new();
+    let target = temp.join("target");
+    for durability in [Durability::None, Durability::Batch] {
+        let options = ReplaceOptions { durability, ..Default::default() };
+        let mut out = Replacement::begin(&target, None, options).unwrap();
+        assert!(names(temp.path()).is_empty(), "nothing is made by looking");
+        out.write_all(b"text").unwrap();
+        drop(out);
+        assert!(names(temp.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_long_name_has_a_temporary_one_beside_it() {
+    let temp = TempDir::new();
+    for letter in ["x", "ü", "語"] {
+        let target = temp.join(letter.repeat(if cfg!(windows) { 200 } else { 255 / letter.len() }));
+        std::fs::write(temp.join("input"), "text").unwrap();
+        std::fs::write(&target, "old").unwrap();
+        run(&temp.join("input"), &target, &mut Upper, existing(Existing::Replace)).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"TEXT");
+    }
+    assert_eq!(names(temp.path()).len(), 4);
+}
+
+#[test]
+fn a_batch_changes_nothing_before_its_end_and_then_all_that_can_be() {
+    let temp = TempDir::new();
+    let mut batch = Batch::new();
+    let mut passes = passes(None, None);
+    for number in 0..20 {
+        let path = temp.join(format!("{number:02}"));
+        std::fs::write(&path, if number == 7 { "TEXT" } else { "text" }).unwrap();
+        let options = existing(Existing::InPlace);
+        transform_into(&mut batch, &path, &path, Some(&mut Upper), &mut passes, options).unwrap();
+        assert!(std::fs::read(&path).unwrap().eq_ignore_ascii_case(b"text"));
+    }
+    assert_eq!(batch.len(), 20);
+    assert_eq!(std::fs::read(temp.join("19")).unwrap(), b"text");
+    // Somebody else comes in between: that one fails, and no other.
+    std::fs::write(temp.join("03"), "theirs").unwrap();
+    let outcomes = batch.publish();
+    assert_eq!(outcomes.len(), 20);
+    let failed: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    let written = outcomes.iter().flatten().filter(|published| published.written).count();
+    assert_eq!(written, 18);
+    for number in 0..20 {
+        let expected = if number == 3 { "theirs" } else { "TEXT" };
+        let content = std::fs::read_to_string(temp.join(format!("{number:02}"))).unwrap();
+        assert_eq!(content, expected);
+    }
+    assert_eq!(names(temp.path()).len(), 20);
+}
+
+#[test]
+fn a_batch_that_is_dropped_changes_nothing() {
+    let temp = TempDir::new();
+    let path = temp.join("file");
+    std::fs::write(&path, "text").unwrap();
+    let mut batch = Batch::new();
+    let options = existing(Existing::InPlace);
+    let mut passes = passes(None, None);
+    transform_into(&mut batch, &path, &path, Some(&mut Upper), &mut passes, options).unwrap();
+    assert!(!batch.is_empty());
+    assert_eq!(names(temp.path()).len(), 2);
+    drop(batch);
+    assert_eq!(names(temp.path()), ["file"]);
+    assert_eq!(std::fs::read(&path).unwrap(), b"text");
+}
+
+#[test]
+fn times_are_kept_if_asked() {
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    std::fs::write(&input, "text").unwrap();
+    let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    std::fs::File::options().write(true).open(&input).unwrap().set_modified(then).unwrap();
+    let options = ReplaceOptions { keep_times: true, ..Default::default() };
+    let report = run(&input, &target, &mut Upper, options).unwrap();
+    assert!(report.published.unwrap().unkept.is_empty());
+    let modified = |path| Source::open(path).unwrap().attributes().mtime();
+    assert_eq!(modified(&target), modified(&input));
+}

@@ -1,0 +1,187 @@
+//! Steps whose results anybody can tell, and a look at what is left in a folder.
+
+use std::path::Path;
+
+use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::step::{Finding, Refusal, Shape, Step};
+use transect_transform::{Error, Report, transform};
+
+/// Capital letters: every byte at its place.
+pub(crate) struct Upper;
+
+impl Step for Upper {
+    fn shape(&self) -> Shape {
+        Shape::SameSize
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        out.extend(input.iter().map(u8::to_ascii_uppercase));
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn change(&mut self, block: &mut [u8]) {
+        block.make_ascii_uppercase();
+    }
+}
+
+/// Line ends without carriage returns, one at the end of the text: keeps a byte back, makes less
+/// and makes more. Refuses NUL.
+#[derive(Default)]
+pub(crate) struct Lines {
+    held: Option<u8>,
+    last: Option<u8>,
+}
+
+impl Step for Lines {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        for &byte in input {
+            if byte == 0 {
+                return Err(Refusal { position: None, reason: "it is no text".to_owned() });
+            }
+            if let Some(held) = self.held.take()
+                && byte != b'\n'
+            {
+                out.push(held);
+            }
+            if byte == b'\r' {
+                self.held = Some(byte);
+            } else {
+                out.push(byte);
+            }
+            self.last = Some(byte);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        out.extend(self.held.take());
+        if self.last.is_some_and(|last| last != b'\n') {
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+}
+
+/// What [`Lines`] makes of a text.
+pub(crate) fn lines(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (index, &byte) in text.iter().enumerate() {
+        if byte != b'\r' || text.get(index + 1) != Some(&b'\n') {
+            out.push(byte);
+        }
+    }
+    if text.last().is_some_and(|&last| last != b'\n') {
+        out.push(b'\n');
+    }
+    out
+}
+
+/// Counts bytes.
+#[derive(Default)]
+pub(crate) struct Count(u64);
+
+impl Step for Count {
+    fn shape(&self) -> Shape {
+        Shape::Reduce
+    }
+
+    fn feed(&mut self, input: &[u8], _: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.0 += input.len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        vec![Finding { step: "count".to_owned(), name: "bytes", value: self.0.to_string() }]
+    }
+}
+
+/// Calls somebody before each block, which makes the worst moment the likeliest.
+pub(crate) struct Meanwhile<F>(pub(crate) F);
+
+impl<F: FnMut() + Send> Step for Meanwhile<F> {
+    fn shape(&self) -> Shape {
+        Shape::SameSize
+    }
+
+    fn feed(&mut self, _: &[u8], _: &mut Vec<u8>) -> Result<(), Refusal> {
+        unreachable!("a step that keeps every byte at its place changes blocks")
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn change(&mut self, block: &mut [u8]) {
+        self.0();
+        block.make_ascii_uppercase();
+    }
+}
+
+/// The methods that take steps.
+pub(crate) const WITH_STEPS: [IoMethod; 3] =
+    [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
+
+pub(crate) fn passes(method: Option<IoMethod>, block: Option<usize>) -> Passes {
+    Passes::new(PassOptions { method, block, ..PassOptions::default() })
+}
+
+pub(crate) fn existing(existing: Existing) -> ReplaceOptions {
+    ReplaceOptions { existing, ..ReplaceOptions::default() }
+}
+
+/// Passes over a file with all that is usual, blocks small.
+pub(crate) fn run(
+    input: &Path,
+    target: &Path,
+    step: &mut dyn Step,
+    options: ReplaceOptions,
+) -> Result<Report, Error> {
+    transform(input, Some(target), Some(step), &mut passes(None, Some(4096)), options)
+}
+
+/// Copies a file with all that is usual.
+pub(crate) fn copy(input: &Path, target: &Path) -> Result<Report, Error> {
+    transform(input, Some(target), None, &mut passes(None, None), ReplaceOptions::default())
+}
+
+/// Works in place with all that is usual.
+pub(crate) fn in_place(path: &Path, step: &mut dyn Step) -> Result<Report, Error> {
+    run(path, path, step, existing(Existing::InPlace))
+}
+
+/// The names in a folder, in order: whether something was left behind.
+#[expect(clippy::disallowed_methods, reason = "one folder, to see what is left in it")]
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Text without an end, always the same.
+pub(crate) fn text(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let letters = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b" abcdefghijklmnopqrstuvwxyz\n,.-:"[(state >> 24) as usize % 32]
+    });
+    letters.take(length).collect()
+}
+
+pub(crate) fn message<T>(result: Result<T, Error>) -> String {
+    result.map(drop).unwrap_err().to_string()
+}
