@@ -179,3 +179,31 @@ fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {
         other => Err(Error::unfit(Operation::Read, path, Unfit::NotAFile(other))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a byte at a time, and is interrupted before each.
+    struct Slow<'a>(&'a [u8], bool);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            self.0.read(&mut block[..1])
+        }
+    }
+
+    #[test]
+    fn short_reads_are_resumed() {
+        let mut block = [0; 4];
+        let mut slow = Slow(b"abcdef", false);
+        assert_eq!(fill(&mut slow, &mut block).unwrap(), 4);
+        assert_eq!(&block, b"abcd");
+        assert_eq!(fill(&mut slow, &mut block).unwrap(), 2);
+        assert_eq!(fill(&mut slow, &mut block).unwrap(), 0);
+    }
+}

@@ -1,1 +1,232 @@
+//! Devices that are full, or other ones; files with holes, files of the kernel. Mounting takes a
+//! privilege: without it the tests say so.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use transect_testkit::{Mount, TempDir, loudly_skip};
+use transect_transform::pass::IoMethod;
+use transect_transform::publish::{Batch, Existing, ReplaceOptions};
+use transect_transform::step::Step;
+use transect_transform::{Source, transform, transform_into};
+
+use crate::support::{
+    Count, Lines, Upper, WITH_STEPS, copy, existing, message, names, passes, run, text,
+};
+
+/// Memory and a disk, small ones.
+fn devices(test: &str, temp: &TempDir) -> Option<[Mount; 2]> {
+    let mount = || -> Result<[Mount; 2], String> {
+        let memory = Mount::tmpfs("8m", &temp.join("memory"))?;
+        // The root's reserve would hide that the device is full.
+        let disk = Mount::ext4(&temp.join("image"), &["-m", "0"], &temp.join("disk"))?;
+        Ok([memory, disk])
+    };
+    mount().inspect_err(|reason| loudly_skip(test, reason)).ok()
+}
+
+/// Fills a device until so many bytes are left.
+fn leave(at: &Path, bytes: u64) {
+    let mut ballast = File::create(at.join("ballast")).unwrap();
+    while ballast.write_all(&[1; 4096]).is_ok() {}
+    let mut size = ballast.metadata().unwrap().len();
+    // What is promised to the last bytes is found only when they are written.
+    let _ = ballast.sync_all();
+    size = size.min(ballast.seek(SeekFrom::End(0)).unwrap());
+    ballast.set_len(size - bytes).unwrap();
+    ballast.sync_all().unwrap();
+}
+
+#[test]
+fn a_full_device_keeps_the_old_file_and_nothing_else() {
+    let temp = TempDir::new();
+    let Some(devices) = devices("a_full_device_keeps_the_old_file", &temp) else {
+        return;
+    };
+    let input = temp.join("input");
+    let bytes = text(4 << 20);
+    std::fs::write(&input, &bytes).unwrap();
+    for device in &devices {
+        let target = device.path().join("target");
+        std::fs::write(&target, "old").unwrap();
+        let before = names(device.path());
+        leave(device.path(), 1 << 20);
+        let expected = format!("cannot write '{}': No space left on device", target.display());
+        for method in [None, Some(IoMethod::Streams), Some(IoMethod::Pipeline)] {
+            let steps: [Option<&mut dyn Step>; 4] =
+                [None, Some(&mut Upper), Some(&mut Lines::default()), Some(&mut Count::default())];
+            for step in steps {
+                let mut passes = passes(method, None);
+                let options = existing(Existing::Replace);
+                let full = transform(&input, Some(&target), step, &mut passes, options);
+                assert_eq!(message(full), expected);
+                assert_eq!(std::fs::read(&target).unwrap(), b"old");
+            }
+        }
+        // In place, too: the difference is at the end, when most is copied.
+        let mine = device.path().join("mine");
+        std::fs::remove_file(device.path().join("ballast")).unwrap();
+        let mut big = text(3 << 20).to_ascii_uppercase();
+        *big.last_mut().unwrap() = b'x';
+        std::fs::write(&mine, &big).unwrap();
+        leave(device.path(), 1 << 20);
+        for method in WITH_STEPS {
+            let steps: [&mut dyn Step; 2] = [&mut Upper, &mut Lines::default()];
+            for step in steps {
+                let mut passes = passes(Some(method), None);
+                let options = existing(Existing::InPlace);
+                let full = transform(&mine, Some(&mine), Some(step), &mut passes, options);
+                let expected =
+                    format!("cannot write '{}': No space left on device", mine.display());
+                assert_eq!(message(full), expected);
+                assert!(std::fs::read(&mine).unwrap() == big);
+            }
+        }
+        std::fs::remove_file(&mine).unwrap();
+        std::fs::remove_file(device.path().join("ballast")).unwrap();
+        assert_eq!(names(device.path()), before);
+    }
+}
+
+#[test]
+fn room_is_made_before_anything_is_written_and_given_back() {
+    let temp = TempDir::new();
+    let Some([memory, disk]) = devices("room_is_made_before_anything_is_written", &temp) else {
+        return;
+    };
+    let input = temp.join("input");
+    std::fs::write(&input, text(1 << 20)).unwrap();
+    for device in [&memory, &disk] {
+        let target = device.path().join("target");
+        run(&input, &target, &mut Upper, ReplaceOptions::default()).unwrap();
+        let source = Source::open(&target).unwrap();
+        assert_eq!(source.size(), 1 << 20);
+        let allocated = source.attributes().allocated().unwrap();
+        assert!(allocated <= (1 << 20) + 65536, "{allocated} bytes");
+    }
+}
+
+#[test]
+fn a_copy_from_one_device_to_another_is_a_copy() {
+    let temp = TempDir::new();
+    let Some([memory, disk]) = devices("a_copy_from_one_device_to_another", &temp) else {
+        return;
+    };
+    let bytes = text(3 << 20);
+    for (from, to) in [(&memory, &disk), (&disk, &memory), (&disk, &disk), (&memory, &memory)] {
+        let (input, target) = (from.path().join("input"), to.path().join("target"));
+        std::fs::write(&input, &bytes).unwrap();
+        let report = copy(&input, &target).unwrap();
+        assert_eq!(report.passed.method, IoMethod::KernelCopy);
+        assert!(std::fs::read(&target).unwrap() == bytes);
+        std::fs::remove_file(&target).unwrap();
+        std::fs::remove_file(&input).unwrap();
+        assert_eq!(names(memory.path()).len(), 0);
+    }
+}
+
+#[test]
+fn a_batch_over_devices_syncs_each() {
+    let temp = TempDir::new();
+    let Some([memory, disk]) = devices("a_batch_over_devices", &temp) else {
+        return;
+    };
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    let mut batch = Batch::new();
+    let mut passes = passes(None, None);
+    let targets = [&memory, &disk].map(|device| device.path().join("target"));
+    for target in &targets {
+        let options = ReplaceOptions::default();
+        transform_into(&mut batch, &input, target, Some(&mut Upper), &mut passes, options).unwrap();
+        assert!(!target.exists());
+    }
+    assert!(batch.publish().iter().all(Result::is_ok));
+    for target in &targets {
+        assert_eq!(std::fs::read(target).unwrap(), b"TEXT");
+        assert_eq!(
+            names(target.parent().unwrap()).iter().filter(|n| n.contains("target")).count(),
+            1
+        );
+    }
+}
+
+/// Four megabytes of which few are there.
+fn sparse(path: &Path) -> Vec<u8> {
+    let mut file = File::create(path).unwrap();
+    for at in [0_u64, 1 << 20, (1 << 20) + 5000, 3 << 20] {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(b"some text").unwrap();
+    }
+    file.set_len(4 << 20).unwrap();
+    drop(file);
+    let mut bytes = Vec::new();
+    File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes.len(), 4 << 20);
+    bytes
+}
+
+#[test]
+fn holes_stay_holes() {
+    let temp = TempDir::new();
+    let allocated = |path: &Path| Source::open(path).unwrap().attributes().allocated().unwrap();
+    let input = temp.join("input");
+    let bytes = sparse(&input);
+    let has = allocated(&input);
+    if has > 1 << 20 {
+        return loudly_skip("holes_stay_holes", "this file system has no holes");
+    }
+    for method in
+        [None, Some(IoMethod::Buffered), Some(IoMethod::Streams), Some(IoMethod::Pipeline)]
+    {
+        let steps: [Option<&mut dyn Step>; 3] =
+            [None, Some(&mut Upper), Some(&mut Count::default())];
+        for (step, upper) in steps.into_iter().zip([false, true, false]) {
+            let target = temp.join("target");
+            let mut passes = passes(method, None);
+            let options = ReplaceOptions::default();
+            transform(&input, Some(&target), step, &mut passes, options).unwrap();
+            let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
+            assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
+            assert!(allocated(&target) <= has + 4096, "{method:?}: {}", allocated(&target));
+            std::fs::remove_file(target).unwrap();
+        }
+        // In place: what was the same is copied with its holes.
+        let mine = temp.join("mine");
+        copy(&input, &mine).unwrap();
+        let mut file = File::options().write(true).open(&mine).unwrap();
+        file.write_all(b"SOME TEXT").unwrap();
+        drop(file);
+        let mut passes = passes(method, None);
+        let step: &mut dyn Step = &mut Upper;
+        let options = existing(Existing::InPlace);
+        transform(&mine, Some(&mine), Some(step), &mut passes, options).unwrap();
+        assert!(std::fs::read(&mine).unwrap() == bytes.to_ascii_uppercase());
+        assert!(allocated(&mine) <= has + 4096, "{method:?}: {}", allocated(&mine));
+        std::fs::remove_file(mine).unwrap();
+    }
+    assert_eq!(names(temp.path()), ["input"]);
+}
+
+#[test]
+fn files_of_the_kernel_are_read_to_their_end() {
+    let temp = TempDir::new();
+    for path in
+        ["/proc/version", "/proc/self/mountinfo", "/sys/kernel/mm/transparent_hugepage/enabled"]
+    {
+        let Ok(expected) = std::fs::read(path) else {
+            loudly_skip("files_of_the_kernel_are_read_to_their_end", format!("no {path}"));
+            continue;
+        };
+        assert!(!expected.is_empty());
+        for method in IoMethod::ALL {
+            let target = temp.join("target");
+            let mut passes = passes(Some(*method), Some(64));
+            let options = ReplaceOptions::default();
+            transform(path.as_ref(), Some(&target), None, &mut passes, options).unwrap();
+            assert_eq!(std::fs::read(&target).unwrap(), expected, "{path}, {}", method.as_str());
+            std::fs::remove_file(&target).unwrap();
+        }
+    }
+}

@@ -1,8 +1,12 @@
 //! One pass over one file, and everything that may be in its way.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+#[cfg(target_os = "linux")]
+mod devices;
 #[cfg(unix)]
 mod links;
 mod passes;
 mod replacing;
 mod support;
+#[cfg(target_os = "linux")]
+mod system;
