@@ -104,7 +104,7 @@ mod tests {
             assert!(choose(IoMethod::KernelCopy, None, destination).is_err());
         }
         for method in [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline] {
-            for shape in [None, Some(Shape::SameSize), Some(Shape::Resizing), Some(Shape::Reduce)] {
+            for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {
                 for to in [Destination::Nowhere, Destination::Elsewhere, Destination::InPlace] {
                     assert_eq!(choose(method, shape, to).unwrap(), method);
                 }
@@ -117,6 +117,6 @@ mod tests {
         let choose = |shape, to| IoMethod::choose(None, shape, to).unwrap();
         assert_eq!(choose(None, Destination::Elsewhere), IoMethod::KernelCopy);
         assert_eq!(choose(None, Destination::InPlace), IoMethod::Buffered);
-        assert_eq!(choose(Some(Shape::SameSize), Destination::Elsewhere), IoMethod::Buffered);
+        assert_eq!(choose(Some(Shape::BYTES), Destination::Elsewhere), IoMethod::Buffered);
     }
 }

@@ -6,8 +6,9 @@ use super::block::Block;
 use super::outlet::{Came, Outlet, Writer};
 use super::{Destination, check};
 use crate::error::Error;
+use crate::out::Out;
 use crate::source::Source;
-use crate::step::{Finding, Shape, Step};
+use crate::step::{Finding, Shape, Step, Stop};
 
 /// Where blocks come from.
 pub(super) trait Input {
@@ -83,11 +84,9 @@ impl Work<'_, '_> {
             return Ok(Vec::new());
         };
         let result = &mut self.scratch.result;
-        result.clear();
-        step.finish(result).map_err(Error::refused(self.source.path()))?;
-        if step.shape() != Shape::Reduce {
-            outlet.put(result, &[], end)?;
-        }
+        made(self.source, result, &mut |piece| outlet.put(piece, &[], end), |out| {
+            step.finish(out)
+        })?;
         Ok(step.findings())
     }
 
@@ -102,26 +101,51 @@ impl Work<'_, '_> {
         };
         let refused = Error::refused(self.source.path());
         let result = &mut self.scratch.result;
-        result.clear();
         match step.shape() {
-            Shape::SameSize if outlet.is_comparing() => {
+            Shape::SameSize { .. } if outlet.is_comparing() => {
                 let original = self.scratch.original.first(block.len());
                 original.copy_from_slice(block);
-                step.change(block);
+                step.change(block).map_err(refused)?;
                 outlet.put(block, original, at)
             }
-            Shape::SameSize => {
-                step.change(block);
+            Shape::SameSize { .. } => {
+                step.change(block).map_err(refused)?;
                 outlet.put_same(block)
             }
             Shape::Resizing => {
-                step.feed(block, result).map_err(refused)?;
-                outlet.put(result, block, at)
+                let block = &*block;
+                let mut next = |piece: &[u8]| outlet.put(piece, block, at);
+                made(self.source, result, &mut next, |out| step.feed(block, out))
             }
             Shape::Reduce => {
-                step.feed(block, result).map_err(refused)?;
+                made(self.source, result, &mut |_| Ok(()), |out| step.feed(block, out))?;
                 outlet.put_same(block)
             }
         }
+    }
+}
+
+/// Lets a step make something, and hands all of it on: what was kept until the next block is read
+/// would have to be read once more to be compared.
+fn made(
+    source: &Source,
+    gathered: &mut Vec<u8>,
+    next: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    make: impl FnOnce(&mut Out<'_>) -> Result<(), Stop>,
+) -> Result<(), Error> {
+    let mut failed = None;
+    let mut hand_on = |piece: &[u8]| {
+        next(piece).map_err(|error| {
+            failed = Some(error);
+            Stop::Closed
+        })
+    };
+    let mut out = Out::new(gathered, &mut hand_on);
+    let made = make(&mut out).and_then(|()| out.flush());
+    match (made, failed) {
+        (Ok(()), _) => Ok(()),
+        (Err(_), Some(error)) => Err(error),
+        (Err(Stop::Refused(refusal)), None) => Err(Error::refused(source.path())(refusal)),
+        (Err(Stop::Closed), None) => unreachable!("BUG: only what failed closes"),
     }
 }

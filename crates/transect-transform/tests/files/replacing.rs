@@ -74,7 +74,9 @@ fn a_folder_is_no_target_and_no_folder_is_none_either() {
     let target = temp.join("input").join("target");
     assert!(copy(&input, &target).is_err());
     let refused = message(copy(&input, &temp.join("folder").join("..")));
-    assert!(refused.ends_with("the path does not end in the name of a file"), "{refused}");
+    // Windows takes `..` off before anybody asks.
+    let why = ["the path does not end in the name of a file", "it is a directory"];
+    assert!(refused.ends_with(why[usize::from(cfg!(windows))]), "{refused}");
     assert_eq!(names(temp.path()), ["folder", "input"]);
     assert!(names(&temp.join("folder")).is_empty());
 }
@@ -152,7 +154,9 @@ fn what_is_dropped_leaves_nothing() {
 fn a_long_name_has_a_temporary_one_beside_it() {
     let temp = TempDir::new();
     for letter in ["x", "ü", "語"] {
-        let target = temp.join(letter.repeat(if cfg!(windows) { 200 } else { 255 / letter.len() }));
+        // Under Wine it is bytes that count, too.
+        let most = if cfg!(windows) { 200 } else { 255 };
+        let target = temp.join(letter.repeat(most / letter.len()));
         std::fs::write(temp.join("input"), "text").unwrap();
         std::fs::write(&target, "old").unwrap();
         run(&temp.join("input"), &target, &mut Upper, existing(Existing::Replace)).unwrap();

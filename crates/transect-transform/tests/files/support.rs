@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use transect_transform::out::Out;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions};
-use transect_transform::step::{Finding, Refusal, Shape, Step};
+use transect_transform::step::{Finding, Refusal, Shape, Step, Stop};
 use transect_transform::{Error, Report, transform};
 
 /// Capital letters: every byte at its place.
@@ -12,21 +13,23 @@ pub(crate) struct Upper;
 
 impl Step for Upper {
     fn shape(&self) -> Shape {
-        Shape::SameSize
+        Shape::BYTES
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        out.extend(input.iter().map(u8::to_ascii_uppercase));
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        out.put(&input.to_ascii_uppercase())
+    }
+
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn change(&mut self, block: &mut [u8]) {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
         block.make_ascii_uppercase();
+        Ok(())
     }
+
+    fn reset(&mut self) {}
 }
 
 /// Line ends without carriage returns, one at the end of the text: keeps a byte back, makes less
@@ -42,32 +45,38 @@ impl Step for Lines {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         for &byte in input {
             if byte == 0 {
-                return Err(Refusal { position: None, reason: "it is no text".to_owned() });
+                return Err(Refusal::whole("it is no text").into());
             }
             if let Some(held) = self.held.take()
                 && byte != b'\n'
             {
-                out.push(held);
+                out.put(&[held])?;
             }
             if byte == b'\r' {
                 self.held = Some(byte);
             } else {
-                out.push(byte);
+                out.put(&[byte])?;
             }
             self.last = Some(byte);
         }
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        out.extend(self.held.take());
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        if let Some(held) = self.held.take() {
+            out.put(&[held])?;
+        }
         if self.last.is_some_and(|last| last != b'\n') {
-            out.push(b'\n');
+            out.put(b"\n")?;
         }
         Ok(())
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -94,17 +103,21 @@ impl Step for Count {
         Shape::Reduce
     }
 
-    fn feed(&mut self, input: &[u8], _: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn feed(&mut self, input: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
         self.0 += input.len() as u64;
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
         Ok(())
     }
 
     fn findings(&self) -> Vec<Finding> {
-        vec![Finding { step: "count".to_owned(), name: "bytes", value: self.0.to_string() }]
+        vec![Finding::new("bytes", self.0)]
+    }
+
+    fn reset(&mut self) {
+        self.0 = 0;
     }
 }
 
@@ -113,21 +126,24 @@ pub(crate) struct Meanwhile<F>(pub(crate) F);
 
 impl<F: FnMut() + Send> Step for Meanwhile<F> {
     fn shape(&self) -> Shape {
-        Shape::SameSize
+        Shape::BYTES
     }
 
-    fn feed(&mut self, _: &[u8], _: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
         unreachable!("a step that keeps every byte at its place changes blocks")
     }
 
-    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
         Ok(())
     }
 
-    fn change(&mut self, block: &mut [u8]) {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
         self.0();
         block.make_ascii_uppercase();
+        Ok(())
     }
+
+    fn reset(&mut self) {}
 }
 
 /// The methods that take steps.
