@@ -3,6 +3,7 @@
 use crate::step::{Shape, Step};
 
 mod clean;
+mod compression;
 mod digest;
 mod encoding;
 mod eol;
@@ -164,6 +165,34 @@ pub const STEPS: &[Described] = &[
         about: "NEW for every OLD, literally: \\n, \\t, \\r, \\\\, \\/ and \\xNN are bytes",
         shape: Shape::Resizing,
         make: replace::replace,
+    },
+    Described {
+        name: "zstd",
+        parameter: "[=LEVEL]",
+        about: "compress by Zstandard, with a level from 1 to 22, or 3",
+        shape: Shape::Resizing,
+        make: compression::zstd::zstd,
+    },
+    Described {
+        name: "unzstd",
+        parameter: "",
+        about: "decompress what zstd has made",
+        shape: Shape::Resizing,
+        make: compression::unzstd::unzstd,
+    },
+    Described {
+        name: "gzip",
+        parameter: "[=LEVEL]",
+        about: "compress as gzip does, with a level from 1 to 9, or 6",
+        shape: Shape::Resizing,
+        make: compression::gzip::gzip,
+    },
+    Described {
+        name: "gunzip",
+        parameter: "",
+        about: "decompress what gzip has made",
+        shape: Shape::Resizing,
+        make: compression::gunzip::gunzip,
     },
 ];
 

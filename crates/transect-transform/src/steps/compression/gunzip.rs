@@ -1,0 +1,364 @@
+//! Files of `gzip`, read (RFC 1952).
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use memchr::memchr;
+
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+use crate::steps::kept::fill;
+
+/// What a member begins with.
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The flags of a header, for the fields that follow.
+const HEADER_CHECKSUM: u8 = 1 << 1;
+const EXTRA: u8 = 1 << 2;
+const NAME: u8 = 1 << 3;
+const COMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0xe0;
+
+/// Decompresses all members of a file. Anything else between or after them is refused.
+struct Gunzip {
+    decompress: Decompress,
+    part: Part,
+    /// The flags of the header.
+    flags: u8,
+    /// The bytes of a field of known length, until they are all there.
+    field: Vec<u8>,
+    /// The checksum of the header, and then of the content.
+    checksum: Crc,
+    /// Bytes of the input that were taken.
+    position: u64,
+    /// Where the member began.
+    member: u64,
+}
+
+/// Which part of a member comes next, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Ten bytes that every header has.
+    Header,
+    ExtraLength,
+    Extra(usize),
+    Name,
+    Comment,
+    HeaderChecksum,
+    Content,
+    Trailer,
+}
+
+/// Returns the step that decompresses.
+pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> Made {
+    if parameter.is_some() {
+        return Err("it has no parameter".to_owned());
+    }
+    Ok(Box::new(Gunzip {
+        decompress: Decompress::new(false),
+        part: Part::Header,
+        flags: 0,
+        field: Vec::with_capacity(10),
+        checksum: Crc::new(),
+        position: 0,
+        member: 0,
+    }))
+}
+
+impl Gunzip {
+    /// Takes bytes of the part that is being read. Returns the rest.
+    fn take<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+        match self.part {
+            Part::Header => self.take_field(10, input, Self::header),
+            Part::ExtraLength => self.take_field(2, input, Self::extra_length),
+            Part::Extra(left) => {
+                let (extra, rest) = input.split_at(input.len().min(left));
+                self.checksum.update(extra);
+                match left - extra.len() {
+                    0 => self.header_goes_on(NAME | COMMENT | HEADER_CHECKSUM),
+                    left => self.part = Part::Extra(left),
+                }
+                Ok(rest)
+            }
+            Part::Name => Ok(self.take_text(input, COMMENT | HEADER_CHECKSUM)),
+            Part::Comment => Ok(self.take_text(input, HEADER_CHECKSUM)),
+            Part::HeaderChecksum => self.take_field(2, input, Self::header_checksum),
+            Part::Content => self.take_content(input, out),
+            Part::Trailer => self.take_field(8, input, Self::trailer),
+        }
+    }
+
+    /// Takes a field of known length, and hands it on when it is all there.
+    fn take_field<'a>(
+        &mut self,
+        length: usize,
+        input: &'a [u8],
+        taken: impl FnOnce(&mut Self, &[u8]) -> Result<(), Refusal>,
+    ) -> Result<&'a [u8], Stop> {
+        let mut field = std::mem::take(&mut self.field);
+        let rest = fill(&mut field, length, input);
+        if field.len() == length {
+            taken(self, &field)?;
+            field.clear();
+        }
+        self.field = field;
+        Ok(rest)
+    }
+
+    /// Takes a text up to its NUL, which nobody needs to know. It may be of any length.
+    fn take_text<'a>(&mut self, input: &'a [u8], then: u8) -> &'a [u8] {
+        let end = memchr(0, input);
+        let (text, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
+        self.checksum.update(text);
+        if end.is_some() {
+            self.header_goes_on(then);
+        }
+        rest
+    }
+
+    /// Goes on to the next field that is there, of those that can still come.
+    fn header_goes_on(&mut self, can_come: u8) {
+        let come = self.flags & can_come;
+        self.part = match come {
+            _ if come & EXTRA != 0 => Part::ExtraLength,
+            _ if come & NAME != 0 => Part::Name,
+            _ if come & COMMENT != 0 => Part::Comment,
+            _ if come & HEADER_CHECKSUM != 0 => Part::HeaderChecksum,
+            _ => {
+                self.checksum.reset();
+                Part::Content
+            }
+        };
+    }
+
+    fn header(&mut self, header: &[u8]) -> Result<(), Refusal> {
+        if header[..2] != MAGIC {
+            return Err(self.something_else());
+        }
+        let (method, flags) = (header[2], header[3]);
+        if method != 8 || flags & RESERVED != 0 {
+            return Err(self.refusal("a gzip member of a kind that is not known"));
+        }
+        self.flags = flags;
+        self.checksum.reset();
+        self.checksum.update(header);
+        self.header_goes_on(EXTRA | NAME | COMMENT | HEADER_CHECKSUM);
+        Ok(())
+    }
+
+    fn extra_length(&mut self, length: &[u8]) -> Result<(), Refusal> {
+        self.checksum.update(length);
+        match u16::from_le_bytes([length[0], length[1]]) {
+            0 => self.header_goes_on(NAME | COMMENT | HEADER_CHECKSUM),
+            length => self.part = Part::Extra(usize::from(length)),
+        }
+        Ok(())
+    }
+
+    fn header_checksum(&mut self, stored: &[u8]) -> Result<(), Refusal> {
+        if stored != &self.checksum.sum().to_le_bytes()[..2] {
+            return Err(self.refusal("a damaged gzip member (its header)"));
+        }
+        self.header_goes_on(0);
+        Ok(())
+    }
+
+    fn take_content<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+        let mut rest = input;
+        loop {
+            let room = out.room()?;
+            let begin = room.len();
+            let before = self.decompress.total_in();
+            let status = self.decompress.decompress_vec(rest, room, FlushDecompress::None);
+            self.checksum.update(&room[begin..]);
+            let full = room.len() == room.capacity();
+            let taken = usize::try_from(self.decompress.total_in() - before);
+            rest = &rest[taken.expect("BUG: more was taken than there is")..];
+            match status {
+                // What the library says of it depends on how much it was given at once.
+                Err(_) => return Err(self.refusal("a damaged gzip member (its content)").into()),
+                Ok(Status::StreamEnd) => {
+                    self.part = Part::Trailer;
+                    return Ok(rest);
+                }
+                // With room left, there is no more to be had of what it was given.
+                Ok(_) if rest.is_empty() && !full => return Ok(rest),
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn trailer(&mut self, trailer: &[u8]) -> Result<(), Refusal> {
+        let (checksum, length) = trailer.split_at(4);
+        if checksum != self.checksum.sum().to_le_bytes() {
+            return Err(self.refusal("a damaged gzip member (its checksum)"));
+        }
+        // Modulo 2^32, which is what this counts.
+        if length != self.checksum.amount().to_le_bytes() {
+            return Err(self.refusal("a damaged gzip member (its length)"));
+        }
+        self.decompress.reset(false);
+        self.part = Part::Header;
+        Ok(())
+    }
+
+    /// Refuses the member. The place is where it begins, not where the damage was noticed: that
+    /// depends on how much the library was given at once.
+    fn refusal(&self, reason: &str) -> Refusal {
+        Refusal::at(self.member, reason)
+    }
+
+    fn something_else(&self) -> Refusal {
+        self.refusal(match self.member {
+            0 => "no gzip file: it begins with something else",
+            _ => "something that is no gzip member follows one",
+        })
+    }
+}
+
+impl Step for Gunzip {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let before = self.position;
+        let mut rest = input;
+        while !rest.is_empty() {
+            if self.part == Part::Header && self.field.is_empty() {
+                self.member = before + (input.len() - rest.len()) as u64;
+            }
+            rest = self.take(rest, out)?;
+        }
+        self.position += input.len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+        let refusal = match self.part {
+            Part::Header if self.position == 0 => Refusal::whole("no gzip file: it is empty"),
+            Part::Header if self.field.is_empty() => return Ok(()),
+            Part::Header if !self.field.iter().zip(MAGIC).all(|(byte, magic)| *byte == magic) => {
+                self.something_else()
+            }
+            _ => self.refusal("the file ends within the gzip member"),
+        };
+        Err(refusal.into())
+    }
+
+    fn reset(&mut self) {
+        self.decompress.reset(false);
+        self.part = Part::Header;
+        self.field.clear();
+        self.position = 0;
+        self.member = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, GzBuilder};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, any_bytes, cuts};
+
+    fn member(content: &[u8]) -> Vec<u8> {
+        Trial::of("gzip").result(content, &[usize::MAX])
+    }
+
+    fn refused(input: &[u8]) -> String {
+        Trial::of("gunzip").run(input, &[1]).unwrap_err().to_string()
+    }
+
+    /// A member whose header has every field there is.
+    fn full(content: &[u8]) -> Vec<u8> {
+        let builder = GzBuilder::new().extra(*b"extra").filename("name").comment("comment");
+        let mut writer = builder.write(Vec::new(), Compression::fast());
+        writer.write_all(content).unwrap();
+        let mut member = writer.finish().unwrap();
+        // The library writes no checksum of the header: it is put in after the fields.
+        let header = 10 + 2 + b"extra".len() + b"name\0".len() + b"comment\0".len();
+        member[3] |= HEADER_CHECKSUM;
+        let mut checksum = Crc::new();
+        checksum.update(&member[..header]);
+        let checksum = checksum.sum().to_le_bytes();
+        member.splice(header..header, checksum[..2].iter().copied());
+        member
+    }
+
+    #[test]
+    fn members_after_one_another_are_one_file() {
+        let input = [&member(b"one ")[..], &full(b"two "), &member(b""), &full(b"three")].concat();
+        assert_eq!(Trial::of("gunzip").result(&input, &[1]), b"one two three");
+    }
+
+    #[test]
+    fn what_is_no_member_is_refused_where_it_begins() {
+        let whole = full(b"some text");
+        let length = whole.len();
+        assert_eq!(refused(b""), "gunzip: no gzip file: it is empty");
+        for text in [&b"x"[..], b"\x1fx", b"some text that is longer"] {
+            assert_eq!(
+                refused(text),
+                "gunzip: no gzip file: it begins with something else at byte 0"
+            );
+        }
+        for garbage in [&b"x"[..], &[0; 512]] {
+            assert_eq!(
+                refused(&[&whole[..], garbage].concat()),
+                format!("gunzip: something that is no gzip member follows one at byte {length}")
+            );
+        }
+        for cut in 1..length {
+            assert_eq!(
+                refused(&whole[..cut]),
+                "gunzip: the file ends within the gzip member at byte 0",
+                "{cut}"
+            );
+        }
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let whole = full(b"some text");
+        let length = whole.len();
+        for (at, what) in [
+            (2, "a gzip member of a kind that is not known"),
+            (12, "a damaged gzip member (its header)"),
+            (length - 8, "a damaged gzip member (its checksum)"),
+            (length - 4, "a damaged gzip member (its length)"),
+        ] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            assert_eq!(refused(&damaged), format!("gunzip: {what} at byte 0"));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
+            // Trial compares the outcomes of two ways to cut.
+            let _ = Trial::of("gunzip").run(&input, &sizes);
+        }
+
+        #[test]
+        fn damaged_members_are_read_or_refused_alike(
+            input in any_bytes(),
+            at in any::<prop::sample::Index>(),
+            bit in 0..8_u32,
+            sizes in cuts(),
+        ) {
+            let mut damaged = full(&input);
+            let at = at.index(damaged.len());
+            damaged[at] ^= 1_u8 << bit;
+            if let Ok(outcome) = Trial::of("gunzip").run(&damaged, &sizes) {
+                // Bits that mean nothing may change.
+                prop_assert_eq!(outcome.result, input);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Compression as by `gzip`.
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+
+use super::level;
+use super::pieces::Pieces;
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+
+/// The usual level, as that of the program `gzip`.
+const USUAL: u32 = 6;
+
+/// Bytes that are made in one go.
+const ROOM: usize = 32 << 10;
+
+/// Compresses into one member (RFC 1952), without name and time: the same file makes the same result.
+struct Gzip {
+    level: u32,
+    compress: Compress,
+    checksum: Crc,
+    pieces: Pieces,
+    /// What the last call made. Always as long: what compressors make may depend on the room they
+    /// have.
+    room: Vec<u8>,
+    /// Whether the header was put.
+    begun: bool,
+}
+
+/// Returns the step that compresses with a level.
+pub(in crate::steps) fn gzip(parameter: Option<&str>) -> Made {
+    let level = level(parameter, USUAL, 1..=9)?;
+    Ok(Box::new(Gzip {
+        level,
+        compress: Compress::new(Compression::new(level), false),
+        checksum: Crc::new(),
+        pieces: Pieces::default(),
+        room: Vec::with_capacity(ROOM),
+        begun: false,
+    }))
+}
+
+impl Gzip {
+    /// Puts the header, if that was not done.
+    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        // RFC 1952, 2.3.1: which end of the levels it is.
+        let extra_flags = match self.level {
+            1 => 4,
+            9 => 2,
+            _ => 0,
+        };
+        // Deflate, no flags, no time, an unknown system.
+        out.put(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, extra_flags, 255])
+    }
+}
+
+/// Compresses a piece. `Finish` with the last one.
+fn compress(
+    compress: &mut Compress,
+    piece: &[u8],
+    flush: FlushCompress,
+    room: &mut Vec<u8>,
+    out: &mut Out<'_>,
+) -> Result<(), Stop> {
+    let mut rest = piece;
+    loop {
+        room.clear();
+        let before = compress.total_in();
+        let status = compress.compress_vec(rest, room, flush);
+        let status = status.map_err(|error| Refusal::whole(error.to_string()))?;
+        let taken = usize::try_from(compress.total_in() - before);
+        rest = &rest[taken.expect("BUG: more was taken than there is")..];
+        out.put(room)?;
+        // With room left, there is no more to be had of what it was given.
+        let all = rest.is_empty() && room.len() < room.capacity();
+        if status == Status::StreamEnd || (flush == FlushCompress::None && all) {
+            return Ok(());
+        }
+    }
+}
+
+impl Step for Gzip {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        self.begin(out)?;
+        self.checksum.update(input);
+        let Self { compress: state, pieces, room, .. } = self;
+        pieces.feed(input, |piece| compress(state, piece, FlushCompress::None, room, out))
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.begin(out)?;
+        let last = self.pieces.last();
+        compress(&mut self.compress, last, FlushCompress::Finish, &mut self.room, out)?;
+        out.put(&self.checksum.sum().to_le_bytes())?;
+        // The length modulo 2^32, which is what this counts.
+        out.put(&self.checksum.amount().to_le_bytes())
+    }
+
+    fn reset(&mut self) {
+        self.compress.reset();
+        self.checksum.reset();
+        self.pieces.reset();
+        self.begun = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::bufread::GzDecoder;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, any_bytes, cuts};
+
+    fn read(compressed: &[u8]) -> Vec<u8> {
+        let mut content = Vec::new();
+        GzDecoder::new(compressed).read_to_end(&mut content).unwrap();
+        content
+    }
+
+    #[test]
+    fn levels_are_those_of_the_program() {
+        for parameter in [Some(""), Some("0"), Some("10"), Some("+6"), Some("best")] {
+            assert!(gzip(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    #[test]
+    fn large_files_make_the_same_however_they_are_cut() {
+        // Something of everything: what repeats near and far, and what does not.
+        let mut state = 1_u32;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .take(100_000)
+        .collect();
+        let input = [&noise[..], &b"text ".repeat(60_000), &noise, &noise[..777]].concat();
+        for level in 1..=9 {
+            let result = Trial::of(&format!("gzip={level}")).result(&input, &[9_999, 1, 150_000]);
+            assert!(read(&result) == input, "level {level}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..10) {
+            let result = Trial::of(&format!("gzip={level}")).result(&input, &sizes);
+            prop_assert_eq!(read(&result), input.clone());
+            let both = format!("gzip={level} gunzip");
+            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input);
+        }
+    }
+}

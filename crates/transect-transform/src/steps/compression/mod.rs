@@ -1,0 +1,20 @@
+//! Compressed files, written and read.
+
+pub(super) mod gunzip;
+pub(super) mod gzip;
+mod pieces;
+pub(super) mod unzstd;
+pub(super) mod zstd;
+
+/// Returns the level that is asked for, or the usual one.
+fn level<Level: std::str::FromStr + PartialOrd + std::fmt::Display>(
+    parameter: Option<&str>,
+    usual: Level,
+    levels: std::ops::RangeInclusive<Level>,
+) -> Result<Level, String> {
+    let Some(text) = parameter else { return Ok(usual) };
+    // Digits and nothing else: the standard library would take a sign as well.
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let level = text.parse().ok().filter(|level| digits && levels.contains(level));
+    level.ok_or_else(|| format!("not a level from {} to {}", levels.start(), levels.end()))
+}

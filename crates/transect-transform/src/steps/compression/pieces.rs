@@ -1,0 +1,74 @@
+//! An input in pieces that do not depend on how it is cut.
+
+use crate::step::Stop;
+
+/// Bytes of a piece: the block of zstd.
+const PIECE: usize = 128 << 10;
+
+/// Gathers the input into pieces of always the same length. What compressors make may depend on what
+/// they are given at once: so the same file makes the same result, however it is read.
+#[derive(Default)]
+pub(super) struct Pieces {
+    /// The beginning of the next piece.
+    kept: Vec<u8>,
+}
+
+impl Pieces {
+    /// Hands on the pieces that are complete with a block, and keeps the rest of it.
+    pub(super) fn feed(
+        &mut self,
+        input: &[u8],
+        mut take: impl FnMut(&[u8]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut rest = input;
+        if !self.kept.is_empty() {
+            let (first, after) = rest.split_at(rest.len().min(PIECE - self.kept.len()));
+            self.kept.extend_from_slice(first);
+            rest = after;
+            if self.kept.len() < PIECE {
+                return Ok(());
+            }
+            take(&self.kept)?;
+            self.kept.clear();
+        }
+        let (pieces, last) = rest.as_chunks::<PIECE>();
+        for piece in pieces {
+            take(piece)?;
+        }
+        self.kept.extend_from_slice(last);
+        Ok(())
+    }
+
+    /// Returns the last piece, which may be short or empty.
+    pub(super) fn last(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// Forgets what is kept.
+    pub(super) fn reset(&mut self) {
+        self.kept.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_same_however_the_input_is_cut() {
+        let input: Vec<u8> = (0..3 * PIECE + 5).map(|at| (at % 251) as u8).collect();
+        for size in [1000, PIECE - 1, PIECE, PIECE + 1, input.len()] {
+            let (mut pieces, mut all) = (Pieces::default(), Vec::new());
+            for block in input.chunks(size) {
+                let take = |piece: &[u8]| {
+                    assert_eq!(piece.len(), PIECE);
+                    all.extend_from_slice(piece);
+                    Ok(())
+                };
+                pieces.feed(block, take).unwrap();
+            }
+            all.extend_from_slice(pieces.last());
+            assert!(all == input, "cut at {size}");
+        }
+    }
+}

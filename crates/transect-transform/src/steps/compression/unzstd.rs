@@ -1,0 +1,210 @@
+//! Zstandard files, read.
+
+use std::io;
+
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
+
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+
+/// The largest window, as a power of two: what a frame may ask for of memory. It is what the program
+/// `zstd` grants, and what its highest level needs.
+const WINDOW: u32 = 27;
+
+/// Decompresses all frames of a file. Anything else between or after them is refused.
+struct Unzstd {
+    decoder: Decoder<'static>,
+    /// Bytes of the input that were taken.
+    position: u64,
+    /// Where the frame began that is being read, if one is.
+    frame: Option<u64>,
+}
+
+/// Returns the step that decompresses.
+pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> Made {
+    if parameter.is_some() {
+        return Err("it has no parameter".to_owned());
+    }
+    let decoder = || {
+        let mut decoder = Decoder::new()?;
+        decoder.set_parameter(DParameter::WindowLogMax(WINDOW))?;
+        Ok(decoder)
+    };
+    let decoder = decoder().map_err(|error: io::Error| error.to_string())?;
+    Ok(Box::new(Unzstd { decoder, position: 0, frame: None }))
+}
+
+/// Says what is wrong with the frame that begins at a place. The place is not where the damage was
+/// noticed: that depends on how much the library was given at once.
+fn refusal(begin: u64, error: &io::Error) -> Refusal {
+    let reason = match error.to_string() {
+        unknown if unknown.contains("Unknown frame descriptor") => match begin {
+            0 => "no zstd file: it begins with something else".to_owned(),
+            _ => "something that is no zstd frame follows one".to_owned(),
+        },
+        memory if memory.contains("too much memory") => {
+            format!("a zstd frame that needs more than {} MiB of memory", 1 << (WINDOW - 20))
+        }
+        other => format!("a damaged zstd frame ({other})"),
+    };
+    Refusal::at(begin, reason)
+}
+
+impl Step for Unzstd {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let before = self.position;
+        let mut input_left = InBuffer::around(input);
+        // Whether the decoder has more to give than there was room for.
+        let mut more = false;
+        while input_left.pos() < input.len() || more {
+            let begin = *self.frame.get_or_insert(before + input_left.pos() as u64);
+            let room = out.room()?;
+            let filled = room.len();
+            let mut output = OutBuffer::around_pos(room, filled);
+            let hint = self.decoder.run(&mut input_left, &mut output);
+            more = output.pos() == output.capacity();
+            if hint.map_err(|error| refusal(begin, &error))? == 0 {
+                // The frame has ended, and all of it was given.
+                self.frame = None;
+                more = false;
+            }
+        }
+        self.position += input.len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+        match self.frame {
+            Some(begin) => Err(Refusal::at(begin, "the file ends within the zstd frame").into()),
+            None if self.position == 0 => Err(Refusal::whole("no zstd file: it is empty").into()),
+            None => Ok(()),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.decoder.reinit().expect("BUG: a session can be given up at any time");
+        self.position = 0;
+        self.frame = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::steps::trial::{Trial, any_bytes, cuts};
+
+    fn frame(content: &[u8]) -> Vec<u8> {
+        Trial::of("zstd=1").result(content, &[usize::MAX])
+    }
+
+    fn refused(input: &[u8]) -> String {
+        Trial::of("unzstd").run(input, &[1]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn frames_after_one_another_are_one_file() {
+        // RFC 8878, 3.1.2: a frame that is to be skipped.
+        let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
+        let input = [&frame(b"one ")[..], skipped, &frame(b""), &frame(b"two")].concat();
+        assert_eq!(Trial::of("unzstd").result(&input, &[1]), b"one two");
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused_where_it_begins() {
+        let whole = frame(b"some text");
+        let length = whole.len();
+        assert_eq!(refused(b""), "unzstd: no zstd file: it is empty");
+        assert_eq!(
+            refused(b"text"),
+            "unzstd: no zstd file: it begins with something else at byte 0"
+        );
+        assert_eq!(
+            refused(&[&whole[..], b"x"].concat()),
+            format!("unzstd: something that is no zstd frame follows one at byte {length}")
+        );
+        for cut in 1..length {
+            assert_eq!(
+                refused(&whole[..cut]),
+                "unzstd: the file ends within the zstd frame at byte 0",
+                "{cut}"
+            );
+        }
+        let twice = [&whole[..], &whole[..length - 1]].concat();
+        assert_eq!(
+            refused(&twice),
+            format!("unzstd: the file ends within the zstd frame at byte {length}")
+        );
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let whole = frame(b"some text that is worth a checksum");
+        let checksum = whole.len() - 1;
+        let mut damaged = whole;
+        damaged[checksum] ^= 1;
+        assert!(refused(&damaged).starts_with("unzstd: a damaged zstd frame ("));
+    }
+
+    #[test]
+    fn a_window_has_a_limit_which_is_said() {
+        // A frame whose header asks for a window of 2 GiB (RFC 8878, 3.1.1.1.2).
+        let large = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (31 - 10) << 3, 0x01, 0x00, 0x00];
+        assert_eq!(
+            refused(&large),
+            "unzstd: a zstd frame that needs more than 128 MiB of memory at byte 0"
+        );
+    }
+
+    #[test]
+    fn gigabytes_of_little_are_handed_on_in_blocks() {
+        // 64 MiB of zeros in some kilobytes: nobody may hold them all.
+        let content = vec![0; 64 << 20];
+        let input = frame(&content);
+        assert!(input.len() < 10_000);
+        let (mut gathered, mut total) = (Vec::new(), 0);
+        let mut next = |block: &[u8]| {
+            assert!(block.len() <= 2 * crate::out::BLOCK);
+            total += block.len();
+            Ok(())
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        let mut step = unzstd(None).unwrap();
+        step.feed(&input, &mut out).unwrap();
+        step.finish(&mut out).unwrap();
+        out.flush().unwrap();
+        assert_eq!(total, content.len());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
+            // Trial compares the outcomes of two ways to cut.
+            let _ = Trial::of("unzstd").run(&input, &sizes);
+        }
+
+        #[test]
+        fn damaged_frames_are_read_or_refused_alike(
+            input in any_bytes(),
+            at in any::<prop::sample::Index>(),
+            bit in 0..8_u32,
+            sizes in cuts(),
+        ) {
+            let mut damaged = frame(&input);
+            let at = at.index(damaged.len());
+            damaged[at] ^= 1_u8 << bit;
+            if let Ok(outcome) = Trial::of("unzstd").run(&damaged, &sizes) {
+                // Bits that mean nothing may change.
+                prop_assert_eq!(outcome.result, input);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Compression by Zstandard.
+
+use std::io;
+
+use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer};
+
+use super::level;
+use super::pieces::Pieces;
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+
+/// Compresses into one frame, with a checksum of the content, as the program `zstd` does.
+struct Zstd {
+    encoder: Encoder<'static>,
+    pieces: Pieces,
+}
+
+/// Returns the step that compresses with a level.
+pub(in crate::steps) fn zstd(parameter: Option<&str>) -> Made {
+    let level = level(parameter, zstd::DEFAULT_COMPRESSION_LEVEL, 1..=22)?;
+    let encoder = || {
+        let mut encoder = Encoder::new(level)?;
+        encoder.set_parameter(CParameter::ChecksumFlag(true))?;
+        Ok(encoder)
+    };
+    let encoder = encoder().map_err(|error: io::Error| error.to_string())?;
+    Ok(Box::new(Zstd { encoder, pieces: Pieces::default() }))
+}
+
+/// What compressing can fail by is the memory it takes.
+fn failure(error: io::Error) -> Stop {
+    Refusal::whole(error.to_string()).into()
+}
+
+fn compress(encoder: &mut Encoder<'static>, piece: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut input = InBuffer::around(piece);
+    while input.pos() < piece.len() {
+        let room = out.room()?;
+        let begin = room.len();
+        encoder.run(&mut input, &mut OutBuffer::around_pos(room, begin)).map_err(failure)?;
+    }
+    Ok(())
+}
+
+impl Step for Zstd {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let Self { encoder, pieces } = self;
+        pieces.feed(input, |piece| compress(encoder, piece, out))
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        compress(&mut self.encoder, self.pieces.last(), out)?;
+        loop {
+            let room = out.room()?;
+            let begin = room.len();
+            let mut output = OutBuffer::around_pos(room, begin);
+            if self.encoder.finish(&mut output, true).map_err(failure)? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.pieces.reset();
+        self.encoder.reinit().expect("BUG: a session can be given up at any time");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::steps::trial::{Trial, any_bytes, cuts};
+
+    #[test]
+    fn levels_are_those_of_the_library() {
+        assert!(zstd::compression_level_range().contains(&22));
+        for parameter in [Some(""), Some("0"), Some("23"), Some("-1"), Some("best")] {
+            assert!(super::zstd(parameter).is_err(), "{parameter:?}");
+        }
+    }
+
+    #[test]
+    fn the_result_is_one_frame_with_a_checksum() {
+        let result = Trial::of("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
+        assert_eq!(result[..4], [0x28, 0xb5, 0x2f, 0xfd], "RFC 8878, 3.1.1");
+        assert_eq!(result[4] & 4, 4, "the flag of the checksum");
+        assert_eq!(zstd::decode_all(&result[..]).unwrap(), b"text ".repeat(100_000));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..6) {
+            let result = Trial::of(&format!("zstd={level}")).result(&input, &sizes);
+            prop_assert_eq!(zstd::decode_all(&result[..]).unwrap(), input.clone());
+            let both = format!("zstd={level} unzstd");
+            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input);
+        }
+    }
+}
