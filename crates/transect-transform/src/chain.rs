@@ -300,3 +300,214 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trial::{Trial, any_bytes, cuts, made_of};
+
+    const PIECES: &[&[u8]] = &[b" ", b"\t", b"\r\n", b"\n", b"a", b"\xc3\xa9", b"\xef\xbb\xbf"];
+
+    fn error(words: &[&str]) -> String {
+        Chain::parse(words).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_unknown_step_is_told_with_the_nearest_and_all_others() {
+        assert_eq!(
+            error(&["trim", "elo=lf"]),
+            "no step is called 'elo', but 'eol' is; there are blake3, sha256, xxh3, crc32c, case, \
+             map, swap, decode, encode, bom, eol, trim, tabs, final-newline, replace, zstd, unzstd, \
+             gzip, gunzip"
+        );
+        assert!(error(&["frobnicate"]).starts_with("no step is called 'frobnicate'; there are "));
+        assert!(error(&[""]).starts_with("no step is called ''; there are "));
+    }
+
+    #[test]
+    fn a_parameter_that_is_not_taken_is_told_with_those_that_are() {
+        for (word, expected) in [
+            ("eol", "'eol': neither lf nor crlf nor report; the step is eol=lf|crlf|report"),
+            ("trim=2", "'trim=2': it has no parameter; the step is trim"),
+            ("tabs=0", "'tabs=0': not a number from 1 to 256; the step is tabs=N"),
+            ("zstd=99", "'zstd=99': not a level from 1 to 22; the step is zstd[=LEVEL]"),
+            ("replace=/a", "'replace=/a': OLD is empty; the step is replace=OLD/NEW"),
+        ] {
+            assert_eq!(error(&[word]), expected);
+        }
+    }
+
+    #[test]
+    fn every_step_that_is_described_can_be_made() {
+        let parameters = [
+            ("case", "upper"),
+            ("map", "a-z/A-Z"),
+            ("swap", "64"),
+            ("decode", "auto"),
+            ("encode", "utf-16le,bom"),
+            ("bom", "add"),
+            ("eol", "lf"),
+            ("tabs", "8"),
+            ("replace", "a/b"),
+        ];
+        for (at, described) in STEPS.iter().enumerate() {
+            let parameter = parameters.iter().find(|(name, _)| *name == described.name);
+            let word = match parameter {
+                Some((name, parameter)) => format!("{name}={parameter}"),
+                None => described.name.to_owned(),
+            };
+            let chain: Chain = word.parse().unwrap();
+            assert_eq!(chain.shape(), described.shape, "{word}");
+            assert_eq!(chain.to_string(), word);
+            let first = STEPS.iter().position(|other| other.name == described.name);
+            assert_eq!(first, Some(at), "names are unique");
+            assert!(described.about.len() < 90 && !described.about.ends_with('.'), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_chain_changes_no_more_than_its_steps() {
+        for (line, shape) in [
+            ("", Shape::Reduce),
+            ("blake3", Shape::Reduce),
+            ("blake3 eol=report", Shape::Reduce),
+            ("case=upper map=a/b", Shape::BYTES),
+            ("case=upper crc32c", Shape::SameSize { word: 1, in_order: true }),
+            ("swap=16 swap=32 case=upper", Shape::SameSize { word: 4, in_order: false }),
+            ("blake3 eol=lf", Shape::Resizing),
+        ] {
+            assert_eq!(line.parse::<Chain>().unwrap().shape(), shape, "{line}");
+        }
+    }
+
+    #[test]
+    fn findings_come_in_order_with_the_words_that_were_typed() {
+        let line = "eol=report decode=auto eol=lf crc32c";
+        let outcome = Trial::of(line).run(b"123456789", &[2]).unwrap();
+        let found: Vec<_> = outcome
+            .findings
+            .iter()
+            .map(|finding| (finding.step.as_str(), finding.name, finding.value.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("eol=report", "lf", "0"),
+                ("eol=report", "crlf", "0"),
+                ("eol=report", "crcrlf", "0"),
+                ("eol=report", "cr", "0"),
+                ("eol=report", "mixed", "no"),
+                ("decode=auto", "encoding", "utf-8"),
+                ("eol=lf", "changed", "0"),
+                ("eol=lf", "cr", "0"),
+                ("crc32c", "crc32c", "e3069283"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_digest_is_of_what_reaches_it() {
+        let outcome = Trial::of("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
+        let digests: Vec<_> = outcome.findings.iter().map(|found| found.value.clone()).collect();
+        let expected = [b"ab", b"1b", b"12"].map(|text| format!("{:08x}", crc32c::crc32c(text)));
+        assert_eq!(digests, expected);
+        assert_eq!(outcome.result, b"12");
+        let mut chain: Chain = "map=a/1 crc32c".parse().unwrap();
+        let mut block = *b"ab";
+        chain.change(&mut block).unwrap();
+        assert_eq!((&block, &chain.findings()[0].value), (b"1b", &expected[1]));
+    }
+
+    #[test]
+    fn of_two_that_refuse_the_one_that_is_met_first_is_told() {
+        let encoding = b"abc\xe2\x82\xacdef\xff";
+        for (sizes, input) in [(&[1][..], &encoding[..]), (&[100], encoding)] {
+            let refusal = Trial::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
+            assert_eq!(
+                refusal.to_string(),
+                "encode=latin1: U+20AC, which latin1 does not have, at byte 3"
+            );
+        }
+        // The other way round, the first step refuses before the second has anything to refuse.
+        let refusal = Trial::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
+        assert_eq!(refusal.step, "decode=utf-8");
+    }
+
+    #[test]
+    fn who_takes_the_result_may_stop_a_chain_of_any_length() {
+        let mut chain: Chain = "eol=crlf trim case=upper blake3 zstd".parse().unwrap();
+        let (mut gathered, mut calls) = (Vec::new(), 0);
+        let mut next = |_: &[u8]| {
+            calls += 1;
+            Err(Stop::Closed)
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        chain.feed(b"text", &mut out).unwrap();
+        chain.finish(&mut out).unwrap();
+        assert_eq!(out.flush(), Err(Stop::Closed));
+        assert_eq!(calls, 1);
+    }
+
+    #[test]
+    fn a_fresh_chain_knows_nothing_of_the_file_before() {
+        let mut chain: Chain = "crc32c".parse().unwrap();
+        chain.change(&mut b"123456789".to_vec()).unwrap();
+        assert_eq!(chain.findings()[0].value, "e3069283");
+        assert_eq!(chain.fresh().findings()[0].value, "00000000");
+        chain.reset();
+        assert_eq!(chain.findings()[0].value, "00000000");
+    }
+
+    #[test]
+    fn a_line_is_parsed_again_whatever_is_in_its_words() {
+        let words = ["replace=a b/\t", r"replace=\\ /\n", "map= -~/!", "trim"];
+        let chain = Chain::parse(&words).unwrap();
+        assert!(chain.words().eq(words));
+        let line = chain.to_string();
+        assert_eq!(line, r"replace=a\x20b/\x09 replace=\\\x20/\n map=\x20-~/! trim");
+        let again: Chain = line.parse().unwrap();
+        assert_eq!(again.to_string(), line);
+        let mut trials = [Trial::of(&line), Trial::of(&again.to_string())];
+        let results = trials.each_mut().map(|trial| trial.result(b"a b\t \\ x  ", &[1]));
+        assert_eq!(results[0], results[1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_chain_is_its_steps_one_after_the_other(
+            input in made_of(PIECES),
+            sizes in cuts(),
+        ) {
+            let words = [
+                "decode=auto",
+                "eol=crlf",
+                "trim",
+                "tabs=4",
+                "replace=a/bcd",
+                "final-newline",
+                "case=upper",
+                "encode=utf-16be",
+            ];
+            let mut expected = input.clone();
+            for word in words {
+                expected = Trial::of(word).result(&expected, &sizes);
+            }
+            let line = words.join(" sha256 ");
+            let outcome = Trial::of(&line).run(&input, &sizes).unwrap();
+            prop_assert_eq!(outcome.result, expected);
+        }
+
+        #[test]
+        fn what_keeps_its_size_may_be_changed_in_place(input in any_bytes(), sizes in cuts()) {
+            let line = "case=upper crc32c map=A-Z/a-z xxh3";
+            let outcome = Trial::of(line).run(&input, &sizes).unwrap();
+            let mut chain: Chain = line.parse().unwrap();
+            let mut changed = input;
+            changed.chunks_mut(7).for_each(|block| chain.change(block).unwrap());
+            prop_assert_eq!(changed, outcome.result);
+            prop_assert_eq!(chain.findings(), outcome.findings);
+        }
+    }
+}

@@ -19,6 +19,9 @@ mod source;
 pub mod step;
 pub mod steps;
 mod system;
+pub mod text;
+#[cfg(test)]
+mod trial;
 mod whole_file;
 
 pub use error::{Error, Operation, Unfit};

@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
         let outcome = Trial::of(word).run(input, sizes).unwrap();

@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     /// The result for an end, the ends changed, and the CRs that are alone.
     fn oracle(input: &[u8], end: &[u8]) -> (Vec<u8>, u64, u64) {

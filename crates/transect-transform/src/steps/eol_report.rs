@@ -95,7 +95,7 @@ impl Step for Report {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     /// The counts of LF, CRLF, CRCRLF and CR, by a regular grammar rather than by states.
     fn oracle(input: &[u8]) -> [u64; 4] {

@@ -55,7 +55,7 @@ impl Step for FinalNewline {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     fn oracle(input: &[u8]) -> &'static [u8] {
         let lines: Vec<_> = input.split_inclusive(|byte| *byte == b'\n').collect();

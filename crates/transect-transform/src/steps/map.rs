@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     #[test]
     fn lists_are_bytes_ranges_and_escapes() {

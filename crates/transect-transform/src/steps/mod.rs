@@ -15,8 +15,6 @@ mod map;
 mod replace;
 mod swap;
 mod tabs;
-#[cfg(test)]
-mod trial;
 mod trim;
 
 /// A step, or what is wrong with its parameter.

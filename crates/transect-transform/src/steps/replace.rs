@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts};
+    use crate::trial::{Trial, cuts};
 
     fn oracle(input: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut replaced, mut at) = (Vec::new(), 0, 0);

@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     #[test]
     fn words_are_16_32_or_64_bits() {

@@ -87,7 +87,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     fn oracle(input: &str, every: usize) -> String {
         let (mut result, mut column) = (String::new(), 0);

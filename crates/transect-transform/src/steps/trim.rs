@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     fn oracle(input: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut trimmed) = (Vec::new(), 0);

@@ -262,7 +262,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     fn member(content: &[u8]) -> Vec<u8> {
         Trial::of("gzip").result(content, &[usize::MAX])

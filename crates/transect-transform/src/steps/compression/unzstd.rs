@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     fn frame(content: &[u8]) -> Vec<u8> {
         Trial::of("zstd=1").result(content, &[usize::MAX])

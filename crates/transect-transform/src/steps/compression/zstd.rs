@@ -75,7 +75,7 @@ impl Step for Zstd {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::steps::trial::{Trial, any_bytes, cuts};
+    use crate::trial::{Trial, any_bytes, cuts};
 
     #[test]
     fn levels_are_those_of_the_library() {

@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts, made_of};
+    use crate::trial::{Trial, cuts, made_of};
 
     const BOM: &[u8] = b"\xef\xbb\xbf";
 

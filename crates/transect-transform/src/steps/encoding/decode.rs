@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, any_bytes, cuts, made_of};
+    use crate::trial::{Trial, any_bytes, cuts, made_of};
 
     fn position(line: &str, input: &[u8]) -> Option<u64> {
         Trial::of(line).run(input, &[1]).unwrap_err().position

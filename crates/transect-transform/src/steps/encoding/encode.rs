@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::steps::trial::{Trial, cuts};
+    use crate::trial::{Trial, cuts};
 
     #[test]
     fn every_encoding_is_written() {

@@ -1,0 +1,56 @@
+//! Which files are text.
+
+/// Bytes at the beginning of a file that tell whether it is text.
+pub const PREFIX: usize = 8 << 10;
+
+/// Returns whether a file that begins so is none of text: a NUL is among its first 8 KiB, which is
+/// how git decides. UTF-16 is full of them, and text if it begins with its byte order mark.
+///
+/// ```
+/// use transect_transform::text::is_binary;
+///
+/// assert!(is_binary(b"\x7fELF\x02\x01\x01\0"));
+/// assert!(!is_binary(b"int main(void) {}\n"));
+/// assert!(!is_binary(b"\xff\xfet\0e\0x\0t\0"));
+/// ```
+pub fn is_binary(prefix: &[u8]) -> bool {
+    let prefix = &prefix[..prefix.len().min(PREFIX)];
+    let is_utf16 = match prefix {
+        // With two NULs after it, it is that of UTF-32, which no step reads.
+        [0xff, 0xfe, 0, 0, ..] => false,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        _ => false,
+    };
+    !is_utf16 && memchr::memchr(0, prefix).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_tells_unless_it_is_half_a_unit() {
+        for (prefix, binary) in [
+            (&b""[..], false),
+            (b"text", false),
+            (b"\xff\xd8\xff\xe0", false),
+            (b"te\0xt", true),
+            (b"\xff\xfet\0", false),
+            (b"\xfe\xff\0t", false),
+            (b"\xff\xfe\0\0t\0\0\0", true),
+            (b"\xef\xbb\xbftext", false),
+            (b"\xef\xbb\xbf\0", true),
+        ] {
+            assert_eq!(is_binary(prefix), binary, "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_tells() {
+        let mut file = vec![b'x'; PREFIX];
+        file.push(0);
+        assert!(!is_binary(&file));
+        file[PREFIX - 1] = 0;
+        assert!(is_binary(&file));
+    }
+}
