@@ -246,7 +246,7 @@ impl Replacement {
         }
         let mut temporary = self.temporary.take().expect("BUG: it was started above");
         if self.options.durability == Durability::Batch {
-            temporary.close().map_err(Error::system(Operation::Write, path))?;
+            temporary.close_if_named().map_err(Error::system(Operation::Write, path))?;
         }
         let replaces = self.options.existing != Existing::Keep;
         Ok(Some(Finished { target: self.target.clone(), replaces, temporary, unkept }))

@@ -31,8 +31,13 @@ impl Temporary {
         self.file.as_ref()
     }
 
+    /// Closes the file, if it has a name to find it by later.
+    pub(super) fn close_if_named(&mut self) -> io::Result<()> {
+        if self.name.is_some() { self.close() } else { Ok(()) }
+    }
+
     /// Closes the file, which is then known by its name only.
-    pub(super) fn close(&mut self) -> io::Result<()> {
+    fn close(&mut self) -> io::Result<()> {
         self.file.take().map_or(Ok(()), transect_sys::file::close)
     }
 
