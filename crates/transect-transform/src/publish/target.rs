@@ -56,7 +56,8 @@ impl Target {
             _ => {}
         }
         // The file is replaced, not the link that leads to it.
-        let end = path.canonicalize().map_err(Error::system(Operation::Replace, path))?;
+        let end = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
+        let end = end.map_err(Error::system(Operation::Replace, path))?;
         Ok(Self { path: end, there: Some(there), is_input })
     }
 
