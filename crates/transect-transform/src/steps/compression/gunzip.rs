@@ -295,6 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_program_makes_is_read() {
+        // `gzip -9` of a file called `hello`, with its name and time; and of nothing.
+        let named =
+            b"\x1f\x8b\x08\x08\x9d\x84\x01\x6b\x02\x03hello\0\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\
+            \x40\xa2\xb8\0\xe7\x42\x6e\x52\x14\0\0\0";
+        assert_eq!(Trial::of("gunzip").result(named, &[1]), b"hello, hello, hello\n");
+        let empty = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0";
+        assert_eq!(Trial::of("gunzip").result(empty, &[1]), b"");
+    }
+
+    #[test]
     fn what_is_no_member_is_refused_where_it_begins() {
         let whole = full(b"some text");
         let length = whole.len();

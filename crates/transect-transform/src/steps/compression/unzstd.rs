@@ -12,13 +12,56 @@ use crate::steps::Made;
 /// `zstd` grants, and what its highest level needs.
 const WINDOW: u32 = 27;
 
+/// The most bytes of a frame's header.
+const HEADER: usize = 18;
+
 /// Decompresses all frames of a file. Anything else between or after them is refused.
 struct Unzstd {
     decoder: Decoder<'static>,
     /// Bytes of the input that were taken.
     position: u64,
-    /// Where the frame began that is being read, if one is.
-    frame: Option<u64>,
+    /// The frame that is being read, if one is.
+    frame: Option<Frame>,
+}
+
+/// What is known of a frame.
+struct Frame {
+    /// Where it begins.
+    begin: u64,
+    /// Its first bytes.
+    header: Vec<u8>,
+    /// Bytes that were made of it.
+    made: u64,
+}
+
+impl Frame {
+    fn new(begin: u64) -> Self {
+        Self { begin, header: Vec::with_capacity(HEADER), made: 0 }
+    }
+
+    /// Returns how much of the input is given to the library at once. It decodes a frame that it has
+    /// got as a whole by other ways, which refuse other things: none gets there with its header.
+    fn portion<'a>(&self, input: &'a [u8]) -> &'a [u8] {
+        if self.header.len() < HEADER { &input[..input.len().min(1)] } else { input }
+    }
+
+    /// Takes note of what was read and made of it.
+    fn note(&mut self, read: &[u8], made: usize) {
+        let header = read.len().min(HEADER - self.header.len());
+        self.header.extend_from_slice(&read[..header]);
+        self.made += made as u64;
+    }
+
+    /// Ends: as long as the header said, if it did. The library looks at that only if the last block
+    /// is not empty.
+    fn end(&self) -> Result<(), Refusal> {
+        match zstd::zstd_safe::get_frame_content_size(&self.header) {
+            Ok(Some(length)) if length != self.made => {
+                Err(Refusal::at(self.begin, "a damaged zstd frame (its length)"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Returns the step that decompresses.
@@ -57,30 +100,38 @@ impl Step for Unzstd {
     }
 
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-        let before = self.position;
-        let mut input_left = InBuffer::around(input);
+        let mut rest = input;
         // Whether the decoder has more to give than there was room for.
         let mut more = false;
-        while input_left.pos() < input.len() || more {
-            let begin = *self.frame.get_or_insert(before + input_left.pos() as u64);
+        while !rest.is_empty() || more {
+            let frame = self.frame.get_or_insert_with(|| Frame::new(self.position));
+            let portion = frame.portion(rest);
+            let mut portion_left = InBuffer::around(portion);
             let room = out.room()?;
             let filled = room.len();
             let mut output = OutBuffer::around_pos(room, filled);
-            let hint = self.decoder.run(&mut input_left, &mut output);
+            let hint = self.decoder.run(&mut portion_left, &mut output);
+            let hint = hint.map_err(|error| refusal(frame.begin, &error))?;
             more = output.pos() == output.capacity();
-            if hint.map_err(|error| refusal(begin, &error))? == 0 {
+            let (read, made) = (portion_left.pos(), output.pos() - filled);
+            frame.note(&portion[..read], made);
+            self.position += read as u64;
+            rest = &rest[read..];
+            if hint == 0 {
                 // The frame has ended, and all of it was given.
+                frame.end()?;
                 self.frame = None;
                 more = false;
             }
         }
-        self.position += input.len() as u64;
         Ok(())
     }
 
     fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
-        match self.frame {
-            Some(begin) => Err(Refusal::at(begin, "the file ends within the zstd frame").into()),
+        match &self.frame {
+            Some(frame) => {
+                Err(Refusal::at(frame.begin, "the file ends within the zstd frame").into())
+            }
             None if self.position == 0 => Err(Refusal::whole("no zstd file: it is empty").into()),
             None => Ok(()),
         }
@@ -117,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn what_the_program_makes_is_read() {
+        // `zstd -19` of a file, and of nothing.
+        let file =
+            b"\x28\xb5\x2f\xfd\x24\x14\x75\0\0\x40hello, \x0a\x01\0\xe2\x8a\x11\x21\x69\x9d\x87";
+        assert_eq!(Trial::of("unzstd").result(file, &[1]), b"hello, hello, hello\n");
+        let empty = b"\x28\xb5\x2f\xfd\x24\0\x01\0\0\x99\xe9\xd8\x51";
+        assert_eq!(Trial::of("unzstd").result(empty, &[1]), b"");
+    }
+
+    #[test]
     fn what_is_no_frame_is_refused_where_it_begins() {
         let whole = frame(b"some text");
         let length = whole.len();
@@ -150,6 +211,18 @@ mod tests {
         let mut damaged = whole;
         damaged[checksum] ^= 1;
         assert!(refused(&damaged).starts_with("unzstd: a damaged zstd frame ("));
+    }
+
+    #[test]
+    fn a_frame_is_as_long_as_it_says() {
+        // Five bytes are announced in a single segment, and an empty block is the last one.
+        let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
+        assert_eq!(refused(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
+        let empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x01, 0, 0];
+        assert_eq!(Trial::of("unzstd").result(&empty, &[1]), b"");
+        // Whole frames, of a length that they announce, go the same way as pieces of them.
+        let announced = zstd::bulk::compress(b"text", 1).unwrap();
+        assert_eq!(Trial::of("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
     }
 
     #[test]
