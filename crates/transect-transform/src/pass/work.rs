@@ -102,17 +102,18 @@ impl Work<'_, '_> {
         let refused = Error::refused(self.source.path());
         let result = &mut self.scratch.result;
         match step.shape() {
-            Shape::SameSize { .. } if outlet.is_comparing() => {
+            Shape::SameSize { word: 1, .. } if outlet.is_comparing() => {
                 let original = self.scratch.original.first(block.len());
                 original.copy_from_slice(block);
                 step.change(block).map_err(refused)?;
                 outlet.put(block, original, at)
             }
-            Shape::SameSize { .. } => {
+            Shape::SameSize { word: 1, .. } => {
                 step.change(block).map_err(refused)?;
                 outlet.put_same(block)
             }
-            Shape::Resizing => {
+            // A block may end within a word: then the step keeps the first part of it.
+            Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
                 let mut next = |piece: &[u8]| outlet.put(piece, block, at);
                 made(self.source, result, &mut next, |out| step.feed(block, out))

@@ -25,14 +25,18 @@ fn as_nobody(test: &str, what: &Path) -> bool {
     // Where the build lies, nobody may look.
     let program = what.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let output = Command::new(&program)
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(AT, what)
-        .current_dir("/")
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .output()
-        .unwrap();
+    let mut command = Command::new(&program);
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(AT, what).current_dir("/").uid(NOBODY).gid(NOBODY);
+    let output = loop {
+        match command.output() {
+            // A process that another test has started meanwhile still holds it open for writing.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            output => break output.unwrap(),
+        }
+    };
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
