@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, Refusal, Shape, Stage, Step, Stop};
 use crate::steps::{self, Described, STEPS};
 
 mod nearest;
@@ -41,6 +41,7 @@ pub struct Chain {
 /// A step in its place in a chain.
 struct Link {
     word: String,
+    described: &'static Described,
     step: Box<dyn Step>,
     /// What it made and did not hand on yet.
     gathered: Vec<u8>,
@@ -63,6 +64,17 @@ impl Chain {
     /// Returns the words that it was made of.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.links.iter().map(|link| link.word.as_str())
+    }
+
+    /// Returns whether files that are no text ([`is_binary`](crate::text::is_binary)) are better left
+    /// alone: a step is made for text, and gets what is in the file, not what another step makes of
+    /// it.
+    pub fn is_for_text(&self) -> bool {
+        let is_text_made = |link: &Link| {
+            link.word.starts_with("decode=utf-16") || !link.described.text && link.is_resizing()
+        };
+        let as_it_is = self.links.iter().take_while(|link| !is_text_made(link));
+        as_it_is.into_iter().any(|link| link.described.text)
     }
 
     /// Returns another chain of the same words, at its beginning, for another thread. On one thread
@@ -90,11 +102,15 @@ impl Link {
             described,
             reason,
         })?;
-        Ok(Self { word: word.to_owned(), step, gathered: Vec::new() })
+        Ok(Self { word: word.to_owned(), described, step, gathered: Vec::new() })
     }
 
     fn is_reduce(&self) -> bool {
         self.step.shape() == Shape::Reduce
+    }
+
+    fn is_resizing(&self) -> bool {
+        self.step.shape() == Shape::Resizing
     }
 
     /// Lets a step that only looks have a block.
@@ -165,7 +181,7 @@ fn through(
     out: &mut Out<'_>,
     call: impl FnOnce(&mut dyn Step, &mut Out<'_>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let Link { word, step, gathered } = first;
+    let Link { word, step, gathered, .. } = first;
     let mut next = |block: &[u8]| feed(rest, block, out);
     let mut between = Out::new(gathered, &mut next);
     let outcome = call(step.as_mut(), &mut between);
@@ -208,12 +224,22 @@ impl Step for Chain {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let of = |link: &Link| {
-            let step = link.word.clone();
-            let findings = link.step.findings();
-            findings.into_iter().map(move |finding| Finding { step: step.clone(), ..finding })
-        };
-        self.links.iter().flat_map(of).collect()
+        let changing = self.links.iter().filter(|link| !link.is_reduce()).count();
+        let mut changed = 0;
+        let mut findings = Vec::new();
+        for link in &self.links {
+            // What a step that changes something finds is about what it got.
+            let stage = match changed {
+                0 => Stage::Input,
+                _ if changed == changing => Stage::Result,
+                _ => Stage::Between,
+            };
+            let step = || link.word.clone();
+            let of_link = link.step.findings().into_iter();
+            findings.extend(of_link.map(|finding| Finding { step: step(), stage, ..finding }));
+            changed += usize::from(!link.is_reduce());
+        }
+        findings
     }
 
     fn reset(&mut self) {
@@ -312,6 +338,39 @@ mod tests {
 
     fn error(words: &[&str]) -> String {
         Chain::parse(words).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_finding_is_about_the_input_the_result_or_what_is_between() {
+        let outcome = Trial::of("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
+        let stages = |finding: &Finding| (finding.name, finding.stage);
+        assert_eq!(
+            outcome.findings.iter().map(stages).collect::<Vec<_>>(),
+            [
+                ("crc32c", Stage::Input),
+                ("trimmed", Stage::Input),
+                ("blake3", Stage::Between),
+                ("xxh3", Stage::Result),
+            ]
+        );
+    }
+
+    #[test]
+    fn text_is_asked_for_by_the_first_step_that_reads_the_file_as_it_is() {
+        for (line, text) in [
+            ("", false),
+            ("blake3 zstd", false),
+            ("blake3 eol=lf", true),
+            ("decode=auto eol=lf", true),
+            ("decode=utf-16le eol=lf", false),
+            ("gunzip eol=lf", false),
+            ("eol=lf gzip", true),
+            ("swap=16 trim", true),
+            ("map=a/b", false),
+            ("replace=a/b", true),
+        ] {
+            assert_eq!(line.parse::<Chain>().unwrap().is_for_text(), text, "{line}");
+        }
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub enum Unfit {
     LinkToNowhere,
     /// The path ends in no name.
     NoName,
+    /// It is no text, and only text was to be changed.
+    Binary,
 }
 
 impl fmt::Display for Unfit {
@@ -75,6 +77,7 @@ impl fmt::Display for Unfit {
             }
             Self::LinkToNowhere => f.write_str("it is a link that leads nowhere"),
             Self::NoName => f.write_str("the path does not end in the name of a file"),
+            Self::Binary => f.write_str("it is no text: a NUL is among its first 8 KiB"),
         }
     }
 }

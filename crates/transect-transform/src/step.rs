@@ -113,11 +113,35 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
+/// Which bytes a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Those of the input: nothing was changed before the step.
+    Input,
+    /// Those between two steps that change something: no file holds them.
+    Between,
+    /// Those of the result: something was changed before the step, and nothing after it.
+    Result,
+}
+
+impl Stage {
+    /// Returns the word for the stage, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Between => "between",
+            Self::Result => "result",
+        }
+    }
+}
+
 /// What a step found out, beside what it made: a digest, counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
     pub step: String,
+    /// Which bytes it is about. A step does not know what is before it: a chain fills this in.
+    pub stage: Stage,
     /// What it is about, such as `blake3` or `lines`.
     pub name: &'static str,
     /// Its value, as text: hexadecimal for digests, decimal for counts.
@@ -127,7 +151,7 @@ pub struct Finding {
 impl Finding {
     /// Returns what was found out under a name.
     pub fn new(name: &'static str, value: impl fmt::Display) -> Self {
-        Self { step: String::new(), name, value: value.to_string() }
+        Self { step: String::new(), stage: Stage::Input, name, value: value.to_string() }
     }
 }
 

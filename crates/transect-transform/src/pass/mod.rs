@@ -48,6 +48,9 @@ pub struct PassOptions {
     pub method: Option<IoMethod>,
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
+    /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
+    /// [`Unfit::Binary`](crate::Unfit::Binary), before anything is written.
+    pub text_only: bool,
     /// A request to stop, looked at between blocks.
     pub cancel: Cancel,
 }
@@ -129,7 +132,8 @@ impl Passes {
     ) -> Result<(Came, Vec<Finding>), Error> {
         let size = self.options.block.unwrap_or_else(|| block_for(source)).max(1);
         let Self { options, block, scratch } = self;
-        let work = Work { source, step, destination, cancel: &options.cancel, scratch };
+        let text_only = options.text_only;
+        let work = Work { source, step, destination, text_only, cancel: &options.cancel, scratch };
         match method {
             IoMethod::Streams => {
                 let mut stream = writer.map(|writer| StreamWriter::new(writer));

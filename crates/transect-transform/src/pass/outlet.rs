@@ -28,6 +28,8 @@ pub(super) trait Writer {
 enum Mode {
     /// So far, the result is what the input begins with. Nothing is written.
     Comparing,
+    /// All is to be written, and nothing has come yet.
+    Waiting,
     /// They differ, or nobody asked.
     Writing,
 }
@@ -48,13 +50,10 @@ impl<'a, 'w> Outlet<'a, 'w> {
         source: &'a Source,
         destination: Destination,
         writer: Option<&'a mut (dyn Writer + 'w)>,
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let compares = destination != Destination::Elsewhere;
-        let mut outlet = Self { source, writer, mode: Mode::Comparing, compares, length: 0 };
-        if !compares {
-            outlet.differ()?;
-        }
-        Ok(outlet)
+        let mode = if compares { Mode::Comparing } else { Mode::Waiting };
+        Self { source, writer, mode, compares, length: 0 }
     }
 
     /// Returns whether it still matters what the input was.
@@ -65,7 +64,7 @@ impl<'a, 'w> Outlet<'a, 'w> {
     /// Takes a part of the result. `input` is what was read last, from `input_at` on.
     pub(super) fn put(&mut self, result: &[u8], input: &[u8], input_at: u64) -> Result<(), Error> {
         if self.is_comparing() && !self.is_input(result, input, input_at)? {
-            self.differ()?;
+            self.begin()?;
         }
         self.go_on(result)
     }
@@ -76,6 +75,9 @@ impl<'a, 'w> Outlet<'a, 'w> {
     }
 
     fn go_on(&mut self, result: &[u8]) -> Result<(), Error> {
+        if self.mode == Mode::Waiting {
+            self.begin()?;
+        }
         self.length += result.len() as u64;
         match &mut self.writer {
             Some(writer) if self.mode == Mode::Writing => writer.write(result),
@@ -95,7 +97,8 @@ impl<'a, 'w> Outlet<'a, 'w> {
         Ok(inside.is_some_and(|input| input.starts_with(result)))
     }
 
-    fn differ(&mut self) -> Result<(), Error> {
+    /// From now on all is written.
+    fn begin(&mut self) -> Result<(), Error> {
         self.mode = Mode::Writing;
         match &mut self.writer {
             Some(writer) => writer.start(self.length),
@@ -105,8 +108,9 @@ impl<'a, 'w> Outlet<'a, 'w> {
 
     /// Ends.
     pub(super) fn finish(mut self) -> Result<Came, Error> {
-        if self.is_comparing() && self.length != self.source.consumed() {
-            self.differ()?;
+        let shorter = self.is_comparing() && self.length != self.source.consumed();
+        if shorter || self.mode == Mode::Waiting {
+            self.begin()?;
         }
         let differs = self.mode == Mode::Writing;
         if let (true, Some(writer)) = (differs, &mut self.writer) {

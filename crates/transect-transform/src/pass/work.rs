@@ -5,10 +5,11 @@ use transect::Cancel;
 use super::block::Block;
 use super::outlet::{Came, Outlet, Writer};
 use super::{Destination, check};
-use crate::error::Error;
+use crate::error::{Error, Operation, Unfit};
 use crate::out::Out;
 use crate::source::Source;
 use crate::step::{Finding, Shape, Step, Stop};
+use crate::text::is_binary;
 
 /// Where blocks come from.
 pub(super) trait Input {
@@ -51,6 +52,8 @@ pub(super) struct Work<'a, 'b> {
     pub(super) source: &'a Source,
     pub(super) step: Option<&'a mut (dyn Step + 'b)>,
     pub(super) destination: Destination,
+    /// Files that are no text are refused.
+    pub(super) text_only: bool,
     pub(super) cancel: &'a Cancel,
     pub(super) scratch: &'a mut Scratch,
 }
@@ -62,7 +65,7 @@ impl Work<'_, '_> {
         input: &mut dyn Input,
         writer: Option<&mut dyn Writer>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let mut outlet = Outlet::new(self.source, self.destination, writer)?;
+        let mut outlet = Outlet::new(self.source, self.destination, writer);
         let mut end = 0;
         loop {
             check(self.cancel, self.source)?;
@@ -71,6 +74,10 @@ impl Work<'_, '_> {
                 break;
             }
             let at = end;
+            if self.text_only && at == 0 && is_binary(block) {
+                let path = self.source.path();
+                return Err(Error::unfit(Operation::Transform, path, Unfit::Binary));
+            }
             end += block.len() as u64;
             self.block(block, at, &mut outlet)?;
         }

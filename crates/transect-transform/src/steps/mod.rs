@@ -31,6 +31,8 @@ pub struct Described {
     pub about: &'static str,
     /// What becomes of the length.
     pub shape: Shape,
+    /// It is made for text: in other files it would change what only looks like text.
+    pub text: bool,
     /// Makes the step of what follows the `=`, or says what is wrong with that.
     make: fn(Option<&str>) -> Made,
 }
@@ -63,6 +65,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "the BLAKE3 digest",
         shape: Shape::Reduce,
+        text: false,
         make: |parameter| none(parameter, digest::blake3),
     },
     Described {
@@ -70,6 +73,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "the SHA-256 digest",
         shape: Shape::Reduce,
+        text: false,
         make: |parameter| none(parameter, digest::sha256),
     },
     Described {
@@ -77,6 +81,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "the XXH3 checksum of 128 bits: fast, and no protection against intent",
         shape: Shape::Reduce,
+        text: false,
         make: |parameter| none(parameter, digest::xxh3),
     },
     Described {
@@ -84,6 +89,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "the CRC-32C checksum: fast, and no protection against intent",
         shape: Shape::Reduce,
+        text: false,
         make: |parameter| none(parameter, digest::crc32c),
     },
     Described {
@@ -91,6 +97,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=upper|lower",
         about: "ASCII letters large or small",
         shape: Shape::BYTES,
+        text: true,
         make: map::case,
     },
     Described {
@@ -98,6 +105,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=FROM/TO",
         about: "each byte of FROM becomes that of TO, as by tr: a-z is a range, \\xNN a byte",
         shape: Shape::BYTES,
+        text: false,
         make: map::map,
     },
     Described {
@@ -106,6 +114,7 @@ pub const STEPS: &[Described] = &[
         about: "the bytes of every word of so many bits in the opposite order",
         // Those of the largest words.
         shape: Shape::SameSize { word: 8, in_order: false },
+        text: false,
         make: swap::swap,
     },
     Described {
@@ -113,6 +122,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=auto|utf-8|utf-16|utf-16le|utf-16be|latin1|cp1252",
         about: "UTF-8 of another encoding; auto: that of the byte order mark, which goes, or UTF-8",
         shape: Shape::Resizing,
+        text: true,
         make: encoding::decode::decode,
     },
     Described {
@@ -120,6 +130,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=utf-8|utf-16le|utf-16be|latin1|cp1252[,bom]",
         about: "another encoding of UTF-8; what it cannot express is refused",
         shape: Shape::Resizing,
+        text: true,
         make: encoding::encode::encode,
     },
     Described {
@@ -127,6 +138,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=add|remove",
         about: "a byte order mark before UTF-8, or none",
         shape: Shape::Resizing,
+        text: true,
         make: encoding::bom::bom,
     },
     Described {
@@ -134,6 +146,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=lf|crlf|report",
         about: "all lines end alike, or are counted by their ends: then nothing is changed",
         shape: Shape::Resizing,
+        text: true,
         make: eol::eol,
     },
     Described {
@@ -141,6 +154,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "no spaces and tabs at the ends of lines",
         shape: Shape::Resizing,
+        text: true,
         make: |parameter| none(parameter, trim::Trim::default),
     },
     Described {
@@ -148,6 +162,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=N",
         about: "spaces for tabs, up to the next of the stops that are N columns apart",
         shape: Shape::Resizing,
+        text: true,
         make: tabs::tabs,
     },
     Described {
@@ -155,6 +170,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "the last line ends as the others do",
         shape: Shape::Resizing,
+        text: true,
         make: |parameter| none(parameter, final_newline::FinalNewline::default),
     },
     Described {
@@ -162,6 +178,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=OLD/NEW",
         about: "NEW for every OLD, literally: \\n, \\t, \\r, \\\\, \\/ and \\xNN are bytes",
         shape: Shape::Resizing,
+        text: true,
         make: replace::replace,
     },
     Described {
@@ -169,6 +186,7 @@ pub const STEPS: &[Described] = &[
         parameter: "[=LEVEL]",
         about: "compress by Zstandard, with a level from 1 to 22, or 3",
         shape: Shape::Resizing,
+        text: false,
         make: compression::zstd::zstd,
     },
     Described {
@@ -176,6 +194,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "decompress what zstd has made",
         shape: Shape::Resizing,
+        text: false,
         make: compression::unzstd::unzstd,
     },
     Described {
@@ -183,6 +202,7 @@ pub const STEPS: &[Described] = &[
         parameter: "[=LEVEL]",
         about: "compress as gzip does, with a level from 1 to 9, or 6",
         shape: Shape::Resizing,
+        text: false,
         make: compression::gzip::gzip,
     },
     Described {
@@ -190,6 +210,7 @@ pub const STEPS: &[Described] = &[
         parameter: "",
         about: "decompress what gzip has made",
         shape: Shape::Resizing,
+        text: false,
         make: compression::gunzip::gunzip,
     },
 ];

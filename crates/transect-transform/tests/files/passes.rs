@@ -1,12 +1,14 @@
 //! What a pass makes of a file, with every method and every size of block.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
 use transect_transform::step::Step;
-use transect_transform::{Error, Source, transform};
+use transect_transform::{Error, Source, Unfit, transform};
 
 use crate::support::{
     Count, Lines, Meanwhile, Upper, WITH_STEPS, copy, existing, in_place, lines, message, names,
@@ -164,6 +166,29 @@ fn a_refused_file_stays_as_it_is() {
 }
 
 #[test]
+fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
+    for method in WITH_STEPS {
+        let temp = TempDir::new();
+        let (input, output) = (temp.join("input"), temp.join("output"));
+        let options =
+            PassOptions { method: Some(method), text_only: true, ..PassOptions::default() };
+        let mut passes = Passes::new(options);
+        let mut run = |content: &[u8], target: Option<&Path>| {
+            std::fs::write(&input, content).unwrap();
+            transform(&input, target, Some(&mut Upper), &mut passes, ReplaceOptions::default())
+        };
+        for target in [None, Some(output.as_path())] {
+            let refused = run(b"te\0xt", target);
+            assert!(matches!(&refused, Err(Error::Unfit { reason: Unfit::Binary, .. })));
+            assert_eq!(names(temp.path()), ["input"]);
+        }
+        run(b"", None).unwrap();
+        run(b"text", Some(&output)).unwrap();
+        assert_eq!(std::fs::read(&output).unwrap(), b"TEXT");
+    }
+}
+
+#[test]
 fn a_pass_that_is_stopped_leaves_nothing() {
     for method in WITH_STEPS {
         let temp = TempDir::new();
@@ -171,7 +196,12 @@ fn a_pass_that_is_stopped_leaves_nothing() {
         std::fs::write(&input, text(100_000)).unwrap();
         let cancel = Cancel::new();
         let asks = cancel.clone();
-        let options = PassOptions { method: Some(method), block: Some(1000), cancel };
+        let options = PassOptions {
+            method: Some(method),
+            block: Some(1000),
+            cancel,
+            ..PassOptions::default()
+        };
         let step: &mut dyn Step = &mut Meanwhile(move || asks.cancel());
         let mut passes = Passes::new(options);
         let options = ReplaceOptions::default();
