@@ -14,14 +14,22 @@ use crate::system::{self, FileSystem};
 /// What became of one result of a batch.
 type Outcome = Result<Published, Error>;
 
+/// A result in a batch.
+#[derive(Debug)]
+enum Member {
+    /// It equals its input, and nothing is to be done.
+    Settled(Published),
+    /// It waits, on this device.
+    Waiting(u64, Finished),
+}
+
 /// Results that are complete and wait to be put in their places together: each file system is synced
 /// once, then all are renamed, then each folder is synced once.
 ///
 /// Until [`Batch::publish`] all targets are what they were. Dropping a batch removes what waits.
 #[derive(Debug, Default)]
 pub struct Batch {
-    waiting: Vec<(u64, Finished)>,
-    settled: Vec<Published>,
+    members: Vec<Member>,
     file_systems: HashMap<u64, Option<FileSystem>>,
 }
 
@@ -31,14 +39,14 @@ impl Batch {
         Self::default()
     }
 
-    /// Returns how many results wait.
+    /// Returns how many results it has.
     pub fn len(&self) -> usize {
-        self.waiting.len() + self.settled.len()
+        self.members.len()
     }
 
-    /// Returns whether no result waits.
+    /// Returns whether it has no results.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.members.is_empty()
     }
 
     /// Takes a result that is complete. Its file is closed: a batch may be larger than the number of
@@ -49,10 +57,10 @@ impl Batch {
     pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
         result.options.durability = Durability::Batch;
         let device = self.device_of(result.path())?;
-        match result.finish()? {
-            Some(finished) => self.waiting.push((device, finished)),
-            None => self.settled.push(result.unwritten()),
-        }
+        self.members.push(match result.finish()? {
+            Some(finished) => Member::Waiting(device, finished),
+            None => Member::Settled(result.unwritten()),
+        });
         Ok(())
     }
 
@@ -69,19 +77,26 @@ impl Batch {
     }
 
     /// Puts all results in their places, as far as that can be: one that fails keeps no other from
-    /// its place. Returns what became of each.
-    pub fn publish(mut self) -> Vec<Outcome> {
-        let mut outcomes: Vec<Outcome> = self.settled.drain(..).map(Ok).collect();
+    /// its place. Returns what became of each, in the order in which they were added.
+    pub fn publish(self) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(self.members.len());
         let synced: HashMap<u64, Option<std::io::Result<()>>> = self
             .file_systems
             .iter()
             .map(|(device, system)| (*device, system.as_ref().map(FileSystem::sync)))
             .collect();
         let mut folders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        for (device, finished) in self.waiting.drain(..) {
-            let outcome = sync(&finished, synced.get(&device).and_then(Option::as_ref))
-                .and_then(|()| finished.put_in_place());
-            if let Ok(published) = &outcome {
+        for member in self.members {
+            let outcome = match member {
+                Member::Settled(published) => Ok(published),
+                Member::Waiting(device, finished) => {
+                    sync(&finished, synced.get(&device).and_then(Option::as_ref))
+                        .and_then(|()| finished.put_in_place())
+                }
+            };
+            if let Ok(published) = &outcome
+                && published.written
+            {
                 let folder = folder_of(&published.path).to_owned();
                 folders.entry(folder).or_default().push(outcomes.len());
             }

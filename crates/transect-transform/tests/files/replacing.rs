@@ -181,6 +181,9 @@ fn a_batch_changes_nothing_before_its_end_and_then_all_that_can_be() {
     assert_eq!(outcomes.len(), 20);
     let failed: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
     assert_eq!(failed.len(), 1, "{failed:?}");
+    // In the order in which they were added.
+    assert!(outcomes[3].is_err());
+    assert!(!outcomes[7].as_ref().unwrap().written);
     let written = outcomes.iter().flatten().filter(|published| published.written).count();
     assert_eq!(written, 18);
     for number in 0..20 {
