@@ -130,6 +130,22 @@ pub enum Error {
         /// Where and why.
         refusal: Refusal,
     },
+    /// Two inputs would have their results in one place.
+    SameTarget {
+        /// Which place.
+        path: PathBuf,
+        /// Both inputs.
+        inputs: [PathBuf; 2],
+    },
+    /// There is less room than the results take.
+    NoRoom {
+        /// The folder they were to lie in.
+        path: PathBuf,
+        /// Bytes that they take.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// The method cannot do the work: its name, and why.
     Impossible(&'static str, &'static str),
     /// Somebody asked to stop.
@@ -169,6 +185,14 @@ impl fmt::Display for Error {
                 cannot(Operation::Transform, path, &"it changed while it was read")
             }
             Self::Refused { path, refusal } => cannot(Operation::Transform, path, refusal),
+            Self::SameTarget { path, inputs: [one, other] } => {
+                let (one, other) = (one.display(), other.display());
+                cannot(Operation::Write, path, &format_args!("'{one}' and '{other}' both go there"))
+            }
+            Self::NoRoom { path, needed, free } => {
+                let why = format_args!("the results take {needed} bytes, and {free} are free");
+                cannot(Operation::Write, path, &why)
+            }
             Self::Impossible(method, why) => {
                 write!(f, "method '{method}' cannot be used here: {why}")
             }

@@ -20,6 +20,7 @@ pub mod step;
 pub mod steps;
 mod system;
 pub mod text;
+pub mod tree;
 #[cfg(test)]
 mod trial;
 mod whole_file;

@@ -54,8 +54,9 @@ pub fn transform_into(
     Ok(passed)
 }
 
-/// The source is closed at the end: Windows replaces nothing that is open.
-fn pass(
+/// Passes over a file, and leaves the result to be published. The source is closed at the end: Windows
+/// replaces nothing that is open.
+pub(crate) fn pass(
     input: &Path,
     target: Option<&Path>,
     step: Option<&mut dyn Step>,

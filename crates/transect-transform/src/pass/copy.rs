@@ -1,11 +1,12 @@
 //! Copies that the kernel makes, and what is done where it makes none.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
 use transect::Cancel;
 
 use super::block::Block;
-use super::{LARGE_BLOCK, check};
+use super::{LARGE_BLOCK, check, count};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{At, Source, fill};
@@ -20,6 +21,8 @@ pub(super) struct Copier<'a> {
     pub(super) source: &'a Source,
     pub(super) out: &'a mut Replacement,
     pub(super) cancel: &'a Cancel,
+    /// Where to count what was copied.
+    pub(super) progress: Option<&'a AtomicU64>,
     /// For what is copied by reading and writing.
     pub(super) block: &'a mut Block,
 }
@@ -79,6 +82,7 @@ impl Copier<'_> {
             match copied {
                 Some(copied) => {
                     at += copied as u64;
+                    count(self.progress, copied);
                     // The kernel wrote at an offset: who writes on begins behind.
                     self.out.skip(copied as u64)?;
                 }
@@ -98,6 +102,7 @@ impl Copier<'_> {
             let read = fill(&mut there, block)
                 .map_err(Error::system(Operation::Read, self.source.path()))?;
             self.out.append(&block[..read])?;
+            count(self.progress, read);
             if read < length {
                 return Ok(false);
             }

@@ -65,7 +65,8 @@ impl Writer for FileWriter<'_> {
         }
         let block = &mut Block::default();
         let Self { source, cancel, .. } = *self;
-        Copier { source, out: self.out, cancel, block }.part(0..prefix)
+        // These bytes have been read and counted before.
+        Copier { source, out: self.out, cancel, progress: None, block }.part(0..prefix)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {

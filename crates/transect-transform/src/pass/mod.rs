@@ -18,6 +18,9 @@ mod pipeline;
 mod streams;
 mod work;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use block::Block;
 use copy::Copier;
 use file_writer::FileWriter;
@@ -53,6 +56,8 @@ pub struct PassOptions {
     pub text_only: bool,
     /// A request to stop, looked at between blocks.
     pub cancel: Cancel,
+    /// Where to count the bytes that were read, for whoever watches.
+    pub progress: Option<Arc<AtomicU64>>,
 }
 
 /// What came of a pass.
@@ -117,8 +122,9 @@ impl Passes {
     }
 
     fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
-        let copier = Copier { source, out, cancel: &self.options.cancel, block: &mut self.block };
-        copier.whole()?;
+        let PassOptions { cancel, progress, .. } = &self.options;
+        let block = &mut self.block;
+        Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
         Ok((source.consumed(), None))
     }
 
@@ -132,8 +138,7 @@ impl Passes {
     ) -> Result<(Came, Vec<Finding>), Error> {
         let size = self.options.block.unwrap_or_else(|| block_for(source)).max(1);
         let Self { options, block, scratch } = self;
-        let text_only = options.text_only;
-        let work = Work { source, step, destination, text_only, cancel: &options.cancel, scratch };
+        let work = Work { source, step, destination, options, scratch };
         match method {
             IoMethod::Streams => {
                 let mut stream = writer.map(|writer| StreamWriter::new(writer));
@@ -154,6 +159,13 @@ impl Passes {
 /// Returns how much of a file is read at once, if nobody says.
 fn block_for(source: &Source) -> usize {
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
+}
+
+/// Counts what was read, for whoever watches.
+fn count(progress: Option<&AtomicU64>, bytes: usize) {
+    if let Some(progress) = progress {
+        progress.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
 }
 
 /// Hears a request to stop.

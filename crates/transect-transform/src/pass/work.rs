@@ -1,10 +1,8 @@
 //! What is done with the blocks of a file, whoever reads and writes them.
 
-use transect::Cancel;
-
 use super::block::Block;
 use super::outlet::{Came, Outlet, Writer};
-use super::{Destination, check};
+use super::{Destination, PassOptions, check, count};
 use crate::error::{Error, Operation, Unfit};
 use crate::out::Out;
 use crate::source::Source;
@@ -52,9 +50,7 @@ pub(super) struct Work<'a, 'b> {
     pub(super) source: &'a Source,
     pub(super) step: Option<&'a mut (dyn Step + 'b)>,
     pub(super) destination: Destination,
-    /// Files that are no text are refused.
-    pub(super) text_only: bool,
-    pub(super) cancel: &'a Cancel,
+    pub(super) options: &'a PassOptions,
     pub(super) scratch: &'a mut Scratch,
 }
 
@@ -68,17 +64,18 @@ impl Work<'_, '_> {
         let mut outlet = Outlet::new(self.source, self.destination, writer);
         let mut end = 0;
         loop {
-            check(self.cancel, self.source)?;
+            check(&self.options.cancel, self.source)?;
             let block = input.next()?;
             if block.is_empty() {
                 break;
             }
             let at = end;
-            if self.text_only && at == 0 && is_binary(block) {
+            if self.options.text_only && at == 0 && is_binary(block) {
                 let path = self.source.path();
                 return Err(Error::unfit(Operation::Transform, path, Unfit::Binary));
             }
             end += block.len() as u64;
+            count(self.options.progress.as_deref(), block.len());
             self.block(block, at, &mut outlet)?;
         }
         let findings = self.finish(end, &mut outlet)?;

@@ -22,6 +22,7 @@ use std::time::{Duration, SystemTime};
 pub use batch::Batch;
 use target::Target;
 use temporary::Temporary;
+pub(crate) use temporary::is_temporary;
 use transect_sys::Attributes;
 
 use crate::error::{Error, Operation};

@@ -1,5 +1,6 @@
 //! The file that a result is written to.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,6 +91,22 @@ impl Drop for Temporary {
     }
 }
 
+/// What the name of a temporary file ends with.
+const SUFFIX: &str = ".transect";
+
+/// Returns whether a file has the name of one that results are written to: `.NAME.PID.N.transect`.
+/// Who was killed leaves such files behind.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let is_number = |part: Option<&str>| {
+        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let Some(name) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else {
+        return false;
+    };
+    let mut parts = name.rsplit('.');
+    name.starts_with('.') && is_number(parts.next()) && is_number(parts.next())
+}
+
 /// Makes something in the folder of `target` under a name that nothing has, and returns both.
 fn at_free_name<T>(
     target: &Path,
@@ -101,13 +118,31 @@ fn at_free_name<T>(
         target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
     loop {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{name}.{}.{next}.transect", std::process::id());
+        let name = format!(".{name}.{}.{next}{SUFFIX}", std::process::id());
         let path = target.with_file_name(name);
         match make(&path) {
             Ok(made) => return Ok((made, path)),
             // Left behind by a process of the same number that was killed.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn what_is_left_behind_is_known_by_its_name() {
+        let temp = TempDir::new();
+        for name in ["file", ".hidden", "a.1.2.transect", &"long".repeat(50)] {
+            let made = Temporary::create(&temp.join(name), 0o600, false).unwrap();
+            assert!(is_temporary(made.name.as_deref().unwrap().file_name().unwrap()));
+        }
+        for name in ["file", "a.1.2.transect", ".a.1.transect", ".a.1.x.transect", ".transect"] {
+            assert!(!is_temporary(OsStr::new(name)), "{name}");
         }
     }
 }

@@ -32,6 +32,11 @@ pub(crate) fn is_made_up(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
+pub(crate) fn free_space(folder: &Path) -> Option<u64> {
+    let told = rustix::fs::statvfs(folder).ok()?;
+    Some(told.f_bavail.saturating_mul(told.f_frsize))
+}
+
 pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
     match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),

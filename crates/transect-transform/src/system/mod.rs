@@ -5,6 +5,7 @@
 //! * `open_to_read`: does not wait if the file has become a pipe.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
+//! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
 //! * `reserve`: room for a size, or an error now rather than later; nothing where that is unknown.
 //! * `create_new`: a file that was not there, with the permissions asked for.
 //! * `create_unnamed`, `name`: a file without a name, that gets one when it is complete; `None`

@@ -25,6 +25,10 @@ pub(crate) fn is_made_up(_: &Path) -> bool {
     false
 }
 
+pub(crate) fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
 pub(crate) fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use transect::ScanOptions;
 use transect_testkit::{Mount, TempDir, loudly_skip};
-use transect_transform::pass::IoMethod;
+use transect_transform::pass::{IoMethod, PassOptions};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::Step;
+use transect_transform::tree::{Job, To, find};
 use transect_transform::{Source, transform, transform_into};
 
 use crate::support::{
@@ -229,4 +231,32 @@ fn files_of_the_kernel_are_read_to_their_end() {
             std::fs::remove_file(&target).unwrap();
         }
     }
+}
+
+#[test]
+fn results_that_have_no_room_together_are_refused_before_the_first() {
+    let temp = TempDir::new();
+    let Some([memory, _disk]) = devices("results_that_have_no_room_together", &temp) else {
+        return;
+    };
+    let root = temp.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    for name in ["one", "two"] {
+        std::fs::write(root.join(name), text(5 << 20)).unwrap();
+    }
+    let inputs = find(ScanOptions::new([&root]), true).unwrap().files;
+    let folder = memory.path().join("out");
+    let job = Job {
+        to: To::Folder(folder.clone()),
+        passes: PassOptions::default(),
+        replace: ReplaceOptions::default(),
+        threads: 2,
+    };
+    let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
+    let expected = format!("cannot write '{}': the results take 10485760 bytes", folder.display());
+    assert!(message(check("case=upper")).starts_with(&expected));
+    // These may be smaller, or share what is there.
+    check("zstd").unwrap();
+    check("").unwrap();
+    assert_eq!(names(memory.path()), [""; 0]);
 }

@@ -10,3 +10,4 @@ mod replacing;
 mod support;
 #[cfg(target_os = "linux")]
 mod system;
+mod trees;

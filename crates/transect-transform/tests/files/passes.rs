@@ -1,6 +1,8 @@
 //! What a pass makes of a file, with every method and every size of block.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use transect::Cancel;
@@ -185,6 +187,26 @@ fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
         run(b"", None).unwrap();
         run(b"text", Some(&output)).unwrap();
         assert_eq!(std::fs::read(&output).unwrap(), b"TEXT");
+    }
+}
+
+#[test]
+fn what_was_read_is_counted_once() {
+    for method in [None, Some(IoMethod::Streams), Some(IoMethod::Pipeline)] {
+        let temp = TempDir::new();
+        let input = temp.join("input");
+        std::fs::write(&input, text(100_000)).unwrap();
+        let read = Arc::new(AtomicU64::new(0));
+        let progress = Some(Arc::clone(&read));
+        let mut passes = Passes::new(PassOptions { method, progress, ..PassOptions::default() });
+        let options = ReplaceOptions::default();
+        transform(&input, Some(&temp.join("copy")), None, &mut passes, options).unwrap();
+        assert_eq!(read.swap(0, Ordering::Relaxed), 100_000);
+        // The first lines stay, so that they are copied when the first difference is met.
+        let in_place = existing(Existing::InPlace);
+        let step: &mut dyn Step = &mut Lines::default();
+        assert!(transform(&input, Some(&input), Some(step), &mut passes, in_place).is_ok());
+        assert_eq!(read.load(Ordering::Relaxed), 100_000);
     }
 }
 

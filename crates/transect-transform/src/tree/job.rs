@@ -1,0 +1,309 @@
+//! What is done to many files, and what became of each.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use super::Input;
+use crate::chain::Chain;
+use crate::error::{Error, Operation, Unfit};
+use crate::pass::{PassOptions, Passed, Passes};
+use crate::publish::{Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept};
+use crate::step::{Shape, Step};
+use crate::system;
+use crate::whole_file::pass;
+
+/// How many results wait for a common sync, on each thread: the wait is shared by so many that it
+/// does not count, and no more room than theirs is needed beside what is there.
+const BATCH: usize = 256;
+
+/// How many outcomes may wait for whoever reports them.
+const REPORTS: usize = 1024;
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    /// Nowhere: what counts is what is found, and what would change.
+    Nowhere,
+    /// In the place of each input, if anything changes.
+    InPlace,
+    /// Into one file: for one input.
+    File(PathBuf),
+    /// Into a folder, by the paths below the roots.
+    Folder(PathBuf),
+}
+
+/// What is to be done to all files.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Where the results go.
+    pub to: To,
+    /// How files are passed over; by [`PassOptions::cancel`] the whole job is stopped.
+    pub passes: PassOptions,
+    /// How results are put in their places. What may be replaced in place follows from [`Job::to`].
+    pub replace: ReplaceOptions,
+    /// How many files at once.
+    pub threads: usize,
+}
+
+/// What a file came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is not touched: the result equals it, or would.
+    Same,
+    /// It was replaced by the result.
+    Changed,
+    /// It would be replaced, were the job not to go nowhere.
+    WouldChange,
+    /// The result was written elsewhere.
+    Written,
+    /// It was looked at; nothing was ever to be made of it.
+    Looked,
+    /// It was left alone on purpose.
+    Skipped(Skip),
+}
+
+/// Why a file was left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Skip {
+    /// It is no text, and a step is made for text.
+    Binary,
+}
+
+impl Skip {
+    /// Returns the word for the reason, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+        }
+    }
+}
+
+/// What became of one file.
+#[derive(Debug)]
+pub struct Done {
+    /// Where its result is; nothing if none was wanted.
+    pub target: Option<PathBuf>,
+    /// What was read, made and found; nothing if it did not come to its end.
+    pub passed: Option<Passed>,
+    /// What it came to.
+    pub fate: Result<Fate, Error>,
+    /// What the new file has not of the one it replaced.
+    pub unkept: Vec<Unkept>,
+}
+
+impl Job {
+    /// Makes sure, before anything is written, that the results have names of their own and, as far
+    /// as that is known, room.
+    ///
+    /// # Errors
+    /// They have not.
+    pub fn check(&self, chain: &Chain, inputs: &[Input]) -> Result<(), Error> {
+        let To::Folder(folder) = &self.to else {
+            return Ok(());
+        };
+        let mut by_target: HashMap<&Path, &Path> = HashMap::with_capacity(inputs.len());
+        for input in inputs {
+            if let Some(other) = by_target.insert(&input.below, &input.path) {
+                let path = folder.join(&input.below);
+                return Err(Error::SameTarget { path, inputs: [other.into(), input.path.clone()] });
+            }
+        }
+        Self::check_room(chain.shape(), folder, inputs)
+    }
+
+    /// A copy may share the blocks of its input, and a result of another length is known when it is
+    /// made: only what keeps its size is reckoned.
+    fn check_room(shape: Shape, folder: &Path, inputs: &[Input]) -> Result<(), Error> {
+        let keeps_size = matches!(shape, Shape::SameSize { .. });
+        let there = folder.ancestors().find(|folder| folder.is_dir());
+        let free = there.and_then(system::free_space);
+        let (true, Some(free)) = (keeps_size, free) else {
+            return Ok(());
+        };
+        let needed = inputs.iter().filter_map(|input| input.size).sum();
+        if needed <= free {
+            return Ok(());
+        }
+        Err(Error::NoRoom { path: folder.to_owned(), needed, free })
+    }
+
+    /// Does the steps of a chain, and calls `each` for every input that was begun, in their order.
+    /// Whatever becomes of one keeps no other from its result, but for a request to stop.
+    pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            let (report, reports) = sync_channel(REPORTS);
+            for _ in 0..self.threads.clamp(1, inputs.len().max(1)) {
+                let (worker, next) = (Worker::new(self, chain.fresh(), report.clone()), &next);
+                scope.spawn(move || worker.run(inputs, next));
+            }
+            drop(report);
+            // Threads come to their ends in any order.
+            let (mut early, mut expected) = (BTreeMap::new(), 0);
+            for (index, done) in reports {
+                early.insert(index, done);
+                while let Some(done) = early.remove(&expected) {
+                    each(&inputs[expected], done);
+                    expected += 1;
+                }
+            }
+            debug_assert!(early.is_empty(), "inputs are begun in their order, and all are told");
+        });
+    }
+
+    /// Returns where the result of an input goes, and makes the folders on the way.
+    fn target_of(&self, input: &Input) -> Result<Option<PathBuf>, Error> {
+        Ok(match &self.to {
+            To::Nowhere => None,
+            To::InPlace => Some(input.path.clone()),
+            To::File(file) => Some(file.clone()),
+            To::Folder(folder) => {
+                let target = folder.join(&input.below);
+                let above = target.parent().unwrap_or(folder);
+                std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
+                Some(target)
+            }
+        })
+    }
+
+    fn replace_options(&self) -> ReplaceOptions {
+        let existing = match self.to {
+            To::InPlace => Existing::InPlace,
+            _ => self.replace.existing,
+        };
+        ReplaceOptions { existing, ..self.replace }
+    }
+
+    fn in_batches(&self) -> bool {
+        self.replace.durability == Durability::Batch
+    }
+
+    /// Returns what a file came to that was passed over to its end.
+    fn fate(&self, shape: Shape, passed: &Passed, written: bool) -> Fate {
+        match (&self.to, passed.changed) {
+            (To::Nowhere, _) if shape == Shape::Reduce => Fate::Looked,
+            (To::Nowhere, Some(true)) => Fate::WouldChange,
+            (To::InPlace, _) if written => Fate::Changed,
+            (To::Nowhere | To::InPlace, _) => Fate::Same,
+            (To::File(_) | To::Folder(_), _) => Fate::Written,
+        }
+    }
+}
+
+/// Where outcomes go, with the places of their inputs.
+type Report = SyncSender<(usize, Done)>;
+
+/// One thread of a job.
+struct Worker<'a> {
+    job: &'a Job,
+    chain: Chain,
+    passes: Passes,
+    report: Report,
+    batch: Batch,
+    /// What waits in the batch.
+    waiting: Vec<(usize, PathBuf, Passed)>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(job: &'a Job, chain: Chain, report: Report) -> Self {
+        let passes = Passes::new(job.passes.clone());
+        let (batch, waiting) = (Batch::new(), Vec::new());
+        Self { job, chain, passes, report, batch, waiting }
+    }
+
+    fn run(mut self, inputs: &[Input], next: &AtomicUsize) {
+        while !self.job.passes.cancel.is_cancelled() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = inputs.get(index) else {
+                break;
+            };
+            self.one(index, input);
+            if self.waiting.len() >= BATCH {
+                self.publish();
+            }
+        }
+        if self.job.passes.cancel.is_cancelled() {
+            self.give_up();
+        } else {
+            self.publish();
+        }
+    }
+
+    /// Passes over a file, and reports what became of it, unless it waits.
+    fn one(&mut self, index: usize, input: &Input) {
+        let target = match self.job.target_of(input) {
+            Ok(target) => target,
+            Err(error) => return self.tell(index, None, None, Err(error)),
+        };
+        match self.pass(input, target.as_deref()) {
+            Ok((passed, None)) => self.tell(index, target, Some(passed), Ok(None)),
+            Ok((passed, Some(result))) if self.job.in_batches() => {
+                let target = target.unwrap_or_default();
+                match self.batch.add(result) {
+                    Ok(()) => self.waiting.push((index, target, passed)),
+                    Err(error) => self.tell(index, Some(target), None, Err(error)),
+                }
+            }
+            Ok((passed, Some(result))) => {
+                self.tell(index, target, Some(passed), result.publish().map(Some));
+            }
+            Err(error) => self.tell(index, target, None, Err(error)),
+        }
+    }
+
+    fn pass(
+        &mut self,
+        input: &Input,
+        target: Option<&Path>,
+    ) -> Result<(Passed, Option<Replacement>), Error> {
+        self.chain.reset();
+        let is_copy = self.chain.words().next().is_none();
+        let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
+        pass(&input.path, target, step, &mut self.passes, self.job.replace_options())
+    }
+
+    /// Puts what waits in its places, and reports it.
+    fn publish(&mut self) {
+        let outcomes = std::mem::take(&mut self.batch).publish();
+        let waiting = std::mem::take(&mut self.waiting);
+        for ((index, target, passed), outcome) in waiting.into_iter().zip(outcomes) {
+            self.tell(index, Some(target), Some(passed), outcome.map(Some));
+        }
+    }
+
+    /// Nothing that waits gets to its place any more.
+    fn give_up(&mut self) {
+        self.batch = Batch::new();
+        for (index, target, _) in std::mem::take(&mut self.waiting) {
+            let error = Error::Cancelled { path: target.clone() };
+            self.tell(index, Some(target), None, Err(error));
+        }
+    }
+
+    fn tell(
+        &self,
+        index: usize,
+        target: Option<PathBuf>,
+        passed: Option<Passed>,
+        published: Result<Option<Published>, Error>,
+    ) {
+        let (fate, unkept) = match published {
+            Ok(published) => {
+                let written = published.as_ref().is_some_and(|published| published.written);
+                let fate = passed
+                    .as_ref()
+                    .map(|passed| self.job.fate(self.chain.shape(), passed, written));
+                let unkept = published.map_or_else(Vec::new, |published| published.unkept);
+                (Ok(fate.expect("BUG: what is published was passed over")), unkept)
+            }
+            Err(Error::Unfit { reason: Unfit::Binary, .. }) => {
+                (Ok(Fate::Skipped(Skip::Binary)), Vec::new())
+            }
+            Err(error) => (Err(error), Vec::new()),
+        };
+        // Nobody listens only if whoever reports has panicked.
+        let _ = self.report.send((index, Done { target, passed, fate, unkept }));
+    }
+}

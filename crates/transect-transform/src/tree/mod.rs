@@ -1,0 +1,15 @@
+//! Many files: those of whole trees, each transformed on its own.
+//!
+//! ```text
+//! roots ─► walker ─► inputs, sorted ─► threads, each with a chain of its own ─► what became of each,
+//!                    (find)            (Job)                                     in the same order
+//! ```
+//!
+//! All inputs are known before the first is touched: a walk that goes on while files are replaced
+//! would meet them twice.
+
+mod find;
+mod job;
+
+pub use find::{Found, Input, find};
+pub use job::{Done, Fate, Job, Skip, To};

@@ -1,0 +1,190 @@
+//! Many files at once: each comes to its end, whatever becomes of the others.
+
+use std::path::{Path, PathBuf};
+
+use transect::{Cancel, ScanOptions};
+use transect_testkit::TempDir;
+use transect_transform::chain::Chain;
+use transect_transform::pass::PassOptions;
+use transect_transform::publish::{Durability, Existing, ReplaceOptions};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To, find};
+use transect_transform::{Error, Source};
+
+use crate::support::names;
+
+fn job(to: To, threads: usize, durability: Durability) -> Job {
+    let replace = ReplaceOptions { durability, ..ReplaceOptions::default() };
+    Job { to, passes: PassOptions::default(), replace, threads }
+}
+
+fn inputs(root: &Path) -> Vec<Input> {
+    find(ScanOptions::new([root]), true).unwrap().files
+}
+
+fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, Done)> {
+    let chain: Chain = line.parse().unwrap();
+    let mut outcomes = Vec::new();
+    let mut job = job.clone();
+    job.passes.text_only = chain.is_for_text();
+    job.run(&chain, inputs, &mut |input, done| outcomes.push((input.below.clone(), done)));
+    outcomes
+}
+
+fn fates(outcomes: &[(PathBuf, Done)]) -> Vec<(&str, Option<Fate>)> {
+    let fate = |(_, done): &(PathBuf, Done)| done.fate.as_ref().ok().copied();
+    outcomes.iter().map(|one| (one.0.to_str().unwrap(), fate(one))).collect()
+}
+
+/// Files with every fate that `decode=utf-8 eol=lf` knows.
+fn tree(temp: &TempDir) -> PathBuf {
+    let root = temp.join("tree");
+    std::fs::create_dir_all(root.join("b/deep")).unwrap();
+    for (name, content) in [
+        ("a", &b"one\r\n"[..]),
+        ("b/binary", b"\0\r\n"),
+        ("b/deep/changed", b"two\r\nthree\n"),
+        ("b/empty", b""),
+        ("b/lossy", b"\xff\r\n"),
+        ("c", b"two\n"),
+    ] {
+        std::fs::write(root.join(name), content).unwrap();
+    }
+    root
+}
+
+#[test]
+fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
+    for threads in [1, 4] {
+        for durability in [Durability::None, Durability::File, Durability::Batch] {
+            let temp = TempDir::new();
+            let root = tree(&temp);
+            let before = Source::open(root.join("c")).unwrap().attributes().file_id();
+            let inputs = inputs(&root);
+            let outcomes =
+                run(&job(To::InPlace, threads, durability), "decode=utf-8 eol=lf", &inputs);
+            assert_eq!(
+                fates(&outcomes),
+                [
+                    ("a", Some(Fate::Changed)),
+                    ("b/binary", Some(Fate::Skipped(Skip::Binary))),
+                    ("b/deep/changed", Some(Fate::Changed)),
+                    ("b/empty", Some(Fate::Same)),
+                    ("b/lossy", None),
+                    ("c", Some(Fate::Same)),
+                ]
+            );
+            assert!(matches!(outcomes[4].1.fate, Err(Error::Refused { .. })));
+            assert_eq!(std::fs::read(root.join("b/deep/changed")).unwrap(), b"two\nthree\n");
+            assert_eq!(std::fs::read(root.join("b/lossy")).unwrap(), b"\xff\r\n");
+            assert_eq!(Source::open(root.join("c")).unwrap().attributes().file_id(), before);
+            assert_eq!(names(&root), ["a", "b", "c"]);
+            assert_eq!(names(&root.join("b")), ["binary", "deep", "empty", "lossy"]);
+        }
+    }
+}
+
+#[test]
+fn what_would_change_is_told_and_nothing_is_written() {
+    let temp = TempDir::new();
+    let root = tree(&temp);
+    let to_nowhere = job(To::Nowhere, 2, Durability::None);
+    let outcomes = run(&to_nowhere, "eol=lf", &inputs(&root));
+    assert_eq!(outcomes[0].1.fate.as_ref().unwrap(), &Fate::WouldChange);
+    assert_eq!(outcomes[5].1.fate.as_ref().unwrap(), &Fate::Same);
+    assert_eq!(std::fs::read(root.join("a")).unwrap(), b"one\r\n");
+    let outcomes = run(&to_nowhere, "crc32c", &inputs(&root));
+    assert!(outcomes.iter().all(|(_, done)| matches!(done.fate, Ok(Fate::Looked))));
+    assert_eq!(outcomes[3].1.passed.as_ref().unwrap().findings[0].value, "00000000");
+}
+
+#[test]
+fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
+    for durability in [Durability::None, Durability::Batch] {
+        let temp = TempDir::new();
+        let root = tree(&temp);
+        let to = To::Folder(temp.join("out/of/many"));
+        let job = job(to, 3, durability);
+        let inputs = inputs(&root);
+        job.check(&Chain::parse(&["case=upper"]).unwrap(), &inputs).unwrap();
+        let outcomes = run(&job, "case=upper", &inputs);
+        assert_eq!(fates(&outcomes)[2], ("b/deep/changed", Some(Fate::Written)));
+        let written = std::fs::read(temp.join("out/of/many/b/deep/changed")).unwrap();
+        assert_eq!(written, b"TWO\r\nTHREE\n");
+        // What is there already stays.
+        let again = run(&job, "", &inputs);
+        assert!(again[0].1.fate.as_ref().unwrap_err().to_string().contains("exists already"));
+        assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"ONE\r\n");
+        let replacing = ReplaceOptions { existing: Existing::Replace, ..job.replace };
+        run(&Job { replace: replacing, ..job }, "", &inputs);
+        assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"one\r\n");
+    }
+}
+
+#[test]
+fn two_inputs_for_one_place_are_refused_before_anything_is_written() {
+    let temp = TempDir::new();
+    for folder in ["one", "two"] {
+        std::fs::create_dir(temp.join(folder)).unwrap();
+        std::fs::write(temp.join(folder).join("same"), folder).unwrap();
+    }
+    let roots = [temp.join("one"), temp.join("two")];
+    let inputs = find(ScanOptions::new(roots), false).unwrap().files;
+    let job = job(To::Folder(temp.join("out")), 1, Durability::None);
+    let refused = job.check(&Chain::parse(&["trim"]).unwrap(), &inputs).unwrap_err();
+    assert!(refused.to_string().ends_with("both go there"), "{refused}");
+    assert_eq!(names(temp.path()), ["one", "two"]);
+}
+
+#[test]
+fn a_job_that_is_stopped_leaves_what_waits_as_it_was() {
+    let temp = TempDir::new();
+    for number in 0..20 {
+        std::fs::write(temp.join(format!("{number:02}")), "text").unwrap();
+    }
+    let cancel = Cancel::new();
+    let mut job = job(To::InPlace, 1, Durability::Batch);
+    job.passes.cancel = cancel.clone();
+    let inputs = inputs(temp.path());
+    cancel.cancel();
+    assert!(run(&job, "case=upper", &inputs).is_empty());
+    // In the middle, as soon as the first has come to its end.
+    job.passes.cancel = Cancel::new();
+    job.replace.durability = Durability::None;
+    let (asks, mut told) = (job.passes.cancel.clone(), 0);
+    let chain: Chain = "case=upper".parse().unwrap();
+    job.run(&chain, &inputs, &mut |_, _| {
+        told += 1;
+        asks.cancel();
+    });
+    assert!(told >= 1);
+    let changed = |input: &&Input| std::fs::read(&input.path).unwrap() == b"TEXT";
+    let changed = inputs.iter().filter(changed).count();
+    assert!((1..=20).contains(&changed));
+    assert_eq!(names(temp.path()).len(), 20);
+}
+
+#[test]
+fn leftovers_of_the_killed_are_no_inputs() {
+    let temp = TempDir::new();
+    for name in ["file", ".file.17.0.transect", ".own.transect"] {
+        std::fs::write(temp.join(name), name).unwrap();
+    }
+    let Found { files, leftovers, .. } = find(ScanOptions::new([temp.path()]), false).unwrap();
+    let names: Vec<_> = files.iter().map(|file| file.below.to_str().unwrap()).collect();
+    assert_eq!(names, [".own.transect", "file"]);
+    assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("file"), "text").unwrap();
+    std::os::unix::fs::symlink("file", temp.join("link")).unwrap();
+    assert_eq!(inputs(temp.path()).len(), 1);
+    let named = inputs(&temp.join("link"));
+    assert_eq!(named[0].below, Path::new("link"));
+    run(&job(To::InPlace, 1, Durability::None), "case=upper", &named);
+    assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"TEXT");
+    assert!(temp.join("link").is_symlink());
+}
