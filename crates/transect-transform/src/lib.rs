@@ -18,6 +18,7 @@ pub mod publish;
 mod source;
 pub mod step;
 pub mod steps;
+mod stream;
 mod system;
 pub mod text;
 pub mod tree;
@@ -27,4 +28,5 @@ mod whole_file;
 
 pub use error::{Error, Operation, Unfit};
 pub use source::Source;
+pub use stream::stream;
 pub use whole_file::{Report, transform, transform_into};

@@ -28,6 +28,7 @@ pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
+pub(crate) use work::made;
 use work::{DirectInput, Scratch, Work};
 
 use crate::error::Error;

@@ -1,5 +1,7 @@
 //! What is done with the blocks of a file, whoever reads and writes them.
 
+use std::path::Path;
+
 use super::block::Block;
 use super::outlet::{Came, Outlet, Writer};
 use super::{Destination, PassOptions, check, count};
@@ -88,7 +90,7 @@ impl Work<'_, '_> {
             return Ok(Vec::new());
         };
         let result = &mut self.scratch.result;
-        made(self.source, result, &mut |piece| outlet.put(piece, &[], end), |out| {
+        made(self.source.path(), result, &mut |piece| outlet.put(piece, &[], end), |out| {
             step.finish(out)
         })?;
         Ok(step.findings())
@@ -120,20 +122,20 @@ impl Work<'_, '_> {
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
                 let mut next = |piece: &[u8]| outlet.put(piece, block, at);
-                made(self.source, result, &mut next, |out| step.feed(block, out))
+                made(self.source.path(), result, &mut next, |out| step.feed(block, out))
             }
             Shape::Reduce => {
-                made(self.source, result, &mut |_| Ok(()), |out| step.feed(block, out))?;
+                made(self.source.path(), result, &mut |_| Ok(()), |out| step.feed(block, out))?;
                 outlet.put_same(block)
             }
         }
     }
 }
 
-/// Lets a step make something, and hands all of it on: what was kept until the next block is read
+/// Lets a step make something of what is at `path`, and hands all of it on: what was kept until the next block is read
 /// would have to be read once more to be compared.
-fn made(
-    source: &Source,
+pub(crate) fn made(
+    path: &Path,
     gathered: &mut Vec<u8>,
     next: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     make: impl FnOnce(&mut Out<'_>) -> Result<(), Stop>,
@@ -150,7 +152,7 @@ fn made(
     match (made, failed) {
         (Ok(()), _) => Ok(()),
         (Err(_), Some(error)) => Err(error),
-        (Err(Stop::Refused(refusal)), None) => Err(Error::refused(source.path())(refusal)),
+        (Err(Stop::Refused(refusal)), None) => Err(Error::refused(path)(refusal)),
         (Err(Stop::Closed), None) => unreachable!("BUG: only what failed closes"),
     }
 }

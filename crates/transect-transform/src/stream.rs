@@ -1,0 +1,123 @@
+//! Bytes that come from anywhere and go anywhere: what filters between pipes do.
+
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use crate::error::{Error, Operation};
+use crate::pass::{IoMethod, PassOptions, Passed, made};
+use crate::step::{Shape, Step};
+
+/// How much is read at once, unless the options say otherwise: as much as a pipe holds.
+const BLOCK: usize = 64 << 10;
+
+/// How the ends are called in errors.
+const INPUT: &str = "standard input";
+const OUTPUT: &str = "standard output";
+
+/// Passes what can be read through a step, or as it is, to `to`. What was written stays written,
+/// whatever happens after it: who needs all or nothing has to [`transform`](crate::transform()) files.
+///
+/// # Errors
+/// The step refuses what it reads; somebody asked to stop; or whatever reading and writing say, about
+/// `standard input` and `standard output`.
+pub fn stream(
+    mut from: impl Read,
+    to: &mut dyn Write,
+    mut step: Option<&mut dyn Step>,
+    options: &PassOptions,
+) -> Result<Passed, Error> {
+    let input = Path::new(INPUT);
+    let (mut bytes_in, mut bytes_out) = (0, 0);
+    let mut write = |bytes: &[u8]| {
+        bytes_out += bytes.len() as u64;
+        to.write_all(bytes).map_err(Error::system(Operation::Write, Path::new(OUTPUT)))
+    };
+    let mut block = vec![0; options.block.unwrap_or(BLOCK).max(1)];
+    let mut result = Vec::new();
+    loop {
+        if options.cancel.is_cancelled() {
+            return Err(Error::Cancelled { path: input.to_owned() });
+        }
+        // What has come goes on at once: nobody waits for a whole block.
+        let read = match from.read(&mut block) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.map_err(Error::system(Operation::Read, input))?,
+        };
+        let block = &mut block[..read];
+        bytes_in += read as u64;
+        match &mut step {
+            None => write(block)?,
+            Some(step) => match step.shape() {
+                Shape::SameSize { word: 1, .. } => {
+                    step.change(block).map_err(Error::refused(input))?;
+                    write(block)?;
+                }
+                Shape::SameSize { .. } | Shape::Resizing => {
+                    made(input, &mut result, &mut write, |out| step.feed(block, out))?;
+                }
+                Shape::Reduce => {
+                    made(input, &mut result, &mut |_| Ok(()), |out| step.feed(block, out))?;
+                    write(block)?;
+                }
+            },
+        }
+        if block.is_empty() {
+            break;
+        }
+    }
+    let mut findings = Vec::new();
+    if let Some(step) = step {
+        made(input, &mut result, &mut write, |out| step.finish(out))?;
+        findings = step.findings();
+    }
+    to.flush().map_err(Error::system(Operation::Write, Path::new(OUTPUT)))?;
+    let method = IoMethod::Buffered;
+    Ok(Passed { bytes_in, bytes_out, changed: None, findings, method })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Chain;
+
+    fn run(line: &str, input: &[u8]) -> Result<(Vec<u8>, Passed), Error> {
+        let mut chain: Chain = line.parse().unwrap();
+        let mut result = Vec::new();
+        let options = PassOptions { block: Some(3), ..PassOptions::default() };
+        let passed = stream(input, &mut result, Some(&mut chain), &options)?;
+        Ok((result, passed))
+    }
+
+    #[test]
+    fn whatever_the_shape_all_comes_through() {
+        for (line, result) in [
+            ("case=upper", "ONE\r\nTWO  "),
+            ("eol=lf trim", "one\ntwo"),
+            ("crc32c", "one\r\ntwo  "),
+            ("swap=16 swap=16", "one\r\ntwo  "),
+        ] {
+            let (came, passed) = run(line, b"one\r\ntwo  ").unwrap();
+            assert_eq!(String::from_utf8(came).unwrap(), result, "{line}");
+            assert_eq!((passed.bytes_in, passed.bytes_out), (10, result.len() as u64));
+        }
+        assert_eq!(run("crc32c", b"123456789").unwrap().1.findings[0].value, "e3069283");
+        let refused = run("gunzip", b"").unwrap_err().to_string();
+        assert_eq!(refused, "cannot transform 'standard input': gunzip: no gzip file: it is empty");
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_told() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let options = PassOptions::default();
+        let failed = stream(&b"text"[..], &mut Closed, None, &options).unwrap_err();
+        assert_eq!(failed.to_string(), "cannot write 'standard output': broken pipe");
+    }
+}
