@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::FileType;
+use transect_sys::{FaultKind, FileType};
 
 use crate::step::Refusal;
 
@@ -22,12 +22,14 @@ pub enum Operation {
     Sync,
     /// Putting the result in the place of what is there.
     Replace,
+    /// Comparing what the device has with what was made.
+    ReadBack,
     /// Doing the steps.
     Transform,
 }
 
 impl Operation {
-    /// Returns the word for the operation, as it stands in messages and in JSON.
+    /// Returns the word for the operation, as it stands in messages, and in JSON with `_` for blanks.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -35,6 +37,7 @@ impl Operation {
             Self::Write => "write",
             Self::Sync => "sync",
             Self::Replace => "replace",
+            Self::ReadBack => "read back",
             Self::Transform => "transform",
         }
     }
@@ -60,6 +63,25 @@ pub enum Unfit {
     NoName,
     /// It is no text, and only text was to be changed.
     Binary,
+    /// The device has something else than what was written.
+    NotAsWritten,
+}
+
+impl Unfit {
+    /// Returns the word for the reason, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotAFile(_) => "not_a_file",
+            Self::Exists => "exists",
+            Self::IsInput => "is_input",
+            Self::NotInput => "not_input",
+            Self::ManyNames(_) => "many_names",
+            Self::LinkToNowhere => "link_to_nowhere",
+            Self::NoName => "no_name",
+            Self::Binary => "binary",
+            Self::NotAsWritten => "not_as_written",
+        }
+    }
 }
 
 impl fmt::Display for Unfit {
@@ -78,6 +100,7 @@ impl fmt::Display for Unfit {
             Self::LinkToNowhere => f.write_str("it is a link that leads nowhere"),
             Self::NoName => f.write_str("the path does not end in the name of a file"),
             Self::Binary => f.write_str("it is no text: a NUL is among its first 8 KiB"),
+            Self::NotAsWritten => f.write_str("the device has something else than was written"),
         }
     }
 }
@@ -156,6 +179,40 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns what the system said, if it was the system that refused.
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Returns what was being done.
+    pub fn operation(&self) -> Operation {
+        match self {
+            Self::System { operation, .. } | Self::Unfit { operation, .. } => *operation,
+            Self::SameTarget { .. } | Self::NoRoom { .. } => Operation::Write,
+            Self::Changed { .. }
+            | Self::Refused { .. }
+            | Self::Impossible(..)
+            | Self::Cancelled { .. } => Operation::Transform,
+        }
+    }
+
+    /// Returns the word for the kind of the error, as it stands in JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::System { source, .. } => FaultKind::of(source).as_str(),
+            Self::Unfit { reason, .. } => reason.as_str(),
+            Self::Changed { .. } => "changed",
+            Self::Refused { .. } => "refused",
+            Self::SameTarget { .. } => "same_target",
+            Self::NoRoom { .. } => "no_room",
+            Self::Impossible(..) => "impossible",
+            Self::Cancelled { .. } => "cancelled",
+        }
+    }
+
     /// Returns what makes an error of the system's answer about `path`.
     pub(crate) fn system(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { operation, path: path.to_owned(), source }

@@ -153,6 +153,11 @@ impl Finding {
     pub fn new(name: &'static str, value: impl fmt::Display) -> Self {
         Self { step: String::new(), stage: Stage::Input, name, value: value.to_string() }
     }
+
+    /// Returns whether the value is a digest or a checksum, which proves what a file holds.
+    pub fn is_digest(&self) -> bool {
+        crate::steps::is_digest(self.name)
+    }
 }
 
 /// One step: takes the bytes of one file, from its beginning to its end, in blocks of any size, and

@@ -10,27 +10,23 @@ use crate::step::{Shape, Step};
 /// How much is read at once, unless the options say otherwise: as much as a pipe holds.
 const BLOCK: usize = 64 << 10;
 
-/// How the ends are called in errors.
-const INPUT: &str = "standard input";
-const OUTPUT: &str = "standard output";
-
-/// Passes what can be read through a step, or as it is, to `to`. What was written stays written,
-/// whatever happens after it: who needs all or nothing has to [`transform`](crate::transform()) files.
+/// Passes what can be read through a step, or as it is, to a writer. Both come with the names that
+/// errors call them by. What was written stays written, whatever happens after it: who needs all or
+/// nothing has to [`transform`](crate::transform()) files, or write into a
+/// [`Replacement`](crate::publish::Replacement).
 ///
 /// # Errors
-/// The step refuses what it reads; somebody asked to stop; or whatever reading and writing say, about
-/// `standard input` and `standard output`.
+/// The step refuses what it reads; somebody asked to stop; or whatever reading and writing say.
 pub fn stream(
-    mut from: impl Read,
-    to: &mut dyn Write,
+    (input, mut from): (&Path, impl Read),
+    (output, to): (&Path, &mut dyn Write),
     mut step: Option<&mut dyn Step>,
     options: &PassOptions,
 ) -> Result<Passed, Error> {
-    let input = Path::new(INPUT);
     let (mut bytes_in, mut bytes_out) = (0, 0);
     let mut write = |bytes: &[u8]| {
         bytes_out += bytes.len() as u64;
-        to.write_all(bytes).map_err(Error::system(Operation::Write, Path::new(OUTPUT)))
+        to.write_all(bytes).map_err(Error::system(Operation::Write, output))
     };
     let mut block = vec![0; options.block.unwrap_or(BLOCK).max(1)];
     let mut result = Vec::new();
@@ -70,7 +66,7 @@ pub fn stream(
         made(input, &mut result, &mut write, |out| step.finish(out))?;
         findings = step.findings();
     }
-    to.flush().map_err(Error::system(Operation::Write, Path::new(OUTPUT)))?;
+    to.flush().map_err(Error::system(Operation::Write, output))?;
     let method = IoMethod::Buffered;
     Ok(Passed { bytes_in, bytes_out, changed: None, findings, method })
 }
@@ -84,7 +80,8 @@ mod tests {
         let mut chain: Chain = line.parse().unwrap();
         let mut result = Vec::new();
         let options = PassOptions { block: Some(3), ..PassOptions::default() };
-        let passed = stream(input, &mut result, Some(&mut chain), &options)?;
+        let (from, to) = (Path::new("input"), Path::new("output"));
+        let passed = stream((from, input), (to, &mut result), Some(&mut chain), &options)?;
         Ok((result, passed))
     }
 
@@ -102,7 +99,7 @@ mod tests {
         }
         assert_eq!(run("crc32c", b"123456789").unwrap().1.findings[0].value, "e3069283");
         let refused = run("gunzip", b"").unwrap_err().to_string();
-        assert_eq!(refused, "cannot transform 'standard input': gunzip: no gzip file: it is empty");
+        assert_eq!(refused, "cannot transform 'input': gunzip: no gzip file: it is empty");
     }
 
     #[test]
@@ -117,7 +114,8 @@ mod tests {
             }
         }
         let options = PassOptions::default();
-        let failed = stream(&b"text"[..], &mut Closed, None, &options).unwrap_err();
-        assert_eq!(failed.to_string(), "cannot write 'standard output': broken pipe");
+        let (from, to) = (Path::new("input"), Path::new("output"));
+        let failed = stream((from, &b"text"[..]), (to, &mut Closed), None, &options).unwrap_err();
+        assert_eq!(failed.to_string(), "cannot write 'output': broken pipe");
     }
 }

@@ -34,7 +34,7 @@ use work::{DirectInput, Scratch, Work};
 use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::Source;
-use crate::step::{Finding, Step};
+use crate::step::{Finding, Shape, Step};
 
 /// The block for large files: larger ones are not faster, and leave the processor's cache.
 const LARGE_BLOCK: usize = 256 << 10;
@@ -55,6 +55,10 @@ pub struct PassOptions {
     /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
     /// [`Unfit::Binary`](crate::Unfit::Binary), before anything is written.
     pub text_only: bool,
+    /// Before a result is put in its place it is read back from the device, as far as the system
+    /// lets go of what it has in memory, and compared with what was made: for devices and cables
+    /// that are not trusted. It is synced for that, whatever is asked for otherwise.
+    pub read_back: bool,
     /// A request to stop, looked at between blocks.
     pub cancel: Cancel,
     /// Where to count the bytes that were read, for whoever watches.
@@ -104,29 +108,44 @@ impl Passes {
         &mut self,
         source: &Source,
         step: Option<&mut dyn Step>,
-        out: Option<&mut Replacement>,
+        mut out: Option<&mut Replacement>,
     ) -> Result<Passed, Error> {
         let shape = step.as_ref().map(|step| step.shape());
         let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
-        let method = IoMethod::choose(self.options.method, shape, destination)?;
-        let ((bytes_out, changed), findings) = match (method, out) {
+        let method = self.method(shape, destination)?;
+        let (came, findings) = match (method, &mut out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
                 let cancel = self.options.cancel.clone();
-                let mut file = out.map(|out| FileWriter::new(source, out, shape, &cancel));
+                let mut file =
+                    out.as_deref_mut().map(|out| FileWriter::new(source, out, shape, &cancel));
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
                 self.work(source, step, method, destination, writer)?
             }
         };
         source.verify_unchanged()?;
+        if let (Some(out), Some(digest)) = (out, came.digest) {
+            out.expect(digest);
+        }
+        let Came { length: bytes_out, changed, .. } = came;
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method })
+    }
+
+    fn method(&self, shape: Option<Shape>, destination: Destination) -> Result<IoMethod, Error> {
+        let PassOptions { method, read_back, .. } = self.options;
+        if read_back && method == Some(IoMethod::KernelCopy) {
+            let why = "nobody sees what it copies, and could compare it";
+            return Err(Error::Impossible(IoMethod::KernelCopy.as_str(), why));
+        }
+        let seen = read_back.then_some(IoMethod::Buffered);
+        IoMethod::choose(method.or(seen), shape, destination)
     }
 
     fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
         let PassOptions { cancel, progress, .. } = &self.options;
         let block = &mut self.block;
         Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
-        Ok((source.consumed(), None))
+        Ok(Came { length: source.consumed(), changed: None, digest: None })
     }
 
     fn work(

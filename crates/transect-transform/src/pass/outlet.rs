@@ -3,11 +3,18 @@
 
 use super::Destination;
 use crate::error::Error;
+use crate::publish::{Digest, Digester};
 use crate::source::Source;
 
-/// What came out: the length of the result, and whether it differs from the input if that was
-/// looked at.
-pub(super) type Came = (u64, Option<bool>);
+/// What came out.
+pub(super) struct Came {
+    /// The length of the result.
+    pub(super) length: u64,
+    /// Whether it differs from the input, if that was looked at.
+    pub(super) changed: Option<bool>,
+    /// Its digest, if that was asked for.
+    pub(super) digest: Option<Digest>,
+}
 
 /// Who writes a result: itself, or through something in between.
 pub(super) trait Writer {
@@ -42,6 +49,8 @@ pub(super) struct Outlet<'a, 'w> {
     mode: Mode,
     compares: bool,
     length: u64,
+    /// Sees all of the result, if it is to be compared with what the device has of it.
+    digester: Option<Digester>,
 }
 
 impl<'a, 'w> Outlet<'a, 'w> {
@@ -50,10 +59,12 @@ impl<'a, 'w> Outlet<'a, 'w> {
         source: &'a Source,
         destination: Destination,
         writer: Option<&'a mut (dyn Writer + 'w)>,
+        digests: bool,
     ) -> Self {
         let compares = destination != Destination::Elsewhere;
         let mode = if compares { Mode::Comparing } else { Mode::Waiting };
-        Self { source, writer, mode, compares, length: 0 }
+        let digester = digests.then(Digester::new);
+        Self { source, writer, mode, compares, length: 0, digester }
     }
 
     /// Returns whether it still matters what the input was.
@@ -79,6 +90,9 @@ impl<'a, 'w> Outlet<'a, 'w> {
             self.begin()?;
         }
         self.length += result.len() as u64;
+        if let Some(digester) = &mut self.digester {
+            digester.update(result);
+        }
         match &mut self.writer {
             Some(writer) if self.mode == Mode::Writing => writer.write(result),
             _ => Ok(()),
@@ -116,6 +130,8 @@ impl<'a, 'w> Outlet<'a, 'w> {
         if let (true, Some(writer)) = (differs, &mut self.writer) {
             writer.flush()?;
         }
-        Ok((self.length, self.compares.then_some(differs)))
+        let changed = self.compares.then_some(differs);
+        let digest = self.digester.map(|digester| digester.finalize());
+        Ok(Came { length: self.length, changed, digest })
     }
 }

@@ -63,7 +63,8 @@ impl Work<'_, '_> {
         input: &mut dyn Input,
         writer: Option<&mut dyn Writer>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let mut outlet = Outlet::new(self.source, self.destination, writer);
+        let digests = self.options.read_back && self.destination != Destination::Nowhere;
+        let mut outlet = Outlet::new(self.source, self.destination, writer, digests);
         let mut end = 0;
         loop {
             check(&self.options.cancel, self.source)?;

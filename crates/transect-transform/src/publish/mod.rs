@@ -11,6 +11,7 @@
 //! removes the temporary file. Who is killed leaves that at most.
 
 mod batch;
+mod read_back;
 mod target;
 mod temporary;
 
@@ -20,12 +21,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
+pub(crate) use read_back::{Digest, Digester};
 use target::Target;
 use temporary::Temporary;
 pub(crate) use temporary::is_temporary;
 use transect_sys::Attributes;
 
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Unfit};
 use crate::source::Source;
 use crate::system;
 
@@ -104,6 +106,8 @@ pub struct Replacement {
     reserved: u64,
     /// Where the last hole ends: if nothing follows, the file ends before it.
     skipped_to: u64,
+    /// The digest of all of it, if the device is to be asked for it.
+    expected: Option<Digest>,
 }
 
 impl Replacement {
@@ -118,7 +122,16 @@ impl Replacement {
     ) -> Result<Self, Error> {
         let target = Target::look_at(target, source, &options)?;
         let input = source.map(|source| *source.attributes());
-        Ok(Self { target, options, input, temporary: None, length: 0, reserved: 0, skipped_to: 0 })
+        Ok(Self {
+            target,
+            options,
+            input,
+            temporary: None,
+            length: 0,
+            reserved: 0,
+            skipped_to: 0,
+            expected: None,
+        })
     }
 
     /// Returns where the result will be: the end of a link, if the target is one.
@@ -208,6 +221,12 @@ impl Replacement {
         Ok(())
     }
 
+    /// Says which digest the whole result has: before it is put in its place, what the device has of
+    /// it is compared with that.
+    pub(crate) fn expect(&mut self, digest: Digest) {
+        self.expected = Some(digest);
+    }
+
     /// Puts the result in its place.
     ///
     /// On Windows no handle of what is replaced may be open: drop the [`Source`] first.
@@ -242,8 +261,14 @@ impl Replacement {
             cut.map_err(Error::system(Operation::Write, path))?;
         }
         let unkept = self.keep_attributes();
-        if self.options.durability == Durability::File {
+        if self.options.durability == Durability::File || self.expected.is_some() {
             self.file().sync_all().map_err(Error::system(Operation::Sync, path))?;
+        }
+        if let Some(expected) = &self.expected {
+            let holds = read_back::holds(self.file(), expected);
+            if !holds.map_err(Error::system(Operation::ReadBack, path))? {
+                return Err(Error::unfit(Operation::ReadBack, path, Unfit::NotAsWritten));
+            }
         }
         let mut temporary = self.temporary.take().expect("BUG: it was started above");
         if self.options.durability == Durability::Batch {

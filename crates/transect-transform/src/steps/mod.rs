@@ -17,6 +17,8 @@ mod swap;
 mod tabs;
 mod trim;
 
+pub(crate) use digest::is_digest;
+
 /// A step, or what is wrong with its parameter.
 type Made = Result<Box<dyn Step>, String>;
 

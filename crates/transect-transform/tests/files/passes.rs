@@ -1,5 +1,6 @@
 //! What a pass makes of a file, with every method and every size of block.
 
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -188,6 +189,47 @@ fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
         run(b"text", Some(&output)).unwrap();
         assert_eq!(std::fs::read(&output).unwrap(), b"TEXT");
     }
+}
+
+#[test]
+fn what_is_read_back_is_what_was_made_by_every_method() {
+    let temp = TempDir::new();
+    let (input, output) = (temp.join("input"), temp.join("output"));
+    // Text, a hole where the system makes one, and text.
+    let mut content = text(300_000);
+    content.extend(vec![0; 1 << 20]);
+    content.extend(text(5));
+    let sparse = |content: &[u8]| {
+        let mut file = std::fs::File::create(&input).unwrap();
+        file.set_len(content.len() as u64).unwrap();
+        file.write_all(&content[..300_000]).unwrap();
+        file.seek(SeekFrom::End(-5)).unwrap();
+        file.write_all(&content[content.len() - 5..]).unwrap();
+    };
+    sparse(&content);
+    for method in [None].into_iter().chain(WITH_STEPS.map(Some)) {
+        let options = PassOptions { method, read_back: true, ..PassOptions::default() };
+        let mut passes = Passes::new(options);
+        let replace = existing(Existing::Replace);
+        let mut run = |target: &Path, step: Option<&mut dyn Step>, options| {
+            transform(&input, Some(target), step, &mut passes, options).unwrap();
+        };
+        run(&output, None, replace);
+        assert!(std::fs::read(&output).unwrap() == content);
+        run(&output, Some(&mut Upper), replace);
+        assert!(std::fs::read(&output).unwrap() == content.to_ascii_uppercase());
+        // The beginning, which does not change, is copied past the pass.
+        let shorter = |input: &[u8]| [input, b"\r\n"].concat();
+        std::fs::write(&input, shorter(&text(300_000))).unwrap();
+        run(&input, Some(&mut Lines::default()), existing(Existing::InPlace));
+        assert!(std::fs::read(&input).unwrap() == lines(&shorter(&text(300_000))));
+        sparse(&content);
+    }
+    let method = Some(IoMethod::KernelCopy);
+    let mut unseen = Passes::new(PassOptions { method, read_back: true, ..PassOptions::default() });
+    let options = existing(Existing::Replace);
+    let refused = message(transform(&input, Some(&output), None, &mut unseen, options));
+    assert!(refused.ends_with("nobody sees what it copies, and could compare it"), "{refused}");
 }
 
 #[test]

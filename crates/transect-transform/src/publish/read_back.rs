@@ -1,0 +1,62 @@
+//! What the device has of a result, compared with what was made.
+
+use std::fs::File;
+use std::io;
+
+use crate::source::{At, fill};
+use crate::system;
+
+/// The digest of a result: one that cannot be met by chance, and costs less than reading.
+pub(crate) type Digest = blake3::Hash;
+
+/// What makes it.
+pub(crate) type Digester = blake3::Hasher;
+
+/// How much is read at once.
+const BLOCK: usize = 256 << 10;
+
+/// Returns whether a file that was synced holds what has this digest.
+pub(super) fn holds(file: &File, expected: &Digest) -> io::Result<bool> {
+    // What is read from memory says nothing of the device.
+    system::forget(file)?;
+    let mut digester = Digester::new();
+    let mut block = vec![0; BLOCK];
+    let mut from = At { file, offset: 0 };
+    loop {
+        let read = fill(&mut from, &mut block)?;
+        digester.update(&block[..read]);
+        if read < block.len() {
+            return Ok(digester.finalize() == *expected);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use crate::publish::{Existing, ReplaceOptions, Replacement};
+
+    #[test]
+    fn what_is_not_as_it_was_made_does_not_get_to_its_place() {
+        let temp = TempDir::new();
+        let target = temp.join("target");
+        std::fs::write(&target, "old").unwrap();
+        let options = ReplaceOptions { existing: Existing::Replace, ..ReplaceOptions::default() };
+        for (made, device) in [(&b"new"[..], &b"nex"[..]), (b"new", b"ne"), (b"new", b"new\0")] {
+            let mut out = Replacement::begin(&target, None, options).unwrap();
+            out.append(device).unwrap();
+            out.expect(blake3::hash(made));
+            let refused = out.publish().unwrap_err().to_string();
+            let path = target.display();
+            let why = "the device has something else than was written";
+            assert_eq!(refused, format!("cannot read back '{path}': {why}"));
+            assert_eq!(std::fs::read(&target).unwrap(), b"old");
+        }
+        let mut out = Replacement::begin(&target, None, options).unwrap();
+        out.append(b"new").unwrap();
+        out.expect(blake3::hash(b"new"));
+        out.publish().unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+    }
+}
