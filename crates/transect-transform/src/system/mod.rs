@@ -16,6 +16,7 @@
 //! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
 //! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
 //! * `next_data`: where the next bytes are that are no hole.
+//! * `name_of`: the name that bytes in a file stand for.
 //! * `keep`: gives a file what another one has beside its content, and tells what it could not.
 
 #[cfg(target_os = "linux")]
@@ -33,4 +34,16 @@ pub(crate) use portable::*;
 fn link_and_forget(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     std::fs::hard_link(from, to)?;
     std::fs::remove_file(from)
+}
+
+/// Returns the name that bytes stand for: there any bytes may be one.
+#[cfg(unix)]
+pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
+    Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
+}
+
+/// Returns the name that bytes stand for, if they are text.
+#[cfg(not(unix))]
+pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
+    String::from_utf8(bytes).ok().map(Into::into)
 }
