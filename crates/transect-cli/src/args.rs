@@ -1,6 +1,8 @@
 //! The command line: one definition for parsing, help, completions and the man page.
 
 mod lab;
+mod transform;
+mod verify;
 mod walk;
 
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use lab::*;
+pub(crate) use transform::*;
+pub(crate) use verify::*;
 pub(crate) use walk::*;
 
 /// Walks directory trees as fast as the kernel allows, and counts what is there.
@@ -45,6 +49,12 @@ pub(crate) enum Command {
     /// Prints the path of every entry
     #[command(after_help = LIST_NOTES)]
     List(ListArgs),
+    /// Passes over files once: line ends, encodings, digests, compression
+    #[command(after_help = TRANSFORM_NOTES)]
+    Transform(TransformArgs),
+    /// Compares files with the digests that a list has of them
+    #[command(after_help = VERIFY_NOTES)]
+    Verify(VerifyArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),
     /// Measures every way of walking a tree on this machine

@@ -52,11 +52,21 @@ pub(crate) enum Fatal {
     Output(io::Error),
     /// The lab cannot do that, in its own words.
     Lab(String),
+    /// Nothing can be transformed.
+    Transform(transect_transform::Error),
+    /// The arguments make no sense together.
+    Usage(String),
 }
 
 impl From<transect::Error> for Fatal {
     fn from(error: transect::Error) -> Self {
         Self::Walk(error)
+    }
+}
+
+impl From<transect_transform::Error> for Fatal {
+    fn from(error: transect_transform::Error) -> Self {
+        Self::Transform(error)
     }
 }
 
@@ -70,7 +80,8 @@ impl fmt::Display for Fatal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Walk(error) => error.fmt(f),
-            Self::Lab(reason) => f.write_str(reason),
+            Self::Transform(error) => error.fmt(f),
+            Self::Lab(reason) | Self::Usage(reason) => f.write_str(reason),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }
@@ -84,6 +95,9 @@ pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
         Ok(End::RootFailed) => ExitCode::from(2),
         Ok(End::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
         Err(Fatal::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(Fatal::Transform(error)) if error.io_error().is_some_and(is_closed_pipe) => {
+            ExitCode::SUCCESS
+        }
         Err(fatal) => {
             crate::output::complain(&fatal);
             ExitCode::from(2)
@@ -92,7 +106,7 @@ pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
 }
 
 /// Returns whether nobody reads any more.
-fn is_closed_pipe(error: &io::Error) -> bool {
+pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
     // What a named pipe says, and every pipe under Wine; the standard library has no kind for it.
     const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
     error.kind() == io::ErrorKind::BrokenPipe

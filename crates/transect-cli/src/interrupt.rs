@@ -50,3 +50,47 @@ fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
 fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
+
+/// Standard input for who hears Ctrl-C while nothing comes: a read that waits would be taken up again
+/// behind his back.
+pub(crate) struct Stdin<'a> {
+    input: io::StdinLock<'static>,
+    cancel: &'a Cancel,
+}
+
+impl<'a> Stdin<'a> {
+    pub(crate) fn new(cancel: &'a Cancel) -> Self {
+        Self { input: io::stdin().lock(), cancel }
+    }
+}
+
+impl io::Read for Stdin<'_> {
+    /// As of any reader; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        while !is_ready(&self.input)? {
+            if self.cancel.is_cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+        self.input.read(block)
+    }
+}
+
+/// Waits a moment, and returns whether a read would not wait any more.
+#[cfg(unix)]
+fn is_ready(input: &io::StdinLock<'_>) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&moment)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Elsewhere reads are not taken up again.
+#[cfg(not(unix))]
+fn is_ready(_: &io::StdinLock<'_>) -> io::Result<bool> {
+    Ok(true)
+}

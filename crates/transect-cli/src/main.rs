@@ -26,6 +26,8 @@ fn main() -> ExitCode {
         None => commands::scan::run(&cli.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
         Some(Command::List(args)) => commands::list::run(args),
+        Some(Command::Transform(args)) => commands::transform::run(args),
+        Some(Command::Verify(args)) => commands::verify::run(args),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
         Some(Command::Lab(command)) => commands::lab::run(command),
         Some(Command::Completions(args)) => commands::generate::completions(args),

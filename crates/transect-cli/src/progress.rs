@@ -18,7 +18,7 @@ use crate::output::{self, quote};
 const PATIENCE: Duration = Duration::from_millis(500);
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// Shows the counts of a walk until it is dropped.
+/// Shows how far something is until it is dropped.
 pub(crate) struct ProgressLine {
     /// Dropping it ends the thread.
     end: Option<Sender<()>>,
@@ -26,13 +26,21 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Starts to show `progress`, if somebody can see it.
+    /// Starts to show how far a walk is, if somebody can see it.
     pub(crate) fn start(progress: &Arc<Progress>) -> Self {
+        let progress = Arc::clone(progress);
+        Self::show(move |elapsed| {
+            let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
+            line(progress.counts(), elapsed, path.as_deref())
+        })
+    }
+
+    /// Starts to show what `line` returns for the time since, if somebody can see it.
+    pub(crate) fn show(mut line: impl FnMut(Duration) -> String + Send + 'static) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { end: None, thread: None };
         }
         let (end, ended) = channel::<()>();
-        let progress = Arc::clone(progress);
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             let wait = |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
@@ -41,9 +49,7 @@ impl ProgressLine {
             }
             let mut status = StatusLine::default();
             loop {
-                let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
-                let line = line(progress.counts(), began.elapsed(), path.as_deref());
-                status.show(line);
+                status.show(line(began.elapsed()));
                 if !wait(PERIOD) {
                     return;
                 }

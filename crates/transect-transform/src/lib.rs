@@ -25,9 +25,11 @@ pub mod text;
 pub mod tree;
 #[cfg(test)]
 mod trial;
+mod verify;
 mod whole_file;
 
 pub use error::{Error, Operation, Unfit};
 pub use source::Source;
 pub use stream::stream;
+pub use verify::verify;
 pub use whole_file::{Report, transform, transform_into};

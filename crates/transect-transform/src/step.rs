@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::manifest::Algorithm;
 use crate::out::Out;
 
 /// What becomes of the length of a file.
@@ -152,6 +153,11 @@ impl Finding {
     /// Returns what was found out under a name.
     pub fn new(name: &'static str, value: impl fmt::Display) -> Self {
         Self { step: String::new(), stage: Stage::Input, name, value: value.to_string() }
+    }
+
+    /// Returns which digest it is, if it is one.
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        Algorithm::ALL.into_iter().find(|algorithm| algorithm.step() == self.name)
     }
 
     /// Returns whether the value is a digest or a checksum, which proves what a file holds.

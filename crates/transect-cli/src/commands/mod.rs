@@ -5,3 +5,5 @@ pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod scan;
+pub(crate) mod transform;
+pub(crate) mod verify;

@@ -99,6 +99,11 @@ pub(crate) fn complain(what: &impl Display) {
     let _ = writeln!(anstream::stderr(), "{ERROR}transect:{ERROR:#} {what}");
 }
 
+/// Says what was done, where stdout is for other things.
+pub(crate) fn tell(what: &str) {
+    let _ = writeln!(anstream::stderr(), "transect: {what}");
+}
+
 /// Gives advice.
 pub(crate) fn hint(what: &str) {
     let _ = writeln!(anstream::stderr(), "transect: hint: {what}");

@@ -261,7 +261,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         match command.spawn() {
             Ok(child) => Self::of(child, command),
             Err(error) => panic!("cannot start {command:?}: {error}"),

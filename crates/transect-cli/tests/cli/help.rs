@@ -3,7 +3,8 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 6] = ["scan", "list", "doctor", "lab", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 8] =
+    ["scan", "list", "transform", "verify", "doctor", "lab", "completions", "man"];
 
 /// The commands of the lab.
 const OF_THE_LAB: [&str; 6] = ["list", "run", "compare", "tune", "report", "corpus"];

@@ -19,6 +19,7 @@ mod scan;
 mod signals;
 mod start;
 mod terminal;
+mod transform;
 mod tree;
 mod tune;
 mod wine;

@@ -151,6 +151,7 @@ mod tests {
         let outcome = Trial::of(word).run(input, sizes).unwrap();
         assert_eq!(outcome.result, b"", "a digest makes nothing");
         assert!(outcome.findings.iter().all(crate::step::Finding::is_digest));
+        assert_eq!(outcome.findings[0].algorithm().unwrap().step(), word);
         outcome.finding(word)
     }
 

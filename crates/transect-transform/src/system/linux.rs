@@ -45,10 +45,6 @@ pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
     }
 }
 
-pub(crate) fn forget(file: &File) -> io::Result<()> {
-    Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
-}
-
 pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
 }

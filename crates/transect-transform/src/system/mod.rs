@@ -7,7 +7,6 @@
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
 //! * `reserve`: room for a size, or an error now rather than later; nothing where that is unknown.
-//! * `forget`: what the system has of a synced file in memory goes, as far as it lets go of it.
 //! * `create_new`: a file that was not there, with the permissions asked for.
 //! * `create_unnamed`, `name`: a file without a name, that gets one when it is complete; `None`
 //!   where there are none.

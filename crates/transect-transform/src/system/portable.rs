@@ -33,10 +33,6 @@ pub(crate) fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn forget(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
 pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

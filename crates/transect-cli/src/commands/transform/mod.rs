@@ -1,0 +1,143 @@
+//! `transect transform`: one pass over every file, whose result is there as a whole or not at all.
+
+mod report;
+mod streams;
+mod words;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use transect_transform::pass::PassOptions;
+use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::step::{Shape, Step};
+use transect_transform::steps::STEPS;
+use transect_transform::tree::{Job, To, find};
+
+use crate::args::TransformArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::output::units::{bytes, count};
+use crate::progress::ProgressLine;
+pub(super) use report::ErrorEntry;
+use report::Report;
+use words::Words;
+
+pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
+    if args.steps {
+        return list_steps();
+    }
+    let Words { chain, paths } =
+        Words::parse(&args.words).map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
+    let read = Arc::new(AtomicU64::new(0));
+    let passes = PassOptions {
+        method: args.method,
+        block: args.block,
+        text_only: chain.is_for_text() && !args.binary,
+        read_back: args.read_back,
+        cancel: cancel_on_signal()?,
+        progress: Some(Arc::clone(&read)),
+    };
+    let replace = ReplaceOptions {
+        existing: if args.force { Existing::Replace } else { Existing::Keep },
+        break_links: args.break_links,
+        durability: args.sync.into(),
+        keep_times: args.keep_times,
+    };
+    if let Some(streams) = streams::Streams::of(args, &paths)? {
+        return streams.run(chain, &passes, replace);
+    }
+
+    let to = destination(args, &paths, chain.shape())?;
+    let sizes = matches!(to, To::Folder(_));
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let job = Job { to, passes, replace, threads };
+    let began = Instant::now();
+    let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
+    job.check(&chain, &found.files)?;
+
+    let mut report = Report::new(args, &chain, &job.to, found.files.len());
+    let line = report.leaves_room_for_progress().then(|| {
+        let (done, files) = (report.done(), found.files.len() as u64);
+        ProgressLine::show(move |elapsed| {
+            progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
+        })
+    });
+    job.run(&chain, &found.files, &mut |input, done| report.tell(input, done));
+    drop(line);
+    report.finish(&found, began.elapsed(), job.passes.cancel.is_cancelled())
+}
+
+/// Decides where results go, of what was asked for and what the paths are.
+fn destination(args: &TransformArgs, paths: &[PathBuf], shape: Shape) -> Result<To, Fatal> {
+    if args.check {
+        return Ok(To::Nowhere);
+    }
+    if args.in_place {
+        return Ok(To::InPlace);
+    }
+    let Some(output) = &args.output else {
+        let looks_only = shape == Shape::Reduce && args.words.first().is_some_and(|w| w != "copy");
+        return if looks_only { Ok(To::Nowhere) } else { Err(nowhere_to_go()) };
+    };
+    let ends_as_folder = || {
+        let last = output.as_os_str().as_encoded_bytes().last();
+        last.is_some_and(|&last| std::path::is_separator(last.into()))
+    };
+    if !ends_as_folder() && !output.is_dir() && paths.len() == 1 && !paths[0].is_dir() {
+        return Ok(To::File(output.clone()));
+    }
+    match paths.iter().find(|root| lies_in(output, root)) {
+        None => Ok(To::Folder(output.clone())),
+        Some(root) => Err(Fatal::Usage(format!(
+            "results cannot lie in '{}', which lies in '{}': the next run would find them there",
+            output.display(),
+            root.display()
+        ))),
+    }
+}
+
+fn nowhere_to_go() -> Fatal {
+    let ways = "--in-place replaces files, --output PATH writes others, --check only tells";
+    Fatal::Usage(format!("it is not said where the results go: {ways}"))
+}
+
+/// Returns whether a folder, which may not be there yet, is in a tree.
+fn lies_in(folder: &Path, root: &Path) -> bool {
+    let there = |path: &Path| path.canonicalize().ok();
+    let Some(root) = there(root).filter(|root| root.is_dir()) else {
+        return false;
+    };
+    let here = if folder.is_absolute() { PathBuf::new() } else { PathBuf::from(".") };
+    let folder = here.join(folder);
+    folder.ancestors().find_map(there).is_some_and(|folder| folder.starts_with(root))
+}
+
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+pub(super) fn progress(done: u64, files: u64, read: u64, elapsed: Duration) -> String {
+    let rate = read as f64 / elapsed.as_secs_f64();
+    let (done, files) = (count(done), count(files));
+    format!("{done} of {files} files  {}  {}/s", bytes(read), bytes(rate as u64))
+}
+
+/// Shows all steps, one in a line.
+fn list_steps() -> Result<End, Fatal> {
+    let mut text = output::buffer();
+    let width = STEPS.iter().map(|step| step.name.len()).max().unwrap_or(0);
+    let margin = width + 2;
+    for step in STEPS {
+        let lines = output::wrap(step.about, 78 - margin);
+        writeln!(text, "{:width$}  {}", step.name, lines.join(&format!("\n{:margin$}", "")))?;
+        if !step.parameter.is_empty() {
+            writeln!(text, "{:margin$}{}", "", step.syntax())?;
+        }
+    }
+    output::print(text)?;
+    Ok(End::Complete)
+}

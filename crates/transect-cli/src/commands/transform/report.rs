@@ -1,0 +1,442 @@
+//! What became of every file, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+use transect_transform::chain::Chain;
+use transect_transform::manifest::Line;
+use transect_transform::publish::Unkept;
+use transect_transform::step::{Finding, Shape, Stage, Step};
+use transect_transform::tree::{Done, Fate, Found, Input, Skip, To};
+use transect_transform::{Error, Unfit};
+
+use crate::args::TransformArgs;
+use crate::exit::{End, Fatal, is_closed_pipe};
+use crate::output::json::PathEntry;
+use crate::output::units::{bytes, count, counted, duration};
+use crate::output::{self, quote};
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// Errors and digests.
+    Quiet,
+    /// What changed, as well.
+    Changes,
+    /// Every file.
+    Everything,
+    /// Every file, for programs.
+    Json,
+}
+
+/// Tells what became of files, one after the other, and counts.
+pub(super) struct Report<'a> {
+    detail: Detail,
+    chain: &'a Chain,
+    /// Nothing is to change: that something would is worth the exit code.
+    checks: bool,
+    /// A look that prints its findings instead of what became of the files.
+    looks: bool,
+    files: usize,
+    done: Arc<AtomicU64>,
+    counts: Counts,
+    hints: Hints,
+    /// Why nothing can be printed any more. The files come to their ends all the same.
+    closed: Option<io::Error>,
+}
+
+/// How many files came to what.
+#[derive(Debug, Default, Serialize)]
+struct Counts {
+    files: u64,
+    same: u64,
+    changed: u64,
+    would_change: u64,
+    written: u64,
+    looked: u64,
+    skipped: BTreeMap<&'static str, u64>,
+    failed: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+/// Advice that is given once.
+#[derive(Debug, Default)]
+struct Hints {
+    exists: bool,
+    is_input: bool,
+    many_names: bool,
+}
+
+/// What `--json` prints for one file.
+#[derive(Serialize)]
+struct FileEntry<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<PathEntry<'a>>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    bytes_in: Option<u64>,
+    bytes_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
+    findings: Vec<FindingEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unkept: Vec<UnkeptEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorEntry>,
+}
+
+#[derive(Serialize)]
+struct FindingEntry<'a> {
+    step: &'a str,
+    stage: &'static str,
+    name: &'static str,
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+struct UnkeptEntry<'a> {
+    what: &'a str,
+    os_error: Option<i32>,
+}
+
+#[derive(Serialize)]
+pub(in crate::commands) struct ErrorEntry {
+    operation: String,
+    kind: &'static str,
+    os_error: Option<i32>,
+    message: String,
+}
+
+/// What `--json` prints at the end.
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: &'static str,
+    steps: String,
+    complete: bool,
+    interrupted: bool,
+    #[serde(flatten)]
+    counts: &'a Counts,
+    leftovers: usize,
+    errors: u64,
+    elapsed_ns: u64,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(args: &TransformArgs, chain: &'a Chain, to: &To, files: usize) -> Self {
+        let detail = match args {
+            TransformArgs { json: true, .. } => Detail::Json,
+            TransformArgs { verbose: true, .. } => Detail::Everything,
+            TransformArgs { quiet: true, .. } => Detail::Quiet,
+            _ => Detail::Changes,
+        };
+        Self {
+            detail,
+            chain,
+            checks: args.check,
+            looks: *to == To::Nowhere && chain.shape() == Shape::Reduce,
+            files,
+            done: Arc::default(),
+            counts: Counts::default(),
+            hints: Hints::default(),
+            closed: None,
+        }
+    }
+
+    /// Returns the number of files told so far, for whoever watches.
+    pub(super) fn done(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.done)
+    }
+
+    /// Returns whether a line of progress meets no other lines on a terminal.
+    pub(super) fn leaves_room_for_progress(&self) -> bool {
+        self.detail == Detail::Quiet || !io::stdout().is_terminal()
+    }
+
+    /// Tells what became of a file.
+    pub(super) fn tell(&mut self, input: &Input, done: Done) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.count(&done);
+        let lines = match self.detail {
+            Detail::Json => json_line(input, &done).into_bytes(),
+            _ => self.lines(input, &done),
+        };
+        self.print(&lines);
+        if self.detail != Detail::Json {
+            self.complain(input, &done);
+        }
+    }
+
+    fn count(&mut self, done: &Done) {
+        let counts = &mut self.counts;
+        counts.files += 1;
+        match &done.fate {
+            Ok(Fate::Same) => counts.same += 1,
+            Ok(Fate::Changed) => counts.changed += 1,
+            Ok(Fate::WouldChange) => counts.would_change += 1,
+            Ok(Fate::Written) => counts.written += 1,
+            Ok(Fate::Looked) => counts.looked += 1,
+            Ok(Fate::Skipped(skip)) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
+            Err(_) => counts.failed += 1,
+        }
+        if let (Ok(_), Some(passed)) = (&done.fate, &done.passed) {
+            counts.bytes_in += passed.bytes_in;
+            counts.bytes_out += passed.bytes_out;
+        }
+    }
+
+    /// Returns the lines for people about a file.
+    fn lines(&self, input: &Input, done: &Done) -> Vec<u8> {
+        let Ok(fate) = done.fate else {
+            return Vec::new();
+        };
+        let target = done.target.as_deref().unwrap_or(&input.path);
+        let findings = done.passed.as_ref().map_or(&[][..], |passed| &passed.findings);
+        // Of a copy, the digest is that of the result as well.
+        let changes_nothing = self.chain.shape() == Shape::Reduce;
+        let digested = if changes_nothing { target } else { &input.path };
+        let digests = digests(findings, digested, target);
+        if !digests.is_empty() {
+            return digests;
+        }
+        let path = quote::for_terminal(input.path.as_os_str());
+        if self.looks && fate == Fate::Looked {
+            return others(findings, &path).into_bytes();
+        }
+        let line = match (self.detail, fate) {
+            (Detail::Changes, Fate::Changed | Fate::WouldChange) => return path_line(&input.path),
+            (Detail::Everything, Fate::Written) => {
+                format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
+            }
+            (Detail::Everything, Fate::Skipped(Skip::Binary)) => {
+                format!("skipped (binary) {path}")
+            }
+            (Detail::Everything, fate) => format!("{} {path}", status(fate)),
+            _ => return Vec::new(),
+        };
+        (line + "\n").into_bytes()
+    }
+
+    fn print(&mut self, lines: &[u8]) {
+        if self.closed.is_none() && !lines.is_empty() {
+            self.closed = io::stdout().write_all(lines).err();
+        }
+    }
+
+    /// Says what went wrong, and what helps.
+    fn complain(&mut self, input: &Input, done: &Done) {
+        for Unkept { what, reason } in &done.unkept {
+            let target = done.target.as_deref().unwrap_or(&input.path).display();
+            let reason = transect::reason(reason);
+            let text = format!("'{target}' could not keep its {what}: {reason}");
+            output::complain(&quote::for_terminal(OsStr::new(&text)));
+        }
+        let Err(error) = &done.fate else {
+            return;
+        };
+        if matches!(error, Error::Cancelled { .. }) {
+            return;
+        }
+        output::complain(&quote::for_terminal(OsStr::new(&error.to_string())));
+        let Error::Unfit { reason, .. } = error else {
+            return;
+        };
+        match reason {
+            Unfit::Exists => once(&mut self.hints.exists, "--force replaces what is there"),
+            Unfit::IsInput => once(&mut self.hints.is_input, "--in-place changes files themselves"),
+            Unfit::ManyNames(_) => once(
+                &mut self.hints.many_names,
+                "--break-links gives the changed file this one name, and the others keep the old one",
+            ),
+            _ => {}
+        }
+    }
+
+    /// Tells what became of all, and decides how the program ends.
+    pub(super) fn finish(
+        mut self,
+        found: &Found,
+        elapsed: Duration,
+        interrupted: bool,
+    ) -> Result<End, Fatal> {
+        output::show_errors(&found.tally, false);
+        let interrupted = interrupted || found.interrupted;
+        let end = match End::of(&found.tally, interrupted) {
+            End::Complete if self.counts.failed > 0 => End::Partial,
+            End::Complete if self.checks && self.counts.would_change > 0 => End::Partial,
+            end => end,
+        };
+        match self.detail {
+            Detail::Json => {
+                let summary = Summary {
+                    schema: "transect.transform/1",
+                    steps: self.chain.to_string(),
+                    complete: self.counts.failed == 0 && found.tally.is_complete() && !interrupted,
+                    interrupted,
+                    counts: &self.counts,
+                    leftovers: found.leftovers.len(),
+                    errors: found.tally.errors,
+                    elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+                };
+                let line = serde_json::to_string(&summary).map_err(io::Error::from)? + "\n";
+                self.print(line.as_bytes());
+            }
+            Detail::Quiet => {}
+            Detail::Changes | Detail::Everything => {
+                self.hint_at_leftovers(found);
+                // One file that went well needs no words, as with cp.
+                let is_news = self.files > 1 || interrupted || self.detail == Detail::Everything;
+                if is_news && !self.looks {
+                    output::tell(&self.summary(elapsed, interrupted));
+                }
+            }
+        }
+        match self.closed {
+            Some(error) if !is_closed_pipe(&error) => Err(error.into()),
+            _ => Ok(end),
+        }
+    }
+
+    fn summary(&self, elapsed: Duration, interrupted: bool) -> String {
+        let counts = &self.counts;
+        let skipped: u64 = counts.skipped.values().sum();
+        let mut parts = vec![counted(counts.files, "file", "files")];
+        for (number, what) in [
+            (counts.changed, "changed"),
+            (counts.would_change, "would change"),
+            (counts.written, "written"),
+            (counts.looked, "read"),
+            (counts.same, "the same"),
+            (skipped, "skipped: no text"),
+            (counts.failed, "failed"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {what}", count(number)));
+            }
+        }
+        let mut text = parts.join(", ");
+        if interrupted {
+            text += &format!(", {} not begun", count(self.files as u64 - counts.files));
+        }
+        text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
+    }
+
+    fn hint_at_leftovers(&self, found: &Found) {
+        let Some(first) = found.leftovers.first() else {
+            return;
+        };
+        let number = counted(found.leftovers.len() as u64, "file", "files");
+        let first = quote::for_terminal(first.as_os_str());
+        output::hint(&format!(
+            "{number} of a run that was killed, or is running, such as '{first}': left alone"
+        ));
+    }
+}
+
+fn once(given: &mut bool, hint: &str) {
+    if !std::mem::replace(given, true) {
+        output::hint(hint);
+    }
+}
+
+/// Returns the word for what a file came to, as it stands in JSON.
+fn status(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Same => "same",
+        Fate::Changed => "changed",
+        Fate::WouldChange => "would_change",
+        Fate::Written => "written",
+        Fate::Looked => "looked",
+        Fate::Skipped(_) => "skipped",
+    }
+}
+
+/// Returns a line with a path: its bytes for programs, harmless on a terminal.
+fn path_line(path: &Path) -> Vec<u8> {
+    let mut line = if io::stdout().is_terminal() {
+        quote::for_terminal(path.as_os_str()).into_bytes()
+    } else {
+        path.as_os_str().as_encoded_bytes().to_vec()
+    };
+    line.push(b'\n');
+    line
+}
+
+/// Returns the lines for the digests among findings: of a file as it was, or of its result. Tagged
+/// ones, so that nobody has to guess what they are.
+pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<u8> {
+    let line = |finding: &Finding| {
+        let algorithm = finding.algorithm()?;
+        let name = match finding.stage {
+            Stage::Input => input,
+            Stage::Result => result,
+            Stage::Between => return None,
+        };
+        let line =
+            Line { algorithm: Some(algorithm), digest: finding.value.clone(), name: name.into() };
+        Some(line.to_bytes())
+    };
+    findings.iter().filter_map(line).flatten().collect()
+}
+
+/// Returns a line with findings that are no digests.
+fn others(findings: &[Finding], path: &str) -> String {
+    let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
+    format!("{path}: {}\n", values.join(", "))
+}
+
+fn json_line(input: &Input, done: &Done) -> String {
+    let passed = done.passed.as_ref();
+    let findings = passed.map_or(&[][..], |passed| &passed.findings);
+    let (status, reason, error) = match &done.fate {
+        Ok(Fate::Skipped(skip)) => ("skipped", Some(skip.as_str()), None),
+        Ok(fate) => (status(*fate), None, None),
+        Err(error) => ("failed", None, Some(error.into())),
+    };
+    let line = FileEntry {
+        path: input.path.as_path().into(),
+        target: done.target.as_deref().filter(|target| *target != input.path).map(Into::into),
+        status,
+        reason,
+        bytes_in: passed.map(|passed| passed.bytes_in),
+        bytes_out: passed.map(|passed| passed.bytes_out),
+        method: passed.map(|passed| passed.method.as_str()),
+        findings: findings.iter().map(Into::into).collect(),
+        unkept: done.unkept.iter().map(Into::into).collect(),
+        error,
+    };
+    serde_json::to_string(&line).expect("BUG: nothing in it cannot be written") + "\n"
+}
+
+impl<'a> From<&'a Finding> for FindingEntry<'a> {
+    fn from(finding: &'a Finding) -> Self {
+        let Finding { step, stage, name, value } = finding;
+        Self { step, stage: stage.as_str(), name, value }
+    }
+}
+
+impl<'a> From<&'a Unkept> for UnkeptEntry<'a> {
+    fn from(unkept: &'a Unkept) -> Self {
+        Self { what: &unkept.what, os_error: unkept.reason.raw_os_error() }
+    }
+}
+
+impl From<&Error> for ErrorEntry {
+    fn from(error: &Error) -> Self {
+        Self {
+            operation: error.operation().as_str().replace(' ', "_"),
+            kind: error.kind(),
+            os_error: error.io_error().and_then(io::Error::raw_os_error),
+            message: error.to_string(),
+        }
+    }
+}

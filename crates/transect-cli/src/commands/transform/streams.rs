@@ -1,0 +1,127 @@
+//! Between pipes: standard input, standard output, or one of them and a file.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use transect_transform::chain::Chain;
+use transect_transform::pass::{PassOptions, Passed};
+use transect_transform::publish::{ReplaceOptions, Replacement};
+use transect_transform::step::{Shape, Step};
+use transect_transform::{Error, Source, stream};
+
+use super::report;
+use crate::args::TransformArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt;
+use crate::output::Unbuffered;
+
+/// The name of a standard stream on a command line.
+const STANDARD: &str = "-";
+
+/// How the standard streams are called in errors.
+const INPUT: &str = "standard input";
+const OUTPUT: &str = "standard output";
+
+/// Where bytes come from, and where they go; `None` is a standard stream.
+pub(super) struct Streams<'a> {
+    from: Option<&'a Path>,
+    to: Option<&'a Path>,
+    /// Only what is found counts.
+    drops: bool,
+}
+
+impl<'a> Streams<'a> {
+    /// Returns what is to be done, if a standard stream takes part in it.
+    pub(super) fn of(args: &'a TransformArgs, paths: &'a [PathBuf]) -> Result<Option<Self>, Fatal> {
+        let is_standard = |path: &Path| path.as_os_str() == STANDARD;
+        let to = args.output.as_deref().filter(|to| !is_standard(to));
+        let to_standard = args.output.as_deref().is_some_and(is_standard);
+        let from = match paths {
+            [] => None,
+            [path] if is_standard(path) => None,
+            [path] if to_standard => Some(path.as_path()),
+            paths if paths.iter().any(|path| is_standard(path)) || to_standard => {
+                let one = "standard input and output take one input, and no other beside it";
+                return Err(Fatal::Usage(one.to_owned()));
+            }
+            _ => return Ok(None),
+        };
+        if args.in_place || args.check {
+            let why = "--in-place and --check are for files, and standard input is none";
+            return Err(Fatal::Usage(why.to_owned()));
+        }
+        if paths.is_empty() && io::stdin().is_terminal() {
+            let why = "there is no PATH, and standard input is a terminal";
+            return Err(Fatal::Usage(why.to_owned()));
+        }
+        Ok(Some(Self { from, to, drops: args.output.is_none() }))
+    }
+
+    /// Does it.
+    pub(super) fn run(
+        self,
+        chain: Chain,
+        passes: &PassOptions,
+        replace: ReplaceOptions,
+    ) -> Result<End, Fatal> {
+        let drops = self.drops && chain.shape() == Shape::Reduce && chain.words().next().is_some();
+        let passed = match self.pass(chain, passes, replace, drops) {
+            Err(Error::Cancelled { .. }) => return Ok(End::Interrupted),
+            passed => passed?,
+        };
+        let name = self.from.unwrap_or(Path::new(STANDARD));
+        let lines = report::digests(&passed.findings, name, self.to.unwrap_or(name));
+        // Standard output holds the result, unless there is none.
+        if drops || self.to.is_some() {
+            io::stdout().write_all(&lines)?;
+        } else {
+            // Nobody listens to a closed stderr.
+            let _ = io::stderr().write_all(&lines);
+        }
+        Ok(End::Complete)
+    }
+
+    fn pass(
+        &self,
+        chain: Chain,
+        passes: &PassOptions,
+        replace: ReplaceOptions,
+        drops: bool,
+    ) -> Result<Passed, Error> {
+        match (self.from, self.to) {
+            (None, Some(to)) => {
+                let mut out = Replacement::begin(to, None, replace)?;
+                let passed = pass(from_stdin(passes), (to, &mut out), chain, passes)?;
+                out.publish()?;
+                Ok(passed)
+            }
+            (from, _) => {
+                let to: &mut dyn Write =
+                    if drops { &mut io::sink() } else { &mut Unbuffered::stdout() };
+                let to = (Path::new(OUTPUT), to);
+                let Some(path) = from else {
+                    return pass(from_stdin(passes), to, chain, passes);
+                };
+                let source = Source::open(path)?;
+                let passed = pass((path, &mut &source), to, chain, passes)?;
+                source.verify_unchanged()?;
+                Ok(passed)
+            }
+        }
+    }
+}
+
+fn from_stdin(options: &PassOptions) -> (&'static Path, impl Read) {
+    (Path::new(INPUT), interrupt::Stdin::new(&options.cancel))
+}
+
+fn pass(
+    from: (&Path, impl Read),
+    to: (&Path, &mut dyn Write),
+    mut chain: Chain,
+    options: &PassOptions,
+) -> Result<Passed, Error> {
+    let is_copy = chain.words().next().is_none();
+    let step = (!is_copy).then_some(&mut chain as &mut dyn Step);
+    stream(from, to, step, options)
+}

@@ -1,0 +1,197 @@
+//! `transect verify`: do files still hold what a list of digests says?
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+use transect_transform::manifest::{self, Line};
+use transect_transform::pass::PassOptions;
+use transect_transform::{Error, verify};
+
+use super::transform::{ErrorEntry, cores, progress};
+use crate::args::VerifyArgs;
+use crate::exit::{End, Fatal, is_closed_pipe};
+use crate::interrupt::cancel_on_signal;
+use crate::output::json::PathEntry;
+use crate::output::units::{counted, duration};
+use crate::output::{self, quote};
+use crate::progress::ProgressLine;
+
+/// How many files came to what.
+#[derive(Debug, Default, Serialize)]
+struct Counts {
+    files: u64,
+    matching: u64,
+    differing: u64,
+    missing: u64,
+    failed: u64,
+    /// Lines that make no sense.
+    malformed: u64,
+}
+
+/// What `--json` prints for one file.
+#[derive(Serialize)]
+struct FileEntry<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorEntry>,
+}
+
+/// What `--json` prints at the end.
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: &'static str,
+    complete: bool,
+    interrupted: bool,
+    #[serde(flatten)]
+    counts: &'a Counts,
+    bytes: u64,
+    elapsed_ns: u64,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
+    let mut counts = Counts::default();
+    let mut lines = Vec::new();
+    for manifest in &args.manifests {
+        read(manifest, &mut lines, &mut counts)?;
+    }
+    let read = Arc::new(AtomicU64::new(0));
+    let cancel = cancel_on_signal()?;
+    let passes = PassOptions {
+        cancel: cancel.clone(),
+        progress: Some(Arc::clone(&read)),
+        ..PassOptions::default()
+    };
+    let done = Arc::new(AtomicU64::new(0));
+    let line = args.quiet.then(|| {
+        let (done, read, files) = (Arc::clone(&done), Arc::clone(&read), lines.len() as u64);
+        ProgressLine::show(move |elapsed| {
+            progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
+        })
+    });
+    let began = Instant::now();
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let mut closed = None;
+    verify(&lines, &passes, threads, &mut |line, verdict| {
+        done.fetch_add(1, Ordering::Relaxed);
+        if let Some(text) = tell(args, line, &verdict, &mut counts)
+            && closed.is_none()
+        {
+            closed = io::stdout().write_all(text.as_bytes()).err();
+        }
+    });
+    drop(line);
+    let interrupted = cancel.is_cancelled();
+    let good = counts.matching + if args.ignore_missing { counts.missing } else { 0 };
+    let complete = good == lines.len() as u64 && counts.malformed == 0;
+    if args.json {
+        let summary = Summary {
+            schema: "transect.verify/1",
+            complete,
+            interrupted,
+            counts: &counts,
+            bytes: read.load(Ordering::Relaxed),
+            elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        };
+        output::write_json(&mut io::stdout(), &summary)?;
+    } else {
+        output::tell(&format!("{} in {}", counts.shown(), duration(began.elapsed())));
+    }
+    match closed {
+        Some(error) if !is_closed_pipe(&error) => Err(error.into()),
+        _ if interrupted => Ok(End::Interrupted),
+        _ if complete => Ok(End::Complete),
+        _ => Ok(End::Partial),
+    }
+}
+
+/// Reads a manifest. A line that makes no sense is told, and the others count.
+fn read(manifest: &Path, lines: &mut Vec<Line>, counts: &mut Counts) -> Result<(), Fatal> {
+    let name = manifest.display();
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Fatal::Usage(format!("cannot read the manifest '{name}': {error}"))
+    };
+    let mut bytes = Vec::new();
+    let came = if manifest.as_os_str() == "-" {
+        io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(manifest).and_then(|mut file| file.read_to_end(&mut bytes))
+    };
+    came.map_err(|error| unreadable(&transect::reason(&error)))?;
+    let before = lines.len();
+    for line in manifest::lines(&bytes) {
+        match line {
+            Ok(line) => lines.push(line),
+            Err(error) => {
+                counts.malformed += 1;
+                let text = format!("'{name}', {error}");
+                output::complain(&quote::for_terminal(text.as_ref()));
+            }
+        }
+    }
+    if lines.len() == before {
+        return Err(unreadable(&"it has no line of a digest"));
+    }
+    Ok(())
+}
+
+/// Counts a file, and returns what is printed of it.
+fn tell(
+    args: &VerifyArgs,
+    line: &Line,
+    verdict: &Result<bool, Error>,
+    counts: &mut Counts,
+) -> Option<String> {
+    counts.files += 1;
+    let is_missing = |error: &Error| {
+        error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    let (count, status, word) = match verdict {
+        Ok(true) => (&mut counts.matching, "matching", "OK"),
+        Ok(false) => (&mut counts.differing, "differing", "DIFFERS"),
+        Err(Error::Cancelled { .. }) => return None,
+        Err(error) if is_missing(error) => (&mut counts.missing, "missing", "MISSING"),
+        Err(_) => (&mut counts.failed, "failed", "FAILED"),
+    };
+    *count += 1;
+    let is_no_news =
+        status == "matching" && args.quiet || status == "missing" && args.ignore_missing;
+    if is_no_news && !args.json {
+        return None;
+    }
+    if args.json {
+        let path = line.name.as_path().into();
+        let error = verdict.as_ref().err().map(Into::into);
+        let entry = FileEntry { path, status, error };
+        let json = serde_json::to_string(&entry).expect("BUG: nothing in it cannot be written");
+        return Some(json + "\n");
+    }
+    if let ("failed", Err(error)) = (status, verdict) {
+        output::complain(&quote::for_terminal(error.to_string().as_ref()));
+    }
+    // As the programs print it that such lists come from: in one line, whatever the name is.
+    Some(format!("{}: {word}\n", quote::for_terminal(line.name.as_os_str())))
+}
+
+impl Counts {
+    fn shown(&self) -> String {
+        let mut parts = vec![counted(self.files, "file", "files")];
+        for (number, what) in [
+            (self.matching, "as they were"),
+            (self.differing, "differ"),
+            (self.missing, "missing"),
+            (self.failed, "failed"),
+            (self.malformed, "lines that make no sense"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {what}", output::units::count(number)));
+            }
+        }
+        parts.join(", ")
+    }
+}

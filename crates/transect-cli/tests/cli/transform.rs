@@ -1,0 +1,352 @@
+//! `transform` and `verify`: what becomes of files, what is said of it, and what is left of them when
+//! something goes wrong.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Running, TestEnv, assert_output, skip};
+
+/// A small tree with every kind of file that matters to `eol=lf`.
+fn tree(env: &TestEnv) {
+    env.mkdir("src/deep");
+    env.text("src/a.c", "one\r\ntwo\n");
+    env.text("src/b.c", "one\n");
+    env.text("src/deep/bin", "\0\r\n");
+    env.text("src/deep/c.h", "three\r\n");
+    std::os::unix::fs::symlink("a.c", env.path("src/link")).unwrap();
+}
+
+fn content(env: &TestEnv, path: &str) -> String {
+    String::from_utf8(fs::read(env.path(path)).unwrap()).unwrap()
+}
+
+fn names(env: &TestEnv, dir: &str) -> Vec<String> {
+    let entries = fs::read_dir(env.path(dir)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
+    let env = TestEnv::new();
+    tree(&env);
+    let untouched = |path: &str| {
+        let metadata = fs::metadata(env.path(path)).unwrap();
+        (metadata.modified().unwrap(), std::os::unix::fs::MetadataExt::ino(&metadata))
+    };
+    let before = (untouched("src/b.c"), untouched("src/deep/bin"));
+    assert_output!(env, env.transect(["transform", "eol=lf", "src", "--check"]), @r"
+    exit code: 1
+    ----- stdout -----
+    src/a.c
+    src/deep/c.h
+    ----- stderr -----
+    transect: 4 files, 2 would change, 1 the same, 1 skipped: no text; 20 B in [time]
+    ");
+    assert_eq!(content(&env, "src/a.c"), "one\r\ntwo\n");
+    assert_output!(env, env.transect(["transform", "eol=lf", "src", "-i", "-v", "--glob", "*.[ch]"]), @r"
+    exit code: 0
+    ----- stdout -----
+    changed src/a.c
+    same src/b.c
+    changed src/deep/c.h
+    ----- stderr -----
+    transect: 3 files, 2 changed, 1 the same; 20 B in [time]
+    ");
+    assert_eq!(content(&env, "src/a.c"), "one\ntwo\n");
+    assert_eq!(content(&env, "src/deep/c.h"), "three\n");
+    assert_eq!((untouched("src/b.c"), untouched("src/deep/bin")), before);
+    assert!(env.path("src/link").is_symlink());
+    assert_eq!(names(&env, "src"), ["a.c", "b.c", "deep", "link"]);
+    assert_output!(env, env.transect(["transform", "eol=lf", "src", "--check"]), @r"
+    exit code: 0
+    ----- stderr -----
+    transect: 4 files, 3 the same, 1 skipped: no text; 18 B in [time]
+    ");
+}
+
+#[test]
+fn results_go_into_a_folder_with_their_digests_and_can_be_verified() {
+    let env = TestEnv::new();
+    tree(&env);
+    let copied =
+        env.transect(["transform", "copy", "blake3", "sha256", "src", "-o", "out"]).exits(0);
+    fs::write(env.path("list"), &copied.stdout).unwrap();
+    assert_eq!(copied.stdout_text().lines().count(), 8);
+    assert_eq!(content(&env, "out/deep/c.h"), "three\r\n");
+    assert_output!(env, env.transect(["verify", "--quiet", "list"]), @r"
+    exit code: 0
+    ----- stderr -----
+    transect: 8 files, 8 as they were in [time]
+    ");
+    let check = env.sh("grep SHA256 list | sha256sum -c --quiet").exits(0);
+    assert!(check.stdout.is_empty());
+    env.text("out/a.c", "one\r\ntwx\n");
+    fs::remove_file(env.path("out/b.c")).unwrap();
+    env.text("more", "# a comment\nnonsense\n");
+    fs::write(env.path("plain"), b"2b55fea4\nBLAKE3 () = 00\n").unwrap();
+    assert_output!(env, env.transect(["verify", "-j1", "list"]), @r"
+    exit code: 1
+    ----- stdout -----
+    out/a.c: DIFFERS
+    out/b.c: MISSING
+    out/deep/bin: OK
+    out/deep/c.h: OK
+    out/a.c: DIFFERS
+    out/b.c: MISSING
+    out/deep/bin: OK
+    out/deep/c.h: OK
+    ----- stderr -----
+    transect: 8 files, 4 as they were, 2 differ, 2 missing in [time]
+    ");
+    assert_output!(env, env.transect(["verify", "more"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: 'more', line 2: neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'
+    transect: cannot read the manifest 'more': it has no line of a digest
+    ");
+    assert_output!(env, env.transect(["verify", "missing"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot read the manifest 'missing': No such file or directory
+    ");
+}
+
+#[test]
+fn lists_of_other_programs_are_read_and_ours_by_them() {
+    let env = TestEnv::new();
+    tree(&env);
+    env.text("src/back\\slash", "x");
+    env.text("src/new\nline", "y");
+    for program in ["b3sum", "sha256sum"] {
+        if !env.has(program) {
+            skip::<()>("lists_of_other_programs_are_read", &format!("there is no {program}"));
+            continue;
+        }
+        let list = env.sh(&format!("{program} src/* 2>/dev/null >list; cat list"));
+        assert!(list.stdout_text().lines().count() >= 4, "{}", list.text());
+        let verified = env.transect(["verify", "list"]).exits(0);
+        assert!(!verified.stdout_text().contains("DIFFERS"));
+        // The link is listed as well, by what it leads to.
+        let lines = list.stdout_text().lines().count();
+        assert_eq!(verified.stdout_text().lines().count(), lines);
+    }
+    let script = r#""$TRANSECT" transform sha256 src >list && sha256sum -c list"#;
+    let checked = env.sh(script).exits(0);
+    assert_eq!(checked.stdout_text().lines().count(), 6);
+}
+
+#[test]
+fn a_filter_between_pipes() {
+    let env = TestEnv::new();
+    let filtered =
+        env.sh(r#"printf 'a\r\nb\r\n' | "$TRANSECT" transform eol=lf case=upper crc32c"#);
+    assert_output!(env, filtered, @r"
+    exit code: 0
+    ----- stdout -----
+    A
+    B
+    ----- stderr -----
+    CRC32C (-) = fa0a0c82
+    ");
+    let digest = env.sh(r#"printf 123456789 | "$TRANSECT" transform crc32c"#).exits(0).quiet();
+    assert_eq!(digest.stdout_text(), "CRC32C (-) = e3069283\n");
+    tree(&env);
+    let shown = env.transect(["transform", "eol=lf", "src/a.c", "-o", "-"]).exits(0).quiet();
+    assert_eq!(shown.stdout_text(), "one\ntwo\n");
+    let script = r#"seq 200000 >numbers; "$TRANSECT" transform zstd <numbers -o numbers.zst &&
+        "$TRANSECT" transform unzstd numbers.zst -o - | cmp - numbers"#;
+    let _ = env.sh(script).exits(0).quiet();
+    // Not all of it: nothing is published.
+    let script = r#"head -c 1000 numbers.zst | "$TRANSECT" transform unzstd -o broken"#;
+    assert_output!(env, env.sh(script), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot transform 'standard input': unzstd: the file ends within the zstd frame at byte 0
+    ");
+    assert!(!env.path("broken").exists());
+    let closed = env.sh(r#"yes | head -c 10000000 | "$TRANSECT" transform case=upper | head -n1"#);
+    assert_eq!(closed.exits(0).quiet().stdout_text(), "Y\n");
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_touched() {
+    let env = TestEnv::new();
+    tree(&env);
+    let said = |args: &[&str]| {
+        let args = ["transform"].iter().chain(args);
+        env.transect(args).text()
+    };
+    for (args, code, message) in [
+        (
+            &["elo=lf", "src", "-i"][..],
+            2,
+            "no step is called 'elo', but 'eol' is; there are blake3",
+        ),
+        (&["eol=lff", "src", "-i"], 2, "the step is eol=lf|crlf|report"),
+        (&["src", "eol=lf", "-i"], 2, "what is to be done comes before 'src': a step, or `copy`"),
+        (&["eol=lf", "src"], 2, "it is not said where the results go"),
+        (&["copy", "src/a.c"], 2, "it is not said where the results go"),
+        (&["eol=lf", "src", "-i", "-o", "out"], 2, "cannot be used with"),
+        (&["eol=lf", "src", "-o", "src/out"], 2, "which lies in 'src'"),
+        (&["eol=lf", "src", "-o", "-"], 2, "cannot read 'src': it is a directory"),
+        (&["eol=lf", "-", "-i"], 2, "standard input is none"),
+        (&["eol=lf", "-", "src/a.c", "-o", "out"], 2, "take one input"),
+        (&["eol=lf", "missing", "-i"], 2, "cannot access 'missing': No such file"),
+        (&["copy", "src/a.c", "-o", "src/a.c", "-f"], 1, "hint: --in-place changes files"),
+        (&["copy", "src/a.c", "-o", "src/b.c"], 1, "cannot replace 'src/b.c': it exists already"),
+        (&["copy", "src/a.c", "-o", "no/folder/x"], 1, "cannot create 'no/folder/x': No such"),
+        (&["copy", "/dev/null", "-o", "x"], 1, "cannot read '/dev/null': it is a character device"),
+        (&["trim", "src/a.c", "-o", "x", "--method", "kernel-copy"], 1, "no step sees it"),
+    ] {
+        let said = said(args);
+        let expected = format!("exit code: {code}\n");
+        assert!(said.starts_with(&expected) && said.contains(message), "{args:?}: {said}");
+    }
+    assert_eq!(names(&env, ""), ["src"]);
+    assert_eq!(content(&env, "src/a.c"), "one\r\ntwo\n");
+}
+
+#[test]
+fn a_file_that_fails_keeps_no_other_from_its_result() {
+    let env = TestEnv::new();
+    tree(&env);
+    fs::write(env.path("src/lossy"), b"\xff\r\n").unwrap();
+    fs::hard_link(env.path("src/a.c"), env.path("other-name")).unwrap();
+    assert_output!(env, env.transect(["transform", "decode=utf-8", "eol=lf", "src", "-i"]), @r"
+    exit code: 1
+    ----- stdout -----
+    src/deep/c.h
+    ----- stderr -----
+    transect: cannot replace 'src/a.c': it has 2 names (hard links), and would keep its content under the others
+    transect: hint: --break-links gives the changed file this one name, and the others keep the old one
+    transect: cannot transform 'src/lossy': decode=utf-8: no UTF-8 at byte 0
+    transect: 5 files, 1 changed, 1 the same, 1 skipped: no text, 2 failed; 11 B in [time]
+    ");
+    assert_eq!(content(&env, "other-name"), "one\r\ntwo\n");
+    let broken = env.transect(["transform", "eol=lf", "src/a.c", "-i", "--break-links"]);
+    assert_eq!(broken.exits(0).quiet().stdout_text(), "src/a.c\n");
+    assert_eq!(content(&env, "other-name"), "one\r\ntwo\n");
+    assert_eq!(content(&env, "src/a.c"), "one\ntwo\n");
+}
+
+#[test]
+fn programs_are_told_of_every_file_and_of_all() {
+    let env = TestEnv::new();
+    tree(&env);
+    fs::write(env.path(Path::new(std::ffi::OsStr::from_bytes(b"src/\xff"))), "x\r\n").unwrap();
+    env.text("src/unreadable", "x\r\n");
+    fs::hard_link(env.path("src/unreadable"), env.path("second")).unwrap();
+    let output = env.transect(["transform", "eol=lf", "crc32c", "src", "-i", "--json"]).exits(1);
+    let lines: Vec<serde_json::Value> =
+        output.stdout_text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let statuses: Vec<_> = lines[..6].iter().map(|line| line["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["changed", "same", "skipped", "changed", "failed", "changed"]);
+    assert_eq!(lines[2]["reason"], "binary");
+    assert_eq!(lines[4]["error"]["kind"], "many_names");
+    assert_eq!(lines[4]["error"]["operation"], "replace");
+    assert_eq!(lines[5]["path_raw"], "7372632fff");
+    let findings = lines[0]["findings"].as_array().unwrap();
+    let crc = findings.iter().find(|finding| finding["name"] == "crc32c").unwrap();
+    assert_eq!((&crc["stage"], &crc["step"]), (&"result".into(), &"crc32c".into()));
+    let all = &lines[6];
+    assert_eq!(all["schema"], "transect.transform/1");
+    assert_eq!(all["steps"], "eol=lf crc32c");
+    assert_eq!(all["complete"], false);
+    for (key, number) in [("files", 6), ("changed", 3), ("same", 1), ("failed", 1)] {
+        assert_eq!(all[key], number, "{key}");
+    }
+    assert_eq!(all["skipped"]["binary"], 1);
+    let verified = env.sh(r#""$TRANSECT" transform blake3 src/a.c | "$TRANSECT" verify --json -"#);
+    let text = verified.exits(0).stdout_text();
+    assert!(text.starts_with(r#"{"path":"src/a.c","status":"matching"}"#), "{text}");
+    assert!(text.contains(r#""schema":"transect.verify/1","complete":true"#), "{text}");
+}
+
+#[test]
+fn steps_are_listed() {
+    let env = TestEnv::new();
+    let text = env.transect(["transform", "--steps"]).exits(0).quiet().stdout_text();
+    for line in text.lines() {
+        assert!(line.len() <= 80, "{line}");
+    }
+    for step in transect_transform::steps::STEPS {
+        assert!(text.contains(&format!("\n{}  ", step.name)) || text.starts_with(step.name));
+        assert!(text.contains(&step.syntax()));
+    }
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Starts to write from a pipe into `target`, and returns when the temporary file is there.
+fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
+    env.text("target", "old");
+    let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+    command.args(["transform", "case=upper", "-o", "target", "--force"]).stdin(Stdio::piped());
+    let mut running = Running::start(&mut command);
+    let mut input = running.child.stdin.take().unwrap();
+    input.write_all(&[b'x'; 200_000]).unwrap();
+    wait_until("the temporary file is there", || names(env, "").len() == 2);
+    (running, input)
+}
+
+#[test]
+fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
+    let env = TestEnv::new();
+    for signal in ["INT", "TERM"] {
+        let (running, input) = half_written(&env);
+        running.signal(signal);
+        // Nothing comes any more, and nothing ends.
+        let _ = running.finish().exits(130).quiet();
+        drop(input);
+        assert_eq!(names(&env, ""), ["target"]);
+        assert_eq!(content(&env, "target"), "old");
+    }
+}
+
+#[test]
+fn who_is_killed_leaves_the_old_file_and_one_that_is_known_as_a_leftover() {
+    let env = TestEnv::new();
+    let (running, input) = half_written(&env);
+    running.signal("KILL");
+    assert_eq!(running.finish().signal, Some(9));
+    drop(input);
+    assert_eq!(content(&env, "target"), "old");
+    let left = names(&env, "");
+    assert_eq!(left.len(), 2, "{left:?}");
+    let next = env.transect(["transform", "case=upper", ".", "-i"]).exits(0);
+    assert_eq!(next.stdout_text(), "./target\n");
+    let hint =
+        format!("hint: 1 file of a run that was killed, or is running, such as './{}'", left[0]);
+    assert!(next.stderr_text().contains(&hint), "{}", next.text());
+    assert_eq!(content(&env, "target"), "OLD");
+    assert_eq!(names(&env, ""), left);
+}
+
+#[test]
+fn what_may_not_be_read_or_written_is_told() {
+    let env = TestEnv::new();
+    tree(&env);
+    env.chmod(&env.path("src/a.c"), 0o600);
+    let args = ["transform", "eol=lf", "src", "-i"];
+    let Some(output) = env.transect_unprivileged("what_may_not_be_read_is_told", args) else {
+        return;
+    };
+    let text = output.exits(1).stderr_text();
+    assert!(text.contains("cannot read 'src/a.c': Permission denied"), "{text}");
+    assert!(text.contains("cannot create 'src/deep/c.h': Permission denied"), "{text}");
+    assert_eq!(content(&env, "src/deep/c.h"), "three\r\n");
+}

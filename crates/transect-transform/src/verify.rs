@@ -1,0 +1,98 @@
+//! Files compared with the digests that a manifest has of them.
+
+use std::collections::BTreeMap;
+
+use crate::chain::Chain;
+use crate::error::Error;
+use crate::manifest::{Algorithm, Line};
+use crate::pass::PassOptions;
+use crate::publish::ReplaceOptions;
+use crate::step::Finding;
+use crate::tree::{Input, Job, To};
+
+/// Reads the files of a manifest, several at once, and calls `each` for every line with whether the
+/// file has its digest. Lines of one kind come in their order. After a request to stop
+/// ([`PassOptions::cancel`]) the rest does not come.
+///
+/// A plain line may mean several digests of its length: any of them will do.
+pub fn verify(
+    lines: &[Line],
+    passes: &PassOptions,
+    threads: usize,
+    each: &mut dyn FnMut(&Line, Result<bool, Error>),
+) {
+    let mut kinds: BTreeMap<String, Vec<&Line>> = BTreeMap::new();
+    for line in lines {
+        kinds.entry(steps_for(line)).or_default().push(line);
+    }
+    let job = Job {
+        to: To::Nowhere,
+        passes: passes.clone(),
+        replace: ReplaceOptions::default(),
+        threads,
+    };
+    for (steps, lines) in kinds {
+        let chain: Chain = steps.parse().expect("BUG: digests are steps");
+        let inputs: Vec<Input> = lines.iter().map(|line| input(line)).collect();
+        let mut of_input = lines.iter();
+        job.run(&chain, &inputs, &mut |_, done| {
+            let line = of_input.next().expect("BUG: inputs are told once, in their order");
+            let has = |finding: &Finding| finding.value == line.digest;
+            let passed = done.passed.as_ref();
+            let matches = passed.is_some_and(|passed| passed.findings.iter().any(has));
+            each(line, done.fate.map(|_| matches));
+        });
+    }
+}
+
+/// Returns the steps that find what a line may mean.
+fn steps_for(line: &Line) -> String {
+    let may_be = |algorithm: &Algorithm| match line.algorithm {
+        Some(known) => *algorithm == known,
+        None => algorithm.digits() == line.digest.len(),
+    };
+    let steps: Vec<_> = Algorithm::ALL.into_iter().filter(may_be).map(Algorithm::step).collect();
+    steps.join(" ")
+}
+
+fn input(line: &Line) -> Input {
+    Input { path: line.name.clone(), below: line.name.clone(), size: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+    use crate::manifest;
+
+    #[test]
+    fn files_have_their_digests_or_not_whatever_kind_they_are() {
+        let temp = TempDir::new();
+        let [same, other, gone] = ["same", "other", "gone"].map(|name| temp.join(name));
+        std::fs::write(&same, "123456789").unwrap();
+        std::fs::write(&other, "something else").unwrap();
+        let sha256 = "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225";
+        let mut text = String::new();
+        for path in [&same, &other, &gone].map(|path| path.display()) {
+            text += &format!("{sha256}  {path}\nSHA256 ({path}) = {sha256}\n");
+            text += &format!("BLAKE3 ({path}) = {sha256}\ne3069283  {path}\n");
+        }
+        let lines = manifest::parse(text.as_bytes()).unwrap();
+        for threads in [1, 3] {
+            let mut verdicts: Vec<(String, Option<bool>)> = Vec::new();
+            verify(&lines, &PassOptions::default(), threads, &mut |line, verdict| {
+                let name = line.name.file_name().unwrap().to_str().unwrap();
+                verdicts.push((name.to_owned(), verdict.ok()));
+            });
+            verdicts.sort();
+            let of = |name: &str, verdict| (name.to_owned(), verdict);
+            let expected = [
+                [None; 4].map(|verdict| of("gone", verdict)),
+                [Some(false); 4].map(|verdict| of("other", verdict)),
+                [false, true, true, true].map(|verdict| of("same", Some(verdict))),
+            ];
+            assert_eq!(verdicts, expected.concat());
+        }
+    }
+}
