@@ -166,15 +166,14 @@ fn finish(links: &mut [Link], out: &mut Out<'_>) -> Result<(), Stop> {
     if first.is_reduce() {
         first.look_no_more()?;
     } else {
-        through(first, rest, out, |step, out| {
-            step.finish(out)?;
-            out.flush()
-        })?;
+        through(first, rest, out, |step, out| step.finish(out))?;
     }
     finish(rest, out)
 }
 
-/// Calls the first of some links, and lets what it makes go through the others.
+/// Calls the first of some links, and lets what it makes go through the others, all of it: what were
+/// kept here until more comes would come too late to be compared with the input, or for who waits at
+/// the other end of a pipe.
 fn through(
     first: &mut Link,
     rest: &mut [Link],
@@ -182,10 +181,13 @@ fn through(
     call: impl FnOnce(&mut dyn Step, &mut Out<'_>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let Link { word, step, gathered, .. } = first;
+    if rest.is_empty() {
+        return call(step.as_mut(), out).map_err(|stop| named(word, stop));
+    }
     let mut next = |block: &[u8]| feed(rest, block, out);
     let mut between = Out::new(gathered, &mut next);
     let outcome = call(step.as_mut(), &mut between);
-    between.settle(outcome).map_err(|stop| named(word, stop))
+    between.settle(outcome).and_then(|()| between.flush()).map_err(|stop| named(word, stop))
 }
 
 impl Step for Chain {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
 
 use super::Input;
 use crate::chain::Chain;
@@ -18,8 +19,11 @@ use crate::whole_file::pass;
 /// does not count, and no more room than theirs is needed beside what is there.
 const BATCH: usize = 256;
 
-/// How many outcomes may wait for whoever reports them.
-const REPORTS: usize = 1024;
+/// How many outcomes a thread gathers before it wakes whoever reports them.
+const REPORT: usize = 64;
+
+/// How long it gathers them, while it has more to do.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +138,7 @@ impl Job {
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            let (report, reports) = sync_channel(REPORTS);
+            let (report, reports) = channel();
             for _ in 0..self.threads.clamp(1, inputs.len().max(1)) {
                 let (worker, next) = (Worker::new(self, chain.fresh(), report.clone()), &next);
                 scope.spawn(move || worker.run(inputs, next));
@@ -142,7 +146,7 @@ impl Job {
             drop(report);
             // Threads come to their ends in any order.
             let (mut early, mut expected) = (BTreeMap::new(), 0);
-            for (index, done) in reports {
+            for (index, done) in reports.into_iter().flatten() {
                 early.insert(index, done);
                 while let Some(done) = early.remove(&expected) {
                     each(&inputs[expected], done);
@@ -193,7 +197,7 @@ impl Job {
 }
 
 /// Where outcomes go, with the places of their inputs.
-type Report = SyncSender<(usize, Done)>;
+type Report = Sender<Vec<(usize, Done)>>;
 
 /// One thread of a job.
 struct Worker<'a> {
@@ -201,6 +205,9 @@ struct Worker<'a> {
     chain: Chain,
     passes: Passes,
     report: Report,
+    /// What is not reported yet, and since when.
+    unreported: Vec<(usize, Done)>,
+    reported: Instant,
     batch: Batch,
     /// What waits in the batch.
     waiting: Vec<(usize, PathBuf, Passed)>,
@@ -209,8 +216,16 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(job: &'a Job, chain: Chain, report: Report) -> Self {
         let passes = Passes::new(job.passes.clone());
-        let (batch, waiting) = (Batch::new(), Vec::new());
-        Self { job, chain, passes, report, batch, waiting }
+        Self {
+            job,
+            chain,
+            passes,
+            report,
+            unreported: Vec::new(),
+            reported: Instant::now(),
+            batch: Batch::new(),
+            waiting: Vec::new(),
+        }
     }
 
     fn run(mut self, inputs: &[Input], next: &AtomicUsize) {
@@ -229,6 +244,7 @@ impl<'a> Worker<'a> {
         } else {
             self.publish();
         }
+        self.report();
     }
 
     /// Passes over a file, and reports what became of it, unless it waits.
@@ -283,7 +299,7 @@ impl<'a> Worker<'a> {
     }
 
     fn tell(
-        &self,
+        &mut self,
         index: usize,
         target: Option<PathBuf>,
         passed: Option<Passed>,
@@ -303,7 +319,15 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
+        self.unreported.push((index, Done { target, passed, fate, unkept }));
+        if self.unreported.len() >= REPORT || self.reported.elapsed() >= PATIENCE {
+            self.report();
+        }
+    }
+
+    fn report(&mut self) {
         // Nobody listens only if whoever reports has panicked.
-        let _ = self.report.send((index, Done { target, passed, fate, unkept }));
+        let _ = self.report.send(std::mem::take(&mut self.unreported));
+        self.reported = Instant::now();
     }
 }
