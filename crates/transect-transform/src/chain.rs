@@ -81,8 +81,7 @@ impl Chain {
     /// [`Step::reset`] is cheaper.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        let words: Vec<_> = self.words().collect();
-        Self::parse(&words).expect("BUG: these words have been parsed before")
+        Self { links: self.links.iter().map(Link::fresh).collect(), shape: self.shape }
     }
 }
 
@@ -103,6 +102,17 @@ impl Link {
             reason,
         })?;
         Ok(Self { word: word.to_owned(), described, step, gathered: Vec::new() })
+    }
+
+    /// Returns another link of the same word, at its beginning.
+    fn fresh(&self) -> Self {
+        match self.step.another() {
+            Some(step) => {
+                let (word, described) = (self.word.clone(), self.described);
+                Self { word, described, step, gathered: Vec::new() }
+            }
+            None => Self::parse(&self.word).expect("BUG: this word has been parsed before"),
+        }
     }
 
     fn is_reduce(&self) -> bool {
@@ -332,6 +342,7 @@ impl std::error::Error for ParseError {}
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use transect_testkit::TempDir;
 
     use super::*;
     use crate::trial::{Trial, any_bytes, cuts, made_of};
@@ -381,7 +392,7 @@ mod tests {
             error(&["trim", "elo=lf"]),
             "no step is called 'elo', but 'eol' is; there are blake3, sha256, xxh3, crc32c, case, \
              map, swap, decode, encode, bom, eol, trim, tabs, final-newline, replace, zstd, unzstd, \
-             gzip, gunzip"
+             gzip, gunzip, encrypt, decrypt"
         );
         assert!(error(&["frobnicate"]).starts_with("no step is called 'frobnicate'; there are "));
         assert!(error(&[""]).starts_with("no step is called ''; there are "));
@@ -402,6 +413,10 @@ mod tests {
 
     #[test]
     fn every_step_that_is_described_can_be_made() {
+        let temp = TempDir::new();
+        let key = temp.join("key");
+        steps::create_key_file(&key).unwrap();
+        let key = key.to_str().unwrap();
         let parameters = [
             ("case", "upper"),
             ("map", "a-z/A-Z"),
@@ -412,6 +427,8 @@ mod tests {
             ("eol", "lf"),
             ("tabs", "8"),
             ("replace", "a/b"),
+            ("encrypt", key),
+            ("decrypt", key),
         ];
         for (at, described) in STEPS.iter().enumerate() {
             let parameter = parameters.iter().find(|(name, _)| *name == described.name);

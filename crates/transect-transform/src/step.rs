@@ -159,11 +159,6 @@ impl Finding {
     pub fn algorithm(&self) -> Option<Algorithm> {
         Algorithm::ALL.into_iter().find(|algorithm| algorithm.step() == self.name)
     }
-
-    /// Returns whether the value is a digest or a checksum, which proves what a file holds.
-    pub fn is_digest(&self) -> bool {
-        crate::steps::is_digest(self.name)
-    }
 }
 
 /// One step: takes the bytes of one file, from its beginning to its end, in blocks of any size, and
@@ -205,6 +200,12 @@ pub trait Step: Send {
     /// Goes back to where it was before the first file, and keeps what it has allocated: files one
     /// after the other need one step only. Can be called at any time.
     fn reset(&mut self);
+
+    /// Returns another step that does the same, at its beginning, if its word alone would not make
+    /// one: a key file may be gone, or another one, by the time it is read again.
+    fn another(&self) -> Option<Box<dyn Step>> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,12 @@ impl Outcome {
 impl Trial {
     /// Returns a trial of the chain that a line of words stands for.
     pub(crate) fn of(line: &str) -> Self {
-        Self(line.parse().unwrap_or_else(|error| panic!("{error}")))
+        Self::with(line.parse().unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Returns a trial of a chain.
+    pub(crate) fn with(chain: Chain) -> Self {
+        Self(chain)
     }
 
     /// Feeds an input in pieces of these sizes, again and again, and then once more in one piece:
@@ -49,7 +54,8 @@ impl Trial {
         self.run(input, sizes).unwrap_or_else(|refusal| panic!("{refusal}")).result
     }
 
-    fn feed(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
+    /// Feeds an input in pieces of these sizes, once.
+    pub(crate) fn feed(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
         // Also what a refusal has left behind must be gone.
         self.0.reset();
         let (mut gathered, mut result) = (Vec::new(), Vec::new());

@@ -23,6 +23,7 @@ use std::time::{Duration, SystemTime};
 pub use batch::Batch;
 pub(crate) use read_back::{Digest, Digester};
 use target::Target;
+pub(crate) use target::folder_of;
 use temporary::Temporary;
 pub(crate) use temporary::is_temporary;
 use transect_sys::Attributes;
@@ -336,7 +337,7 @@ impl Finished {
 }
 
 fn sync_folder_of(path: &Path) -> Result<(), Error> {
-    system::sync_folder(target::folder_of(path)).map_err(Error::system(Operation::Sync, path))
+    system::sync_folder(folder_of(path)).map_err(Error::system(Operation::Sync, path))
 }
 
 fn set_times(file: &File, input: &Attributes) -> io::Result<()> {

@@ -111,7 +111,7 @@ fn is_same(source: &Source, there: &Attributes) -> bool {
 }
 
 /// Returns the folder that a path lies in.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,

@@ -6,6 +6,7 @@ mod clean;
 mod compression;
 mod digest;
 mod encoding;
+mod encryption;
 mod eol;
 mod eol_report;
 mod escape;
@@ -17,7 +18,7 @@ mod swap;
 mod tabs;
 mod trim;
 
-pub(crate) use digest::is_digest;
+pub use encryption::key::create_key_file;
 
 /// A step, or what is wrong with its parameter.
 type Made = Result<Box<dyn Step>, String>;
@@ -214,6 +215,22 @@ pub const STEPS: &[Described] = &[
         shape: Shape::Resizing,
         text: false,
         make: compression::gunzip::gunzip,
+    },
+    Described {
+        name: "encrypt",
+        parameter: "=KEYFILE",
+        about: "encrypt so that no change goes unnoticed, with a key of 64 hexadecimal digits",
+        shape: Shape::Resizing,
+        text: false,
+        make: encryption::encrypt::encrypt,
+    },
+    Described {
+        name: "decrypt",
+        parameter: "=KEYFILE",
+        about: "decrypt what encrypt has made; what was changed, cut off or added to is refused",
+        shape: Shape::Resizing,
+        text: false,
+        make: encryption::decrypt::decrypt,
     },
 ];
 

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod devices;
+mod encrypted;
 #[cfg(unix)]
 mod links;
 mod passes;

@@ -1,0 +1,75 @@
+//! An input in chunks, the last of which is known as such.
+
+use crate::step::Stop;
+
+/// Gathers the input into chunks of always the same length. A chunk is handed on when something
+/// follows it: only the end tells which is the last.
+pub(super) struct Chunks {
+    length: usize,
+    kept: Vec<u8>,
+}
+
+impl Chunks {
+    /// Returns chunks of a length, with room for `more` behind each.
+    pub(super) fn new(length: usize, more: usize) -> Self {
+        Self { length, kept: Vec::with_capacity(length + more) }
+    }
+
+    /// Hands on the chunks that are not the last. What is done to them there is forgotten.
+    pub(super) fn feed(
+        &mut self,
+        input: &[u8],
+        mut take: impl FnMut(&mut Vec<u8>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            if self.kept.len() == self.length {
+                take(&mut self.kept)?;
+                self.kept.clear();
+            }
+            let (first, after) = rest.split_at(rest.len().min(self.length - self.kept.len()));
+            self.kept.extend_from_slice(first);
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Returns the last chunk, which may be short, or empty if there was no input.
+    pub(super) fn last(&mut self) -> &mut Vec<u8> {
+        &mut self.kept
+    }
+
+    /// Forgets what is kept.
+    pub(super) fn reset(&mut self) {
+        self.kept.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_chunk_is_kept_even_if_it_is_whole() {
+        for (length, expected) in
+            [(0, vec![]), (1, vec![1]), (4, vec![4]), (5, vec![4, 1]), (12, vec![4, 4, 4])]
+        {
+            let input: Vec<u8> = (0..length).collect();
+            for size in [1, 3, 4, 5, 20] {
+                let (mut chunks, mut all, mut lengths) = (Chunks::new(4, 0), vec![], vec![]);
+                for block in input.chunks(size) {
+                    let take = |chunk: &mut Vec<u8>| {
+                        lengths.push(chunk.len());
+                        all.append(chunk);
+                        Ok(())
+                    };
+                    chunks.feed(block, take).unwrap();
+                }
+                assert!(lengths.iter().all(|&length| length == 4));
+                lengths.extend(Some(chunks.last().len()).filter(|&length| length > 0));
+                all.append(chunks.last());
+                assert_eq!((&lengths, &all), (&expected, &input), "cut at {size}");
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Decryption.
+
+use super::{CHUNK, Chunks, HEADER, Key, MAGIC, Sealed, TAG, VERSION};
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+use crate::steps::Made;
+
+/// Decrypts with a key. Of a chunk that is not genuine, nothing comes out.
+struct Decrypt {
+    key: Key,
+    /// What there is of the header.
+    header: Vec<u8>,
+    chunks: Chunks,
+    /// Nothing before the header is complete.
+    sealed: Option<Sealed>,
+}
+
+/// Returns the step that decrypts with the key in a file.
+pub(in crate::steps) fn decrypt(parameter: Option<&str>) -> Made {
+    Ok(Box::new(Decrypt::new(Key::of(parameter)?)))
+}
+
+impl Decrypt {
+    fn new(key: Key) -> Self {
+        let header = Vec::with_capacity(HEADER);
+        Self { key, header, chunks: Chunks::new(CHUNK + TAG, 0), sealed: None }
+    }
+
+    /// Returns what has been told to be encrypted by the beginning of a file, and what of `input` is
+    /// no part of its header.
+    fn after_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Refusal> {
+        let missing = HEADER - self.header.len();
+        let (first, rest) = input.split_at(input.len().min(missing));
+        self.header.extend_from_slice(first);
+        if self.sealed.is_none()
+            && let Ok(header) = <&[u8; HEADER]>::try_from(&self.header[..])
+        {
+            verify(header)?;
+            self.sealed = Some(Sealed::new(&self.key, header));
+        }
+        Ok(rest)
+    }
+}
+
+/// Makes sure that a file, or what there is of its beginning, is one of ours.
+fn verify(header: &[u8]) -> Result<(), Refusal> {
+    let magic = &header[..header.len().min(MAGIC.len())];
+    if !MAGIC.starts_with(magic) {
+        return Err(Refusal::whole("it was not encrypted by 'encrypt'"));
+    }
+    match header.get(MAGIC.len()) {
+        Some(&version) if version != VERSION => {
+            let reason = format!("it was encrypted by version {version}, and known is {VERSION},");
+            Err(Refusal::at(MAGIC.len() as u64, reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Step for Decrypt {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let rest = self.after_header(input)?;
+        let Self { chunks, sealed, .. } = self;
+        chunks.feed(rest, |chunk| {
+            sealed.as_mut().expect("BUG: something follows the header").open(chunk, false)?;
+            out.put(chunk)
+        })
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        let Some(sealed) = &mut self.sealed else {
+            verify(&self.header)?;
+            return Err(Refusal::whole("its end is missing").into());
+        };
+        let chunk = self.chunks.last();
+        if chunk.is_empty() {
+            return Err(Refusal::whole("its end is missing").into());
+        }
+        sealed.open(chunk, true)?;
+        out.put(chunk)
+    }
+
+    fn reset(&mut self) {
+        self.header.clear();
+        self.chunks.reset();
+        self.sealed = None;
+    }
+
+    fn another(&self) -> Option<Box<dyn Step>> {
+        Some(Box::new(Self::new(self.key.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use chacha20poly1305::aead::{Aead, KeyInit};
+    use chacha20poly1305::{ChaCha20Poly1305, Nonce};
+    use proptest::prelude::*;
+    use transect_testkit::TempDir;
+
+    use super::*;
+    use crate::chain::Chain;
+    use crate::steps::encryption::{CONTEXT, SALT};
+    use crate::trial::{Trial, any_bytes, cuts};
+
+    const KEY: [u8; 32] = [0x4b; 32];
+
+    /// A folder with a key file in it, and its words.
+    struct Keyed {
+        _folder: TempDir,
+        encrypt: String,
+        decrypt: String,
+    }
+
+    fn keyed(key: [u8; 32]) -> Keyed {
+        let folder = TempDir::new();
+        let file = folder.join("key");
+        let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        std::fs::write(&file, digits).unwrap();
+        let word = |step: &str| format!("{step}={}", file.display());
+        Keyed { encrypt: word("encrypt"), decrypt: word("decrypt"), _folder: folder }
+    }
+
+    /// Encrypts, cut in pieces, once: two results are not the same.
+    fn encrypted(keyed: &Keyed, input: &[u8], sizes: &[usize]) -> Vec<u8> {
+        Trial::of(&keyed.encrypt).feed(input, sizes).unwrap().result
+    }
+
+    fn refusal(keyed: &Keyed, encrypted: &[u8]) -> String {
+        let mut refusal = Trial::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
+        refusal.step.clear();
+        refusal.to_string()
+    }
+
+    /// What the format says, written down once more: no STREAM but what every nonce is.
+    fn by_hand(key: &[u8; 32], salt: &[u8; SALT], chunks: &[&[u8]]) -> Vec<u8> {
+        let mut all = [&MAGIC[..], &[VERSION], salt].concat();
+        let file_key = blake3::derive_key(CONTEXT, &[&key[..], &all].concat());
+        let cipher = ChaCha20Poly1305::new(&file_key.into());
+        for (at, &chunk) in chunks.iter().enumerate() {
+            let mut nonce = [0; 12];
+            nonce[7..11].copy_from_slice(&u32::try_from(at).unwrap().to_be_bytes());
+            nonce[11] = u8::from(at + 1 == chunks.len());
+            all.extend(cipher.encrypt(&Nonce::from(nonce), chunk).unwrap());
+        }
+        all
+    }
+
+    fn text(length: usize) -> Vec<u8> {
+        (0..length).map(|at| (at % 251) as u8).collect()
+    }
+
+    #[test]
+    fn the_container_is_what_is_written_about_it() {
+        let keyed = keyed(KEY);
+        for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 7] {
+            let input = text(length);
+            let chunks: Vec<_> = match length {
+                0 => vec![&b""[..]],
+                _ => input.chunks(CHUNK).collect(),
+            };
+            let theirs = by_hand(&KEY, &[7; SALT], &chunks);
+            let decrypted = Trial::of(&keyed.decrypt).result(&theirs, &[10_007]);
+            assert!(decrypted == input, "{length}");
+            let ours = encrypted(&keyed, &input, &[30_011]);
+            let salt = ours[HEADER - SALT..HEADER].try_into().unwrap();
+            assert!(ours == by_hand(&KEY, &salt, &chunks), "{length}");
+        }
+    }
+
+    /// Made once by other programs: `b3sum --derive-key` and Python's `cryptography`.
+    #[test]
+    fn a_file_of_the_first_version_stays_readable() {
+        let salt: Vec<u8> = (0..32).collect();
+        let chunk = "f786ffa73ea03f86cf4f87653b999dcafe38e064d1c2d093f3";
+        let chunk: Vec<_> = (0..chunk.len() / 2)
+            .map(|at| u8::from_str_radix(&chunk[2 * at..][..2], 16).unwrap())
+            .collect();
+        let whole = [&MAGIC[..], &[1], &salt, &chunk].concat();
+        assert_eq!(Trial::of(&keyed(KEY).decrypt).result(&whole, &[7]), b"few bytes");
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let keyed = keyed(KEY);
+        let whole = encrypted(&keyed, b"few bytes", &[1]);
+        for bit in 0..whole.len() * 8 {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let refusal = refusal(&keyed, &damaged);
+            let expected = match bit / 8 {
+                0..15 => "it was not encrypted by 'encrypt'".to_owned(),
+                15 => format!(
+                    "it was encrypted by version {}, and known is 1, at byte 15",
+                    damaged[15]
+                ),
+                _ => "it has another key, or was changed, at byte 48".to_owned(),
+            };
+            assert_eq!(refusal, expected, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_missed_wherever_the_cut_is() {
+        let keyed = keyed(KEY);
+        let whole = encrypted(&keyed, &text(2 * CHUNK + 9), &[usize::MAX]);
+        let sealed = CHUNK + TAG;
+        for end in [
+            0,
+            1,
+            14,
+            15,
+            16,
+            47,
+            48,
+            49,
+            63,
+            64,
+            100,
+            HEADER + sealed - 1,
+            HEADER + sealed,
+            HEADER + sealed + 1,
+            HEADER + sealed + TAG,
+            HEADER + 2 * sealed,
+            HEADER + 2 * sealed + 1,
+            HEADER + 2 * sealed + TAG,
+            whole.len() - 1,
+        ] {
+            let refusal = refusal(&keyed, &whole[..end]);
+            let expected = match end {
+                ..=HEADER => "its end is missing".to_owned(),
+                end if (end - HEADER).is_multiple_of(sealed) => "its end is missing".to_owned(),
+                end if end < HEADER + sealed => {
+                    "it has another key, or was changed, at byte 48".to_owned()
+                }
+                end => {
+                    let begin = HEADER + (end - HEADER) / sealed * sealed;
+                    format!("it was changed, or cut off, at byte {begin}")
+                }
+            };
+            assert_eq!(refusal, expected, "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_together_anew_is_noticed() {
+        let keyed = keyed(KEY);
+        let sealed = CHUNK + TAG;
+        let whole = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
+        let (header, chunks) = whole.split_at(HEADER);
+        let chunks: Vec<_> = chunks.chunks(sealed).collect();
+        let other = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
+        let second = HEADER + sealed;
+        for (order, expected) in [
+            ([1, 0, 2].as_slice(), format!("it has another key, or was changed, at byte {HEADER}")),
+            (&[0, 2, 1], format!("it was changed, or cut off, at byte {second}")),
+            (&[0, 2], format!("it was changed, or cut off, at byte {second}")),
+            (&[0, 0, 1, 2], format!("it was changed, or cut off, at byte {second}")),
+            (&[0, 1], "its end is missing".to_owned()),
+            (&[0, 1, 2, 2], format!("something was added behind its end, at byte {}", whole.len())),
+        ] {
+            let parts: Vec<_> = order.iter().map(|&at| chunks[at]).collect();
+            assert_eq!(refusal(&keyed, &[header, &parts.concat()].concat()), expected);
+        }
+        // Chunks of one file are none of another, though the key is the same.
+        let mixed = [&whole[..second], &other[second..]].concat();
+        assert_eq!(
+            refusal(&keyed, &mixed),
+            format!("it was changed, or cut off, at byte {second}")
+        );
+        // Behind a short last chunk, what is added becomes part of it.
+        let short = encrypted(&keyed, b"few bytes", &[1]);
+        let long = [&short[..], b"more"].concat();
+        assert_eq!(refusal(&keyed, &long), "it has another key, or was changed, at byte 48");
+    }
+
+    #[test]
+    fn nothing_of_a_chunk_comes_out_before_it_is_known_to_be_genuine() {
+        let keyed = keyed(KEY);
+        let mut damaged = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
+        damaged[HEADER + 2 * (CHUNK + TAG) + 5] ^= 1;
+        let mut chain: Chain = keyed.decrypt.parse().unwrap();
+        let (mut gathered, mut result) = (Vec::new(), Vec::new());
+        let mut next = |block: &[u8]| {
+            result.extend_from_slice(block);
+            Ok(())
+        };
+        let mut out = Out::new(&mut gathered, &mut next);
+        chain.feed(&damaged, &mut out).unwrap();
+        assert!(chain.finish(&mut out).is_err());
+        out.flush().unwrap();
+        assert!(result == text(2 * CHUNK));
+    }
+
+    #[test]
+    fn another_key_is_told_as_such() {
+        let (one, other) = (keyed(KEY), keyed([0x4c; 32]));
+        for length in [0, 9, 2 * CHUNK] {
+            let whole = encrypted(&one, &text(length), &[usize::MAX]);
+            assert_eq!(refusal(&other, &whole), "it has another key, or was changed, at byte 48");
+        }
+        assert_eq!(refusal(&one, b"plain text"), "it was not encrypted by 'encrypt'");
+    }
+
+    #[test]
+    fn no_two_results_are_the_same() {
+        let keyed = keyed(KEY);
+        let mut trial = Trial::of(&keyed.encrypt);
+        let results: Vec<_> =
+            (0..3).map(|_| trial.feed(b"the same", &[3]).unwrap().result).collect();
+        for (at, one) in results.iter().enumerate() {
+            assert_eq!(one.len(), HEADER + 8 + TAG);
+            for other in &results[at + 1..] {
+                assert_ne!(one[16..HEADER], other[16..HEADER], "the salts");
+                assert_ne!(one[HEADER..], other[HEADER..], "the chunks");
+            }
+            assert_eq!(Trial::of(&keyed.decrypt).result(one, &[5]), b"the same");
+        }
+    }
+
+    #[test]
+    fn a_chain_for_another_thread_needs_no_key_file() {
+        let keyed = keyed(KEY);
+        let chain: Chain = format!("{} {}", keyed.encrypt, keyed.decrypt).parse().unwrap();
+        let (_, file) = keyed.encrypt.split_once('=').unwrap();
+        std::fs::remove_file(Path::new(file)).unwrap();
+        let mut trial = Trial::with(chain.fresh());
+        assert_eq!(trial.result(b"text", &[1]), b"text");
+        assert!(!format!("{chain:?}").contains("4b4b"), "no key is shown");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_encrypted_can_be_decrypted(
+            input in prop_oneof![any_bytes(), (0..3 * CHUNK).prop_map(text)],
+            sizes in cuts(),
+        ) {
+            let keyed = keyed(KEY);
+            let both = format!("{} {}", keyed.encrypt, keyed.decrypt);
+            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input.clone());
+            let whole = encrypted(&keyed, &input, &sizes);
+            let tags = input.len().div_ceil(CHUNK).max(1) * TAG;
+            prop_assert_eq!(whole.len(), HEADER + input.len() + tags);
+            prop_assert_eq!(Trial::of(&keyed.decrypt).result(&whole, &sizes), input);
+        }
+
+        #[test]
+        fn what_is_no_encrypted_file_is_refused(
+            input in prop::collection::vec(any::<u8>(), 0..200),
+            begin in 0..=HEADER,
+            sizes in cuts(),
+        ) {
+            let keyed = keyed(KEY);
+            let header = by_hand(&KEY, &[7; SALT], &[]);
+            let input = [&header[..begin], &input].concat();
+            prop_assert!(Trial::of(&keyed.decrypt).run(&input, &sizes).is_err());
+        }
+    }
+}

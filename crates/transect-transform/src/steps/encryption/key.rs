@@ -1,0 +1,198 @@
+//! Key files: 64 hexadecimal digits, and an end of line if one likes.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Operation};
+use crate::steps::escape::hex;
+use crate::system;
+
+const BYTES: usize = 32;
+
+/// What is read of a key file at most: more than it may have, to see that it has more.
+const LONGEST: usize = 2 * BYTES + 3;
+
+/// A key, gone from memory when the last step that has it is. It cannot be printed.
+#[derive(Clone)]
+pub(super) struct Key(Arc<Zeroizing<[u8; BYTES]>>);
+
+impl Key {
+    /// Reads the key file that the parameter of a step names.
+    pub(super) fn of(parameter: Option<&str>) -> Result<Self, String> {
+        let Some(name) = parameter.filter(|name| !name.is_empty()) else {
+            return Err("no key file is named".to_owned());
+        };
+        let path = path(name);
+        let text = read(&path).map_err(|error| {
+            format!("cannot read the key file '{}': {}", path.display(), transect::reason(&error))
+        })?;
+        Self::parse(&text).ok_or_else(|| {
+            format!("the key file '{}' does not hold 64 hexadecimal digits alone", path.display())
+        })
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let digits = text.strip_suffix(b"\n").unwrap_or(text);
+        let digits = digits.strip_suffix(b"\r").unwrap_or(digits);
+        let (pairs, []) = digits.as_chunks::<2>() else { return None };
+        if pairs.len() != BYTES {
+            return None;
+        }
+        // Filled where it stays: what is moved leaves copies behind.
+        let mut key = Arc::new(Zeroizing::new([0; BYTES]));
+        let bytes = Arc::get_mut(&mut key).expect("BUG: nobody else has it yet");
+        for (byte, &[high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = hex(high)? << 4 | hex(low)?;
+        }
+        Some(Self(key))
+    }
+
+    pub(super) fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+}
+
+/// Returns the path that is meant. Chains write blanks in words as escapes; every other backslash
+/// stands for itself, as it does in paths on Windows.
+fn path(name: &str) -> PathBuf {
+    let mut path = name.to_owned();
+    for (escape, blank) in
+        [("\\x20", " "), ("\\x09", "\t"), ("\\x0a", "\n"), ("\\x0c", "\x0c"), ("\\x0d", "\r")]
+    {
+        path = path.replace(escape, blank);
+    }
+    path.into()
+}
+
+/// It need not be a regular file: a pipe from a program that keeps keys is as good.
+fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    // With all the room it takes from the beginning: what grows leaves copies behind.
+    let mut text = Zeroizing::new(vec![0; LONGEST]);
+    let length = crate::source::fill(&mut File::open(path)?, &mut text)?;
+    text.truncate(length);
+    Ok(text)
+}
+
+/// Makes a key file with a new random key, which nobody but its owner may read (on Windows: who may
+/// read what is in its folder). Never in the place of another file. When it returns, the device has
+/// the key: what is encrypted with it could not be read without.
+///
+/// # Errors
+/// Something has the name already, or whatever the system says; then nothing is left there.
+pub fn create_key_file(path: &Path) -> Result<(), Error> {
+    let failed = Error::system(Operation::Create, path);
+    let text = match random_digits() {
+        Ok(text) => text,
+        Err(error) => return Err(failed(error)),
+    };
+    let mut file = match system::create_new(path, 0o600) {
+        Ok(file) => file,
+        Err(error) => return Err(failed(error)),
+    };
+    let written = file
+        .write_all(&text)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| transect_sys::file::close(file))
+        .and_then(|()| system::sync_folder(crate::publish::folder_of(path)));
+    written.map_err(|error| {
+        // What went wrong first is what is told.
+        let _ = std::fs::remove_file(path);
+        failed(error)
+    })
+}
+
+fn random_digits() -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut key = Zeroizing::new([0; BYTES]);
+    getrandom::fill(key.as_mut_slice())?;
+    let mut text = Zeroizing::new(Vec::with_capacity(LONGEST));
+    for byte in key.iter() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
+    text.push(b'\n');
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    const DIGITS: &str = "00112233445566778899aAbBcCdDeEfF00112233445566778899aAbBcCdDeEfF";
+
+    #[test]
+    fn a_key_is_64_digits_and_nothing_else() {
+        for text in [DIGITS.to_owned(), format!("{DIGITS}\n"), format!("{DIGITS}\r\n")] {
+            let key = Key::parse(text.as_bytes()).unwrap();
+            assert_eq!(key.bytes()[..3], [0, 0x11, 0x22]);
+            assert_eq!(key.bytes()[31], 0xff);
+        }
+        for text in [
+            String::new(),
+            "\n".to_owned(),
+            DIGITS[1..].to_owned(),
+            DIGITS[2..].to_owned(),
+            format!("{DIGITS}0"),
+            format!("{DIGITS}00"),
+            format!("{DIGITS}\n\n"),
+            format!("{DIGITS} "),
+            format!(" {DIGITS}"),
+            format!("{}g", &DIGITS[1..]),
+            format!("\u{feff}{DIGITS}"),
+        ] {
+            assert!(Key::parse(text.as_bytes()).is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_file_is_told_but_not_what_it_holds() {
+        let temp = TempDir::new();
+        let file = temp.join("key");
+        let name = file.to_str().unwrap();
+        let reason = |parameter| Key::of(parameter).map(drop).unwrap_err();
+        assert_eq!(reason(None), "no key file is named");
+        assert_eq!(reason(Some("")), "no key file is named");
+        let missing = reason(Some(name));
+        assert!(missing.starts_with(&format!("cannot read the key file '{name}': ")), "{missing}");
+        for text in ["secret", &DIGITS.repeat(2)] {
+            std::fs::write(&file, text).unwrap();
+            let expected =
+                format!("the key file '{name}' does not hold 64 hexadecimal digits alone");
+            assert_eq!(reason(Some(name)), expected);
+        }
+    }
+
+    #[test]
+    fn blanks_in_the_name_may_be_escapes() {
+        assert_eq!(path("a b\\x20c\\x09d"), Path::new("a b c\td"));
+        assert_eq!(path(r"C:\keys\new"), Path::new(r"C:\keys\new"));
+    }
+
+    #[test]
+    fn a_new_key_file_is_its_owners_and_in_the_place_of_nothing() {
+        let temp = TempDir::new();
+        let file = temp.join("key");
+        create_key_file(&file).unwrap();
+        let first = std::fs::read(&file).unwrap();
+        assert_eq!(first.len(), 65);
+        let key = Key::of(file.to_str()).unwrap();
+        assert_eq!(Key::parse(&first).unwrap().bytes(), key.bytes());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = File::open(&file).unwrap().metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        let there = create_key_file(&file).unwrap_err().to_string();
+        assert!(there.starts_with(&format!("cannot create '{}'", file.display())), "{there}");
+        assert_eq!(std::fs::read(&file).unwrap(), first);
+        create_key_file(&temp.join("other")).unwrap();
+        assert_ne!(std::fs::read(temp.join("other")).unwrap(), first);
+        assert!(create_key_file(&temp.join("nowhere/key")).is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! Encryption of which nothing can be changed, left out, exchanged or added without being noticed.
+//!
+//! ```text
+//!     bytes
+//!        15  "\x8etransect aead\n"
+//!         1  version: 1
+//!        32  salt, random for every file
+//! 65536+16   a chunk, encrypted, and its tag
+//!      ...
+//! 0..=65536+16   the last chunk and its tag; without bytes only if the file is empty
+//! ```
+//!
+//! The key of a file is derived from that of the key file and the header (BLAKE3, `derive_key`): the
+//! same for no two files, so that no nonce is used twice, and a header that was changed makes another
+//! key. The chunks are ChaCha20-Poly1305 in the STREAM construction (Hoang, Reyhanitabar, Rogaway and
+//! Vizár, 2015): the nonce is seven zeros, the number of the chunk in four bytes, the most significant
+//! first, and 1 for the last chunk, 0 for others.
+
+use aead_stream::{NewStream, Nonce, StreamBE32, StreamPrimitive};
+use chacha20poly1305::ChaCha20Poly1305;
+use zeroize::Zeroizing;
+
+use crate::step::Refusal;
+use chunks::Chunks;
+use key::Key;
+
+mod chunks;
+pub(super) mod decrypt;
+pub(super) mod encrypt;
+pub(super) mod key;
+
+/// What every encrypted file begins with. No text does, and what line ends are changed in is noticed.
+const MAGIC: [u8; 15] = *b"\x8etransect aead\n";
+
+const VERSION: u8 = 1;
+
+/// Bytes of the salt: two of the same are not to be expected, ever.
+const SALT: usize = 32;
+
+/// Bytes before the first chunk.
+const HEADER: usize = MAGIC.len() + 1 + SALT;
+
+/// Bytes of a chunk that is not encrypted: as much as has to be held back until it is known to be
+/// genuine.
+const CHUNK: usize = 64 << 10;
+
+/// Bytes by which a chunk grows.
+const TAG: usize = 16;
+
+/// What the key of a file is derived for.
+const CONTEXT: &str = "transect-transform 2026-11-21 encrypt version 1, key of one file";
+
+type Stream = StreamBE32<ChaCha20Poly1305>;
+
+/// The chunks of one file.
+struct Sealed {
+    stream: Stream,
+    /// The number of the next chunk.
+    next: u32,
+}
+
+impl Sealed {
+    /// Returns the chunks of the file that begins with a header.
+    fn new(key: &Key, header: &[u8; HEADER]) -> Self {
+        let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(CONTEXT));
+        hasher.update(key.bytes()).update(header);
+        let file_key = Zeroizing::new(hasher.finalize());
+        let no_prefix = Nonce::<ChaCha20Poly1305, Stream>::default();
+        let stream = Stream::new(file_key.as_bytes().into(), &no_prefix);
+        Self { stream, next: 0 }
+    }
+
+    /// Encrypts the next chunk, and puts its tag behind it.
+    fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), Refusal> {
+        let sealed = self.stream.encrypt_in_place(self.next, last, &[], chunk);
+        sealed.expect("BUG: a chunk is short, and its memory grows");
+        self.go_on(last)
+    }
+
+    /// Decrypts the next chunk, if it is genuine; else it stays what it is.
+    fn open(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), Refusal> {
+        match self.stream.decrypt_in_place(self.next, last, &[], chunk) {
+            Ok(()) => self.go_on(last),
+            Err(_) => Err(self.refusal(chunk, last)),
+        }
+    }
+
+    fn go_on(&mut self, last: bool) -> Result<(), Refusal> {
+        if !last {
+            let next = self.next.checked_add(1);
+            self.next = next.ok_or_else(|| Refusal::whole("it is longer than 256 TiB"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is wrong with a chunk that is not genuine.
+    fn refusal(&self, chunk: &mut Vec<u8>, last: bool) -> Refusal {
+        let begin = HEADER as u64 + u64::from(self.next) * (CHUNK + TAG) as u64;
+        let end = begin + chunk.len() as u64;
+        if self.stream.decrypt_in_place(self.next, !last, &[], chunk).is_ok() {
+            return if last {
+                Refusal::whole("its end is missing")
+            } else {
+                Refusal::at(end, "something was added behind its end,")
+            };
+        }
+        if self.next == 0 {
+            return Refusal::at(begin, "it has another key, or was changed,");
+        }
+        Refusal::at(begin, "it was changed, or cut off,")
+    }
+}
