@@ -391,8 +391,8 @@ mod tests {
         assert_eq!(
             error(&["trim", "elo=lf"]),
             "no step is called 'elo', but 'eol' is; there are blake3, sha256, xxh3, crc32c, case, \
-             map, swap, decode, encode, bom, eol, trim, tabs, final-newline, replace, zstd, unzstd, \
-             gzip, gunzip, encrypt, decrypt"
+             map, swap, decode, encode, bom, eol, trim, tabs, entab, final-newline, replace, zstd, \
+             unzstd, gzip, gunzip, encrypt, decrypt"
         );
         assert!(error(&["frobnicate"]).starts_with("no step is called 'frobnicate'; there are "));
         assert!(error(&[""]).starts_with("no step is called ''; there are "));
@@ -426,6 +426,7 @@ mod tests {
             ("bom", "add"),
             ("eol", "lf"),
             ("tabs", "8"),
+            ("entab", "8"),
             ("replace", "a/b"),
             ("encrypt", key),
             ("decrypt", key),

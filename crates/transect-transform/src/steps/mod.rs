@@ -7,6 +7,7 @@ mod compression;
 mod digest;
 mod encoding;
 mod encryption;
+mod entab;
 mod eol;
 mod eol_report;
 mod escape;
@@ -167,6 +168,13 @@ pub const STEPS: &[Described] = &[
         shape: Shape::Resizing,
         text: true,
         make: tabs::tabs,
+    },
+    Described {
+        name: "entab",
+        parameter: "=N",
+        about: "tabs for the blanks that lines begin with, as far as they reach such stops",
+        shape: Shape::Resizing,
+        make: entab::entab,
     },
     Described {
         name: "final-newline",

@@ -8,9 +8,9 @@ use crate::steps::Made;
 use crate::steps::eol::LF;
 
 /// The most columns between two tab stops.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
-const TAB: u8 = b'\t';
+pub(super) const TAB: u8 = b'\t';
 
 /// Puts as many spaces in the place of a tab as lead to the next tab stop. Every character is a
 /// column: in UTF-8, so bytes that go on with one are none.
@@ -24,11 +24,14 @@ struct Tabs {
 
 /// Returns the step that puts spaces in the place of tabs.
 pub(super) fn tabs(parameter: Option<&str>) -> Made {
+    Ok(Box::new(Tabs { every: stops(parameter)?, column: 0, replaced: 0 }))
+}
+
+/// Returns how many columns are between two tab stops.
+pub(super) fn stops(parameter: Option<&str>) -> Result<usize, String> {
     let every = parameter.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match every.and_then(|text| text.parse().ok()) {
-        Some(every) if (1..=MOST).contains(&every) => {
-            Ok(Box::new(Tabs { every, column: 0, replaced: 0 }))
-        }
+        Some(every) if (1..=MOST).contains(&every) => Ok(every),
         _ => Err(format!("not a number from 1 to {MOST}")),
     }
 }
