@@ -65,6 +65,8 @@ pub enum Unfit {
     Binary,
     /// The device has something else than what was written.
     NotAsWritten,
+    /// Its system makes no holes in a file that is there.
+    NoHoles,
 }
 
 impl Unfit {
@@ -80,6 +82,7 @@ impl Unfit {
             Self::NoName => "no_name",
             Self::Binary => "binary",
             Self::NotAsWritten => "not_as_written",
+            Self::NoHoles => "no_holes",
         }
     }
 }
@@ -101,6 +104,7 @@ impl fmt::Display for Unfit {
             Self::NoName => f.write_str("the path does not end in the name of a file"),
             Self::Binary => f.write_str("it is no text: a NUL is among its first 8 KiB"),
             Self::NotAsWritten => f.write_str("the device has something else than was written"),
+            Self::NoHoles => f.write_str("holes cannot be made in a file that is there"),
         }
     }
 }

@@ -1,17 +1,16 @@
-//! Writing into the file, around the holes of a sparse input.
+//! Writing into the file, around what is to be a hole.
 
 use transect::Cancel;
 
 use super::block::Block;
 use super::copy::Copier;
+use super::holes::{Holes, leading};
 use super::outlet::Writer;
-use crate::error::Error;
+use super::{LARGE_BLOCK, check};
+use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::Source;
+use crate::source::{At, Source, fill};
 use crate::step::Shape;
-
-/// What is written where nothing is kept: a hole of this size can be one on every file system.
-const PAGE: usize = 4096;
 
 /// Below this, room is not asked for: the first block says it as well.
 const WORTH_RESERVING: u64 = 256 << 10;
@@ -23,8 +22,9 @@ pub(super) struct FileWriter<'a> {
     cancel: &'a Cancel,
     /// The size of the result, if it is known before.
     size: Option<u64>,
-    /// Zeros become holes, as they were.
-    keeps_holes: bool,
+    holes: Holes,
+    /// Zeros become holes.
+    around_holes: bool,
 }
 
 impl<'a> FileWriter<'a> {
@@ -32,15 +32,39 @@ impl<'a> FileWriter<'a> {
         source: &'a Source,
         out: &'a mut Replacement,
         shape: Option<Shape>,
+        holes: Holes,
         cancel: &'a Cancel,
     ) -> Self {
         let same_size = shape != Some(Shape::Resizing);
-        let keeps_holes = same_size && source.is_sparse();
+        let around_holes = match holes {
+            Holes::Keep => same_size && source.is_sparse(),
+            Holes::Make => true,
+            Holes::Fill => false,
+        };
         let size = Some(source.size()).filter(|size| {
             // Holes are there to need no room.
-            same_size && !keeps_holes && *size >= WORTH_RESERVING
+            same_size && !around_holes && *size >= WORTH_RESERVING
         });
-        Self { source, out, cancel, size, keeps_holes }
+        Self { source, out, cancel, size, holes, around_holes }
+    }
+
+    /// Copies what the input begins with by writing it, so that its zeros become what they are to be.
+    fn write_prefix(&mut self, prefix: u64) -> Result<(), Error> {
+        let mut block = Block::default();
+        let mut there = At { file: self.source.file(), offset: 0 };
+        while there.offset < prefix {
+            check(self.cancel, self.source)?;
+            let length = (prefix - there.offset).min(LARGE_BLOCK as u64) as usize;
+            let block = block.first(length);
+            let read = fill(&mut there, block)
+                .map_err(Error::system(Operation::Read, self.source.path()))?;
+            if read == 0 {
+                // It became shorter, which is found at the end.
+                break;
+            }
+            self.write(&block[..read])?;
+        }
+        Ok(())
     }
 
     fn write_around_holes(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
@@ -63,6 +87,9 @@ impl Writer for FileWriter<'_> {
         if let Some(size) = self.size {
             self.out.reserve(size)?;
         }
+        if self.holes != Holes::Keep {
+            return self.write_prefix(prefix);
+        }
         let block = &mut Block::default();
         let Self { source, cancel, .. } = *self;
         // These bytes have been read and counted before.
@@ -70,43 +97,6 @@ impl Writer for FileWriter<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.keeps_holes { self.write_around_holes(bytes) } else { self.out.append(bytes) }
-    }
-}
-
-/// Returns how many of the first bytes lie in pages that are all zeros, or that are not. Bytes are
-/// cut where pages of the file end, of which the first begins before `offset`.
-fn leading(bytes: &[u8], offset: u64, zeros: bool) -> usize {
-    let first = PAGE - (offset % PAGE as u64) as usize;
-    let mut length = 0;
-    while length < bytes.len() {
-        let end = if length == 0 { first } else { length + PAGE }.min(bytes.len());
-        if is_zero(&bytes[length..end]) != zeros {
-            break;
-        }
-        length = end;
-    }
-    length
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    static ZEROS: [u8; PAGE] = [0; PAGE];
-    bytes == &ZEROS[..bytes.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_cut_where_pages_of_the_file_end() {
-        let mut bytes = vec![0; 3 * PAGE];
-        bytes[PAGE + 5] = 1;
-        assert_eq!(leading(&bytes, 0, true), PAGE);
-        assert_eq!(leading(&bytes[PAGE..], PAGE as u64, false), PAGE);
-        // The page in which the 1 lies begins 10 bytes later.
-        assert_eq!(leading(&bytes, 4086, true), 10);
-        assert_eq!(leading(&bytes[..PAGE], 7, true), PAGE);
-        assert_eq!(leading(&[], 7, true), 0);
+        if self.around_holes { self.write_around_holes(bytes) } else { self.out.append(bytes) }
     }
 }

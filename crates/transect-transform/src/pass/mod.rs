@@ -12,6 +12,7 @@
 mod block;
 mod copy;
 mod file_writer;
+mod holes;
 mod method;
 mod outlet;
 mod pipeline;
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use block::Block;
 use copy::Copier;
 use file_writer::FileWriter;
+pub use holes::Holes;
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use streams::{StreamInput, StreamWriter};
@@ -59,6 +61,8 @@ pub struct PassOptions {
     /// lets go of what it has in memory, and compared with what was made: for devices and cables
     /// that are not trusted. It is synced for that, whatever is asked for otherwise.
     pub read_back: bool,
+    /// What becomes of runs of zeros.
+    pub holes: Holes,
     /// A request to stop, looked at between blocks.
     pub cancel: Cancel,
     /// Where to count the bytes that were read, for whoever watches.
@@ -116,29 +120,40 @@ impl Passes {
         let (came, findings) = match (method, &mut out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
-                let cancel = self.options.cancel.clone();
-                let mut file =
-                    out.as_deref_mut().map(|out| FileWriter::new(source, out, shape, &cancel));
+                let PassOptions { holes, cancel, .. } = self.options.clone();
+                let mut file = out
+                    .as_deref_mut()
+                    .map(|out| FileWriter::new(source, out, shape, holes, &cancel));
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
                 self.work(source, step, method, destination, writer)?
             }
         };
         source.verify_unchanged()?;
-        if let (Some(out), Some(digest)) = (out, came.digest) {
-            out.expect(digest);
+        let Came { length: bytes_out, changed, digest } = came;
+        match (destination, changed, out) {
+            (Destination::InPlace, Some(false), Some(out)) => {
+                let Self { options, block, .. } = self;
+                holes::in_place(options.holes, source, out, &options.cancel, block)?;
+            }
+            (_, _, Some(out)) => out.expect(digest),
+            _ => {}
         }
-        let Came { length: bytes_out, changed, .. } = came;
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method })
     }
 
     fn method(&self, shape: Option<Shape>, destination: Destination) -> Result<IoMethod, Error> {
-        let PassOptions { method, read_back, .. } = self.options;
-        if read_back && method == Some(IoMethod::KernelCopy) {
-            let why = "nobody sees what it copies, and could compare it";
-            return Err(Error::Impossible(IoMethod::KernelCopy.as_str(), why));
+        let PassOptions { method: asked, holes, read_back, .. } = self.options;
+        let method = IoMethod::choose(asked, shape, destination)?;
+        let why = match holes {
+            _ if read_back => "nobody sees what it copies, and could compare it",
+            Holes::Make | Holes::Fill => "the kernel copies holes as they are",
+            Holes::Keep => return Ok(method),
+        };
+        match (method, asked) {
+            (IoMethod::KernelCopy, None) => Ok(IoMethod::Buffered),
+            (IoMethod::KernelCopy, Some(_)) => Err(Error::Impossible(method.as_str(), why)),
+            _ => Ok(method),
         }
-        let seen = read_back.then_some(IoMethod::Buffered);
-        IoMethod::choose(method.or(seen), shape, destination)
     }
 
     fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {

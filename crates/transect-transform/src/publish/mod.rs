@@ -27,9 +27,10 @@ pub(crate) use target::folder_of;
 use temporary::Temporary;
 pub(crate) use temporary::is_temporary;
 use transect_sys::Attributes;
+use transect_sys::file::attributes_of;
 
 use crate::error::{Error, Operation, Unfit};
-use crate::source::Source;
+use crate::source::{Source, same_state};
 use crate::system;
 
 /// What may be done to what is at the target.
@@ -224,8 +225,32 @@ impl Replacement {
 
     /// Says which digest the whole result has: before it is put in its place, what the device has of
     /// it is compared with that.
-    pub(crate) fn expect(&mut self, digest: Digest) {
-        self.expected = Some(digest);
+    pub(crate) fn expect(&mut self, digest: Option<Digest>) {
+        self.expected = digest;
+    }
+
+    /// Does something to the input itself, which is to stay where it is and keeps its content: what
+    /// is allocated of it. As durable as a result, and with its times if these are kept.
+    pub(crate) fn touch(
+        &self,
+        source: &Source,
+        change: impl FnOnce(&File) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let path = &self.target.path;
+        let failed = || Error::system(Operation::Write, path);
+        let file = File::options().read(true).write(true).open(path).map_err(failed())?;
+        let there = attributes_of(&file).map_err(failed())?;
+        if !same_state(source.attributes(), &there) {
+            return Err(Error::Changed { path: path.clone() });
+        }
+        change(&file)?;
+        if self.options.keep_times {
+            set_times(&file, source.attributes()).map_err(failed())?;
+        }
+        if self.options.durability != Durability::None {
+            file.sync_all().map_err(Error::system(Operation::Sync, path))?;
+        }
+        Ok(())
     }
 
     /// Puts the result in its place.

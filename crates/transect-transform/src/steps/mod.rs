@@ -174,6 +174,7 @@ pub const STEPS: &[Described] = &[
         parameter: "=N",
         about: "tabs for the blanks that lines begin with, as far as they reach such stops",
         shape: Shape::Resizing,
+        text: true,
         make: entab::entab,
     },
     Described {

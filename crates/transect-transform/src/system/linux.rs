@@ -160,6 +160,14 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     }
 }
 
+pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match rustix::fs::fallocate(file, flags, range.start, range.end - range.start) {
+        Err(Errno::INTR) => punch(file, range),
+        answer => Ok(answer?),
+    }
+}
+
 /// Gives `to` the owner, the extended attributes and the mode of what was at `from`.
 pub(crate) fn keep(from: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> {
     let mut unkept = Vec::new();

@@ -15,6 +15,7 @@
 //! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
 //! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
 //! * `next_data`: where the next bytes are that are no hole.
+//! * `punch`: makes a hole; `Unsupported` where that cannot be.
 //! * `name_of`: the name that bytes in a file stand for.
 //! * `keep`: gives a file what another one has beside its content, and tells what it could not.
 

@@ -92,6 +92,10 @@ pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
     (!range.is_empty()).then_some(range)
 }
 
+pub(crate) fn punch(_: &File, _: Range<u64>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Windows gives a new file the permissions of its folder.
 #[cfg(not(unix))]
 pub(crate) fn keep(_: &Path, _: &Attributes, _: &File) -> Vec<Unkept> {

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use transect::ScanOptions;
 use transect_testkit::{Mount, TempDir, loudly_skip};
-use transect_transform::pass::{IoMethod, PassOptions};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::Step;
 use transect_transform::tree::{Job, To, find};
-use transect_transform::{Source, transform, transform_into};
+use transect_transform::{Error, Report, Source, transform, transform_into};
 
 use crate::support::{
-    Count, Lines, Upper, WITH_STEPS, copy, existing, message, names, passes, run, text,
+    Count, Lines, Nothing, Upper, WITH_STEPS, copy, existing, message, names, passes, run, text,
 };
 
 /// Memory and a disk, small ones.
@@ -172,7 +172,6 @@ fn sparse(path: &Path) -> Vec<u8> {
 #[test]
 fn holes_stay_holes() {
     let temp = TempDir::new();
-    let allocated = |path: &Path| Source::open(path).unwrap().attributes().allocated().unwrap();
     let input = temp.join("input");
     let bytes = sparse(&input);
     let has = allocated(&input);
@@ -207,6 +206,154 @@ fn holes_stay_holes() {
         assert!(std::fs::read(&mine).unwrap() == bytes.to_ascii_uppercase());
         assert!(allocated(&mine) <= has + 4096, "{method:?}: {}", allocated(&mine));
         std::fs::remove_file(mine).unwrap();
+    }
+    assert_eq!(names(temp.path()), ["input"]);
+}
+
+/// Passes over a file with an opinion about holes.
+fn with_holes(
+    holes: Holes,
+    method: Option<IoMethod>,
+    paths: [&Path; 2],
+    step: Option<&mut dyn Step>,
+) -> Result<Report, Error> {
+    let mut passes = Passes::new(PassOptions { method, holes, ..PassOptions::default() });
+    let [input, target] = paths;
+    let how = if input == target { Existing::InPlace } else { Existing::Keep };
+    transform(input, Some(target), step, &mut passes, existing(how))
+}
+
+fn allocated(path: &Path) -> u64 {
+    // What is only promised is not counted everywhere.
+    File::open(path).unwrap().sync_all().unwrap();
+    Source::open(path).unwrap().attributes().allocated().unwrap()
+}
+
+/// Four megabytes, with zeros in all but a few pages, none of which are holes.
+fn zeros(path: &Path) -> Vec<u8> {
+    let bytes = sparse(path);
+    std::fs::write(path, &bytes).unwrap();
+    assert!(allocated(path) >= 4 << 20);
+    bytes
+}
+
+/// What the four pages of such files take, with what a file system needs to find them.
+const FEW_PAGES: u64 = 6 * 4096;
+
+#[test]
+fn zeros_become_holes_or_room_as_is_asked() {
+    let temp = TempDir::new();
+    let Some(devices) = devices("zeros_become_holes_or_room", &temp) else {
+        return;
+    };
+    for device in &devices {
+        let (input, target) = (device.path().join("input"), device.path().join("target"));
+        let bytes = zeros(&input);
+        for method in [None, Some(WITH_STEPS[0]), Some(WITH_STEPS[1]), Some(WITH_STEPS[2])] {
+            let steps: [Option<&mut dyn Step>; 4] =
+                [None, Some(&mut Upper), Some(&mut Count::default()), Some(&mut Nothing)];
+            for (step, upper) in steps.into_iter().zip([false, true, false, false]) {
+                with_holes(Holes::Make, method, [&input, &target], step).unwrap();
+                let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
+                assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
+                assert!(allocated(&target) <= FEW_PAGES, "{method:?}: {}", allocated(&target));
+                std::fs::remove_file(&target).unwrap();
+            }
+        }
+        std::fs::remove_file(&input).unwrap();
+        // Less room than both would take: what is left of `sparse` is holes.
+        let bytes = sparse(&input);
+        for method in [None, Some(WITH_STEPS[0]), Some(WITH_STEPS[1]), Some(WITH_STEPS[2])] {
+            let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
+            for (step, upper) in steps.into_iter().zip([false, true]) {
+                with_holes(Holes::Fill, method, [&input, &target], step).unwrap();
+                let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
+                assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
+                assert!(allocated(&target) >= 4 << 20, "{method:?}: {}", allocated(&target));
+                std::fs::remove_file(&target).unwrap();
+            }
+        }
+        std::fs::remove_file(&input).unwrap();
+    }
+}
+
+#[test]
+fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
+    let temp = TempDir::new();
+    let Some(devices) = devices("in_place_holes_are_made_in_the_file_itself", &temp) else {
+        return;
+    };
+    let identity = |path: &Path| Source::open(path).unwrap().identity();
+    for device in &devices {
+        let mine = device.path().join("mine");
+        let bytes = zeros(&mine);
+        let before = identity(&mine);
+        let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Lines::default())];
+        // Lines refuses zeros: what is refused is not touched.
+        for (step, refused) in steps.into_iter().rev().zip([true, false]) {
+            let made = with_holes(Holes::Make, None, [&mine, &mine], step);
+            assert_eq!(made.is_err(), refused);
+            assert!(std::fs::read(&mine).unwrap() == bytes);
+            assert_eq!(identity(&mine), before);
+            assert_eq!(allocated(&mine) <= FEW_PAGES, !refused, "{}", allocated(&mine));
+        }
+        // Room for the holes, in the same file; and holes again, by a step that changes nothing.
+        with_holes(Holes::Fill, None, [&mine, &mine], None).unwrap();
+        assert!(allocated(&mine) >= 4 << 20, "{}", allocated(&mine));
+        assert!(std::fs::read(&mine).unwrap() == bytes);
+        assert_eq!(identity(&mine), before);
+
+        // A difference at the end: what is before it is copied, with its zeros as is asked.
+        for method in WITH_STEPS {
+            let mut old = bytes.to_ascii_uppercase();
+            *old.last_mut().unwrap() = b'x';
+            std::fs::write(&mine, &old).unwrap();
+            with_holes(Holes::Make, Some(method), [&mine, &mine], Some(&mut Upper)).unwrap();
+            *old.last_mut().unwrap() = b'X';
+            assert!(std::fs::read(&mine).unwrap() == old);
+            assert!(allocated(&mine) <= FEW_PAGES + 4096, "{method:?}: {}", allocated(&mine));
+            let mut file = File::options().write(true).open(&mine).unwrap();
+            file.seek(SeekFrom::End(-1)).unwrap();
+            file.write_all(b"x").unwrap();
+            drop(file);
+            with_holes(Holes::Fill, Some(method), [&mine, &mine], Some(&mut Upper)).unwrap();
+            assert!(std::fs::read(&mine).unwrap() == old);
+            assert!(allocated(&mine) >= 4 << 20, "{method:?}: {}", allocated(&mine));
+        }
+        std::fs::remove_file(&mine).unwrap();
+        assert!(names(device.path()).iter().all(|name| name == "lost+found"));
+    }
+}
+
+#[test]
+fn times_stay_when_holes_are_made_and_times_are_kept() {
+    let temp = TempDir::new();
+    let Some([memory, _disk]) = devices("times_stay_when_holes_are_made", &temp) else {
+        return;
+    };
+    let mine = memory.path().join("mine");
+    zeros(&mine);
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    File::options().write(true).open(&mine).unwrap().set_modified(long_ago).unwrap();
+    let options = PassOptions { holes: Holes::Make, ..PassOptions::default() };
+    let replace = ReplaceOptions { keep_times: true, ..existing(Existing::InPlace) };
+    transform(&mine, Some(&mine), None, &mut Passes::new(options), replace).unwrap();
+    assert!(allocated(&mine) <= FEW_PAGES);
+    assert_eq!(File::open(&mine).unwrap().metadata().unwrap().modified().unwrap(), long_ago);
+}
+
+#[test]
+fn the_kernel_makes_no_holes_by_copying() {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, [0; 10_000]).unwrap();
+    for holes in [Holes::Make, Holes::Fill] {
+        let paths = [&*input, &temp.join("target")];
+        let refused = message(with_holes(holes, Some(IoMethod::KernelCopy), paths, None));
+        assert_eq!(
+            refused,
+            "method 'kernel-copy' cannot be used here: the kernel copies holes as they are"
+        );
     }
     assert_eq!(names(temp.path()), ["input"]);
 }

@@ -1,0 +1,151 @@
+//! Holes: parts of a file that read as zeros and occupy nothing.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use transect::Cancel;
+
+use super::block::Block;
+use super::{LARGE_BLOCK, check};
+use crate::error::{Error, Operation, Unfit};
+use crate::publish::Replacement;
+use crate::source::{At, Source, fill};
+use crate::system;
+
+/// A hole of this size can be one on every file system; smaller ones are none.
+pub(super) const PAGE: usize = 4096;
+
+/// What becomes of runs of zeros in a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holes {
+    /// What is a hole in the input is one in the result, unless the length may change; other zeros
+    /// are written.
+    #[default]
+    Keep,
+    /// Whole pages of zeros become holes, whatever they were, where the file system has holes.
+    ///
+    /// In place, a result equal to the input is not written anew: the holes are made in the file
+    /// itself, and nothing else is done to it but that its time of change is a new one. Nobody else
+    /// should write to it meanwhile: what they write into a page between the moments in which it is
+    /// found to be zeros and becomes a hole is lost.
+    Make,
+    /// Nothing is a hole: zeros are written, and room is made for them. In place, room is made for
+    /// the holes of a result equal to the input, where the system can do that.
+    Fill,
+}
+
+/// Makes or fills the holes of an input that stays what it is.
+///
+/// On systems that make no holes in a file that is there, this is said; nothing is written instead.
+pub(super) fn in_place(
+    holes: Holes,
+    source: &Source,
+    out: &Replacement,
+    cancel: &Cancel,
+    block: &mut Block,
+) -> Result<(), Error> {
+    let size = source.size();
+    match holes {
+        Holes::Fill if size > 0 && source.is_sparse() => out.touch(source, |file| {
+            system::reserve(file, size).map_err(Error::system(Operation::Write, source.path()))
+        }),
+        Holes::Make if size > 0 => {
+            out.touch(source, |file| Digger { file, source, cancel, block }.dig())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes holes of zeros.
+struct Digger<'a> {
+    file: &'a File,
+    source: &'a Source,
+    cancel: &'a Cancel,
+    block: &'a mut Block,
+}
+
+impl Digger<'_> {
+    fn dig(mut self) -> Result<(), Error> {
+        let size = self.source.size();
+        let mut at = 0;
+        while let Some(data) = system::next_data(self.file, at..size) {
+            // Data begins and ends with a block of the file system, if not with the file.
+            let mut there = data.start / PAGE as u64 * PAGE as u64;
+            while there < data.end {
+                there += self.block(there)?;
+            }
+            at = there;
+        }
+        Ok(())
+    }
+
+    /// Makes holes in what can be read at once. Returns how much that was.
+    fn block(&mut self, at: u64) -> Result<u64, Error> {
+        check(self.cancel, self.source)?;
+        let block = self.block.first(LARGE_BLOCK);
+        let read = fill(&mut At { file: self.file, offset: at }, block)
+            .map_err(Error::system(Operation::Read, self.source.path()))?;
+        let mut rest = &block[..read];
+        if rest.is_empty() {
+            return Err(Error::Changed { path: self.source.path().to_owned() });
+        }
+        let mut offset = at;
+        while !rest.is_empty() {
+            let zeros = leading(rest, offset, true);
+            if zeros > 0 {
+                // Behind the end of the file there is nothing but the rest of its last page.
+                let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
+                system::punch(self.file, offset..end).map_err(refused(self.source.path()))?;
+            }
+            let data = leading(&rest[zeros..], offset + zeros as u64, false);
+            rest = &rest[zeros + data..];
+            offset += (zeros + data) as u64;
+        }
+        Ok(read as u64)
+    }
+}
+
+fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |error| match error.kind() {
+        io::ErrorKind::Unsupported => Error::unfit(Operation::Write, path, Unfit::NoHoles),
+        _ => Error::system(Operation::Write, path)(error),
+    }
+}
+
+/// Returns how many of the first bytes lie in pages that are all zeros, or that are not. Bytes are
+/// cut where pages of the file end, of which the first begins before `offset`.
+pub(super) fn leading(bytes: &[u8], offset: u64, zeros: bool) -> usize {
+    let first = PAGE - (offset % PAGE as u64) as usize;
+    let mut length = 0;
+    while length < bytes.len() {
+        let end = if length == 0 { first } else { length + PAGE }.min(bytes.len());
+        if is_zero(&bytes[length..end]) != zeros {
+            break;
+        }
+        length = end;
+    }
+    length
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    static ZEROS: [u8; PAGE] = [0; PAGE];
+    bytes == &ZEROS[..bytes.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_cut_where_pages_of_the_file_end() {
+        let mut bytes = vec![0; 3 * PAGE];
+        bytes[PAGE + 5] = 1;
+        assert_eq!(leading(&bytes, 0, true), PAGE);
+        assert_eq!(leading(&bytes[PAGE..], PAGE as u64, false), PAGE);
+        // The page in which the 1 lies begins 10 bytes later.
+        assert_eq!(leading(&bytes, 4086, true), 10);
+        assert_eq!(leading(&bytes[..PAGE], 7, true), PAGE);
+        assert_eq!(leading(&[], 7, true), 0);
+    }
+}
