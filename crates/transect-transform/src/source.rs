@@ -32,9 +32,19 @@ impl Source {
         // Before it is opened: to open a device may do something, and to open a pipe waits.
         let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
         regular(&path, &there)?;
+        Self::open_listed(path)
+    }
+
+    /// Opens a file that a walk has just found to be a regular one. If it has become a device since,
+    /// opening it may do something; whatever it has become, it is no input then.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_listed(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
         let file = system::open_to_read(&path).map_err(Error::system(Operation::Read, &path))?;
         let before = attributes_of(&file).map_err(Error::system(Operation::Read, &path))?;
-        // It may have become something else between the two calls.
+        // It may have become something else before it was opened.
         regular(&path, &before)?;
         Ok(Self { path, file, before, consumed: AtomicU64::new(0) })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use transect::FileType;
+
 use crate::chain::Chain;
 use crate::error::Error;
 use crate::manifest::{Algorithm, Line};
@@ -56,7 +58,8 @@ fn steps_for(line: &Line) -> String {
 }
 
 fn input(line: &Line) -> Input {
-    Input { path: line.name.clone(), below: line.name.clone(), size: None }
+    let path = line.name.clone();
+    Input { below: path.clone(), path, file_type: FileType::Unknown, size: None }
 }
 
 #[cfg(test)]

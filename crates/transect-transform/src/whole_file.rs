@@ -31,7 +31,7 @@ pub fn transform(
     passes: &mut Passes,
     options: ReplaceOptions,
 ) -> Result<Report, Error> {
-    let (passed, result) = pass(input, target, step, passes, options)?;
+    let (passed, result) = pass(Source::open(input)?, target, step, passes, options)?;
     let published = result.map(Replacement::publish).transpose()?;
     Ok(Report { passed, published })
 }
@@ -49,7 +49,7 @@ pub fn transform_into(
     options: ReplaceOptions,
 ) -> Result<Passed, Error> {
     let options = ReplaceOptions { durability: Durability::Batch, ..options };
-    let (passed, result) = pass(input, Some(target), step, passes, options)?;
+    let (passed, result) = pass(Source::open(input)?, Some(target), step, passes, options)?;
     result.map_or(Ok(()), |result| batch.add(result))?;
     Ok(passed)
 }
@@ -57,13 +57,12 @@ pub fn transform_into(
 /// Passes over a file, and leaves the result to be published. The source is closed at the end: Windows
 /// replaces nothing that is open.
 pub(crate) fn pass(
-    input: &Path,
+    source: Source,
     target: Option<&Path>,
     step: Option<&mut dyn Step>,
     passes: &mut Passes,
     options: ReplaceOptions,
 ) -> Result<(Passed, Option<Replacement>), Error> {
-    let source = Source::open(input)?;
     let mut out =
         target.map(|target| Replacement::begin(target, Some(&source), options)).transpose()?;
     let passed = passes.run(&source, step, out.as_mut())?;

@@ -56,6 +56,10 @@ impl Batch {
     /// Whatever the system says; the target is what it was.
     pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
         result.options.durability = Durability::Batch;
+        if result.is_unwritten() {
+            self.members.push(Member::Settled(result.unwritten()));
+            return Ok(());
+        }
         let device = self.device_of(result.path())?;
         self.members.push(match result.finish()? {
             Some(finished) => Member::Waiting(device, finished),

@@ -113,7 +113,8 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Looks at the target, and makes nothing.
+    /// Looks at the target, and makes nothing. In place, it is looked at when something is to be
+    /// written.
     ///
     /// # Errors
     /// There is something at the target that is not to be replaced, or no folder to put it in.
@@ -122,7 +123,12 @@ impl Replacement {
         source: Option<&Source>,
         options: ReplaceOptions,
     ) -> Result<Self, Error> {
-        let target = Target::look_at(target, source, &options)?;
+        let in_place = source
+            .filter(|source| options.existing == Existing::InPlace && source.path() == target);
+        let target = match in_place {
+            Some(input) => Target::of_input(input),
+            None => Target::look_at(target, source, &options)?,
+        };
         let input = source.map(|source| *source.attributes());
         Ok(Self {
             target,
@@ -141,6 +147,11 @@ impl Replacement {
         &self.target.path
     }
 
+    /// Returns whether nothing is to be written: in place, nothing has changed.
+    fn is_unwritten(&self) -> bool {
+        self.is_in_place() && self.temporary.is_none()
+    }
+
     /// Returns whether the input is to be replaced, and only if something changed.
     pub fn is_in_place(&self) -> bool {
         self.options.existing == Existing::InPlace
@@ -157,6 +168,7 @@ impl Replacement {
     /// Whatever the system says.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.temporary.is_none() {
+            self.target.judge(&self.options)?;
             let mode = self.first_mode();
             // A batch renames later, and has no room for thousands of open files.
             let unnamed = !self.target.exists() && self.options.durability != Durability::Batch;
@@ -277,7 +289,7 @@ impl Replacement {
 
     /// Completes the temporary file. Nothing if nothing is to be written.
     fn finish(&mut self) -> Result<Option<Finished>, Error> {
-        if self.is_in_place() && self.temporary.is_none() {
+        if self.is_unwritten() {
             return Ok(None);
         }
         self.start()?;

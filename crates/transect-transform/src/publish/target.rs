@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub(super) there: Option<Attributes>,
     /// It is the input: nobody else may have changed it at the end.
     is_input: bool,
+    /// It was judged. An input that nothing changes need not be.
+    judged: bool,
 }
 
 impl Target {
@@ -51,14 +53,25 @@ impl Target {
             Existing::InPlace if !is_input => return unfit(Unfit::NotInput),
             Existing::Replace | Existing::InPlace => {}
         }
-        match there.nlink() {
-            Some(names @ 2..) if !options.break_links => return unfit(Unfit::ManyNames(names)),
-            _ => {}
+        let end = end_of(path, &there, options)?;
+        Ok(Self { path: end, there: Some(there), is_input, judged: true })
+    }
+
+    /// Returns an input that is to be changed in place, if it comes to that: it is looked at when the
+    /// first difference is met. Most files of a tree that is in order already have none.
+    pub(super) fn of_input(source: &Source) -> Self {
+        let path = source.path().to_owned();
+        Self { path, there: Some(*source.attributes()), is_input: true, judged: false }
+    }
+
+    /// Judges what was not judged yet: something is going to be written.
+    pub(super) fn judge(&mut self, options: &ReplaceOptions) -> Result<(), Error> {
+        if let (false, Some(there)) = (self.judged, &self.there) {
+            self.verify_unchanged()?;
+            self.path = end_of(&self.path, there, options)?;
+            self.judged = true;
         }
-        // The file is replaced, not the link that leads to it.
-        let end = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
-        let end = end.map_err(Error::system(Operation::Replace, path))?;
-        Ok(Self { path: end, there: Some(there), is_input })
+        Ok(())
     }
 
     /// Returns a target with nothing there.
@@ -68,7 +81,9 @@ impl Target {
         }
         let folder = attributes_at(folder_of(path));
         match folder.map_err(Error::system(Operation::Create, path))?.file_type() {
-            FileType::Directory => Ok(Self { path: path.to_owned(), there: None, is_input: false }),
+            FileType::Directory => {
+                Ok(Self { path: path.to_owned(), there: None, is_input: false, judged: true })
+            }
             _ => {
                 let error = io::ErrorKind::NotADirectory.into();
                 Err(Error::system(Operation::Create, path)(error))
@@ -98,6 +113,20 @@ impl Target {
     /// Returns the error for what came to be there meanwhile.
     pub(super) fn appeared(&self) -> Error {
         Error::unfit(Operation::Replace, &self.path, Unfit::Exists)
+    }
+}
+
+/// Returns the path of the file that is replaced: not that of a link that leads to it. A file with
+/// several names is not, unless that was asked for.
+fn end_of(path: &Path, there: &Attributes, options: &ReplaceOptions) -> Result<PathBuf, Error> {
+    match there.nlink() {
+        Some(names @ 2..) if !options.break_links => {
+            Err(Error::unfit(Operation::Replace, path, Unfit::ManyNames(names)))
+        }
+        _ if path.is_symlink() => {
+            path.canonicalize().map_err(Error::system(Operation::Replace, path))
+        }
+        _ => Ok(path.to_owned()),
     }
 }
 

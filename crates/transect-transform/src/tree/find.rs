@@ -17,6 +17,8 @@ pub struct Input {
     pub path: PathBuf,
     /// Its path below its root; its name, if it is a root itself.
     pub below: PathBuf,
+    /// What it was when it was found.
+    pub file_type: FileType,
     /// Its length in bytes, if it was asked for.
     pub size: Option<u64>,
 }
@@ -88,7 +90,8 @@ impl Sink for Finder {
                 continue;
             }
             let below = below_root(visit.dir, entry.name);
-            self.files.push(Input { path, below, size: entry.attributes.size() });
+            let (file_type, size) = (entry.file_type(), entry.attributes.size());
+            self.files.push(Input { path, below, file_type, size });
         }
         Flow::Continue
     }

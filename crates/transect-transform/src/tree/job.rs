@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
+use transect::FileType;
+
 use super::Input;
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passed, Passes};
 use crate::publish::{Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept};
+use crate::source::Source;
 use crate::step::{Shape, Step};
 use crate::system;
 use crate::whole_file::pass;
@@ -277,7 +280,11 @@ impl<'a> Worker<'a> {
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
-        pass(&input.path, target, step, &mut self.passes, self.job.replace_options())
+        let source = match input.file_type {
+            FileType::File => Source::open_listed(&input.path),
+            _ => Source::open(&input.path),
+        };
+        pass(source?, target, step, &mut self.passes, self.job.replace_options())
     }
 
     /// Puts what waits in its places, and reports it.

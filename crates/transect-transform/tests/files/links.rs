@@ -108,3 +108,14 @@ fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_inpu
         std::fs::remove_file(file).unwrap();
     }
 }
+
+#[test]
+fn a_file_of_many_names_that_would_not_change_is_in_nobodys_way() {
+    let temp = TempDir::new();
+    let path = temp.join("file");
+    std::fs::write(&path, "TEXT").unwrap();
+    std::fs::hard_link(&path, temp.join("other")).unwrap();
+    let report = in_place(&path, &mut Upper).unwrap();
+    assert!(!report.published.unwrap().written);
+    assert_eq!(report.passed.changed, Some(false));
+}
