@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use transect::FileType;
-
 use crate::chain::Chain;
 use crate::error::Error;
 use crate::manifest::{Algorithm, Line};
@@ -35,7 +33,7 @@ pub fn verify(
     };
     for (steps, lines) in kinds {
         let chain: Chain = steps.parse().expect("BUG: digests are steps");
-        let inputs: Vec<Input> = lines.iter().map(|line| input(line)).collect();
+        let inputs: Vec<Input> = lines.iter().map(|line| Input::new(&line.name)).collect();
         let mut of_input = lines.iter();
         job.run(&chain, &inputs, &mut |_, done| {
             let line = of_input.next().expect("BUG: inputs are told once, in their order");
@@ -55,11 +53,6 @@ fn steps_for(line: &Line) -> String {
     };
     let steps: Vec<_> = Algorithm::ALL.into_iter().filter(may_be).map(Algorithm::step).collect();
     steps.join(" ")
-}
-
-fn input(line: &Line) -> Input {
-    let path = line.name.clone();
-    Input { below: path.clone(), path, file_type: FileType::Unknown, size: None }
 }
 
 #[cfg(test)]

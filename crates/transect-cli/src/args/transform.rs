@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use transect_lab::size;
-use transect_transform::pass::IoMethod;
+use transect_transform::pass::{Holes, IoMethod};
 use transect_transform::publish::Durability;
 
 use super::{FilterArgs, one_of};
@@ -27,7 +27,7 @@ Exit codes: 0 all done; 1 finished, but some files failed, or --check found some
 #[derive(Debug, Args)]
 pub(crate) struct TransformArgs {
     /// What to do, such as eol=lf, then the files and directories to do it to
-    #[arg(value_name = "STEP|PATH", required_unless_present = "steps")]
+    #[arg(value_name = "STEP|PATH", required_unless_present_any = ["steps", "new_key"])]
     pub(crate) words: Vec<OsString>,
     /// Replace every file by its result, if that is another
     #[arg(short = 'i', long, conflicts_with_all = ["output", "check"])]
@@ -58,6 +58,10 @@ pub(crate) struct TransformArgs {
     /// Read every result back from the device before it is put in its place, and compare
     #[arg(long)]
     pub(crate) read_back: bool,
+    /// Whether runs of zeros are holes, which occupy nothing: as in the input, wherever there can be
+    /// some, or nowhere
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HolesOf::Keep)]
+    pub(crate) holes: HolesOf,
     /// How files are read and written; by default chosen for each
     #[arg(long, value_name = "METHOD", value_parser = method_parser())]
     pub(crate) method: Option<IoMethod>,
@@ -80,6 +84,9 @@ pub(crate) struct TransformArgs {
     /// List the steps
     #[arg(long)]
     pub(crate) steps: bool,
+    /// Make a new key for encrypt=FILE and decrypt=FILE
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    pub(crate) new_key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 }
@@ -98,6 +105,24 @@ impl From<SyncWhat> for Durability {
             SyncWhat::None => Self::None,
             SyncWhat::File => Self::File,
             SyncWhat::Batch => Self::Batch,
+        }
+    }
+}
+
+/// What becomes of runs of zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HolesOf {
+    Keep,
+    Make,
+    Fill,
+}
+
+impl From<HolesOf> for Holes {
+    fn from(holes: HolesOf) -> Self {
+        match holes {
+            HolesOf::Keep => Self::Keep,
+            HolesOf::Make => Self::Make,
+            HolesOf::Fill => Self::Fill,
         }
     }
 }

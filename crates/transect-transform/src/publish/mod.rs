@@ -123,8 +123,9 @@ impl Replacement {
         source: Option<&Source>,
         options: ReplaceOptions,
     ) -> Result<Self, Error> {
-        let in_place = source
-            .filter(|source| options.existing == Existing::InPlace && source.path() == target);
+        let in_place = source.filter(|source| {
+            options.existing == Existing::InPlace && source.path().as_os_str() == target.as_os_str()
+        });
         let target = match in_place {
             Some(input) => Target::of_input(input),
             None => Target::look_at(target, source, &options)?,

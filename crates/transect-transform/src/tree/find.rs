@@ -1,6 +1,5 @@
 //! Which files there are.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use transect::{
@@ -15,12 +14,29 @@ use crate::publish::is_temporary;
 pub struct Input {
     /// Its path: that of its root as it was given, and the names below.
     pub path: PathBuf,
-    /// Its path below its root; its name, if it is a root itself.
-    pub below: PathBuf,
+    /// How many names lie below its root; 0 if it is a root itself.
+    pub depth: u32,
     /// What it was when it was found.
     pub file_type: FileType,
     /// Its length in bytes, if it was asked for.
     pub size: Option<u64>,
+}
+
+impl Input {
+    /// Returns a file of which nothing is known but its path.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), depth: 0, file_type: FileType::Unknown, size: None }
+    }
+
+    /// Returns its path below its root; its name, if it is a root itself.
+    pub fn below(&self) -> &Path {
+        let mut above = self.path.components();
+        let names = self.depth.max(1) as usize;
+        // What is left when all before the last names is gone.
+        let before = above.clone().count().saturating_sub(names);
+        above.by_ref().take(before).for_each(drop);
+        above.as_path()
+    }
 }
 
 /// What a walk for inputs found.
@@ -89,9 +105,9 @@ impl Sink for Finder {
                 self.leftovers.push(path);
                 continue;
             }
-            let below = below_root(visit.dir, entry.name);
+            let depth = visit.dir.entry_depth();
             let (file_type, size) = (entry.file_type(), entry.attributes.size());
-            self.files.push(Input { path, below, file_type, size });
+            self.files.push(Input { path, depth, file_type, size });
         }
         Flow::Continue
     }
@@ -116,13 +132,23 @@ impl Sink for Finder {
     }
 }
 
-/// Returns the path of an entry below its root.
-fn below_root(dir: &Dir<()>, name: &OsStr) -> PathBuf {
-    if dir.is_top() {
-        // `..` has no name, and is no file.
-        return Path::new(name).file_name().unwrap_or(name).into();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_below_a_root_is_told_by_its_depth() {
+        for (path, depth, below) in [
+            ("root/a/b", 2, "a/b"),
+            ("./a", 1, "a"),
+            ("../../x/a/b", 2, "a/b"),
+            ("/a/b", 2, "a/b"),
+            ("/a", 1, "a"),
+            ("some/file", 0, "file"),
+            ("file", 0, "file"),
+        ] {
+            let input = Input { depth, ..Input::new(path) };
+            assert_eq!(input.below(), Path::new(below), "{path}");
+        }
     }
-    let names: Vec<&OsStr> =
-        dir.ancestors().filter(|dir| dir.depth() > Some(0)).map(Dir::name).collect();
-    names.into_iter().rev().chain([name]).collect()
 }

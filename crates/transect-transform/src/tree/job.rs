@@ -112,8 +112,8 @@ impl Job {
         };
         let mut by_target: HashMap<&Path, &Path> = HashMap::with_capacity(inputs.len());
         for input in inputs {
-            if let Some(other) = by_target.insert(&input.below, &input.path) {
-                let path = folder.join(&input.below);
+            if let Some(other) = by_target.insert(input.below(), &input.path) {
+                let path = folder.join(input.below());
                 return Err(Error::SameTarget { path, inputs: [other.into(), input.path.clone()] });
             }
         }
@@ -167,7 +167,7 @@ impl Job {
             To::InPlace => Some(input.path.clone()),
             To::File(file) => Some(file.clone()),
             To::Folder(folder) => {
-                let target = folder.join(&input.below);
+                let target = folder.join(input.below());
                 let above = target.parent().unwrap_or(folder);
                 std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
                 Some(target)

@@ -26,7 +26,7 @@ fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, Done)> {
     let mut outcomes = Vec::new();
     let mut job = job.clone();
     job.passes.text_only = chain.is_for_text();
-    job.run(&chain, inputs, &mut |input, done| outcomes.push((input.below.clone(), done)));
+    job.run(&chain, inputs, &mut |input, done| outcomes.push((input.below().to_owned(), done)));
     outcomes
 }
 
@@ -170,7 +170,7 @@ fn leftovers_of_the_killed_are_no_inputs() {
         std::fs::write(temp.join(name), name).unwrap();
     }
     let Found { files, leftovers, .. } = find(ScanOptions::new([temp.path()]), false).unwrap();
-    let names: Vec<_> = files.iter().map(|file| file.below.to_str().unwrap()).collect();
+    let names: Vec<_> = files.iter().map(|file| file.below().to_str().unwrap()).collect();
     assert_eq!(names, [".own.transect", "file"]);
     assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
 }
@@ -183,7 +183,7 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     std::os::unix::fs::symlink("file", temp.join("link")).unwrap();
     assert_eq!(inputs(temp.path()).len(), 1);
     let named = inputs(&temp.join("link"));
-    assert_eq!(named[0].below, Path::new("link"));
+    assert_eq!(named[0].below(), Path::new("link"));
     run(&job(To::InPlace, 1, Durability::None), "case=upper", &named);
     assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"TEXT");
     assert!(temp.join("link").is_symlink());

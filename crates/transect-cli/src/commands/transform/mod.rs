@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step};
-use transect_transform::steps::STEPS;
+use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, To, find};
 
 use crate::args::TransformArgs;
@@ -30,6 +30,10 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     if args.steps {
         return list_steps();
     }
+    if let Some(file) = &args.new_key {
+        create_key_file(file)?;
+        return Ok(End::Complete);
+    }
     let Words { chain, paths } =
         Words::parse(&args.words).map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
     let read = Arc::new(AtomicU64::new(0));
@@ -37,6 +41,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         method: args.method,
         block: args.block,
         text_only: chain.is_for_text() && !args.binary,
+        holes: args.holes.into(),
         read_back: args.read_back,
         cancel: cancel_on_signal()?,
         progress: Some(Arc::clone(&read)),

@@ -208,20 +208,20 @@ impl<'a> Report<'a> {
         if !digests.is_empty() {
             return digests;
         }
-        let path = quote::for_terminal(input.path.as_os_str());
-        if self.looks && fate == Fate::Looked {
-            return others(findings, &path).into_bytes();
+        let is_news = matches!(fate, Fate::Changed | Fate::WouldChange);
+        let prints_findings = self.looks && fate == Fate::Looked;
+        if self.detail != Detail::Everything && !prints_findings {
+            let tells = is_news && self.detail == Detail::Changes;
+            return if tells { path_line(&input.path) } else { Vec::new() };
         }
-        let line = match (self.detail, fate) {
-            (Detail::Changes, Fate::Changed | Fate::WouldChange) => return path_line(&input.path),
-            (Detail::Everything, Fate::Written) => {
+        let path = quote::for_terminal(input.path.as_os_str());
+        let line = match fate {
+            _ if prints_findings => others(findings, &path),
+            Fate::Written => {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
-            (Detail::Everything, Fate::Skipped(Skip::Binary)) => {
-                format!("skipped (binary) {path}")
-            }
-            (Detail::Everything, fate) => format!("{} {path}", status(fate)),
-            _ => return Vec::new(),
+            Fate::Skipped(Skip::Binary) => format!("skipped (binary) {path}"),
+            fate => format!("{} {path}", status(fate)),
         };
         (line + "\n").into_bytes()
     }
@@ -391,7 +391,7 @@ pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<
 /// Returns a line with findings that are no digests.
 fn others(findings: &[Finding], path: &str) -> String {
     let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
-    format!("{path}: {}\n", values.join(", "))
+    format!("{path}: {}", values.join(", "))
 }
 
 fn json_line(input: &Input, done: &Done) -> String {
