@@ -4,7 +4,7 @@ use transect::Cancel;
 
 use super::block::Block;
 use super::copy::Copier;
-use super::holes::{Holes, leading};
+use super::holes::{Holes, append_around};
 use super::outlet::Writer;
 use super::{LARGE_BLOCK, check};
 use crate::error::{Error, Operation};
@@ -66,19 +66,6 @@ impl<'a> FileWriter<'a> {
         }
         Ok(())
     }
-
-    fn write_around_holes(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
-        while !bytes.is_empty() {
-            let zeros = leading(bytes, self.out.length(), true);
-            if zeros > 0 {
-                self.out.skip(zeros as u64)?;
-            }
-            let data = leading(&bytes[zeros..], self.out.length(), false);
-            self.out.append(&bytes[zeros..zeros + data])?;
-            bytes = &bytes[zeros + data..];
-        }
-        Ok(())
-    }
 }
 
 impl Writer for FileWriter<'_> {
@@ -97,6 +84,6 @@ impl Writer for FileWriter<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.around_holes { self.write_around_holes(bytes) } else { self.out.append(bytes) }
+        if self.around_holes { append_around(self.out, bytes) } else { self.out.append(bytes) }
     }
 }

@@ -14,7 +14,7 @@ use crate::source::{At, Source, fill};
 use crate::system;
 
 /// A hole of this size can be one on every file system; smaller ones are none.
-pub(super) const PAGE: usize = 4096;
+const PAGE: usize = 4096;
 
 /// What becomes of runs of zeros in a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,20 @@ pub enum Holes {
     /// Nothing is a hole: zeros are written, and room is made for them. In place, room is made for
     /// the holes of a result equal to the input, where the system can do that.
     Fill,
+}
+
+/// Appends to a result, with a hole in the place of every page of zeros.
+pub(super) fn append_around(out: &mut Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+    while !bytes.is_empty() {
+        let zeros = leading(bytes, out.length(), true);
+        if zeros > 0 {
+            out.skip(zeros as u64)?;
+        }
+        let data = leading(&bytes[zeros..], out.length(), false);
+        out.append(&bytes[zeros..zeros + data])?;
+        bytes = &bytes[zeros + data..];
+    }
+    Ok(())
 }
 
 /// Makes or fills the holes of an input that stays what it is.
@@ -115,7 +129,7 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 /// Returns how many of the first bytes lie in pages that are all zeros, or that are not. Bytes are
 /// cut where pages of the file end, of which the first begins before `offset`.
-pub(super) fn leading(bytes: &[u8], offset: u64, zeros: bool) -> usize {
+fn leading(bytes: &[u8], offset: u64, zeros: bool) -> usize {
     let first = PAGE - (offset % PAGE as u64) as usize;
     let mut length = 0;
     while length < bytes.len() {
