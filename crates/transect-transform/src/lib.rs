@@ -17,6 +17,7 @@ pub mod out;
 pub mod pass;
 pub mod publish;
 mod source;
+pub mod split;
 pub mod step;
 pub mod steps;
 mod stream;

@@ -17,17 +17,18 @@ fn tree(env: &TestEnv) {
     env.text("src/b.c", "one\n");
     env.text("src/deep/bin", "\0\r\n");
     env.text("src/deep/c.h", "three\r\n");
-    std::os::unix::fs::symlink("a.c", env.path("src/link")).unwrap();
+    std::os::unix::fs::symlink("a.c", env.path("src/link")).expect("a link");
 }
 
 fn content(env: &TestEnv, path: &str) -> String {
-    String::from_utf8(fs::read(env.path(path)).unwrap()).unwrap()
+    String::from_utf8(fs::read(env.path(path)).expect("a file")).expect("text")
 }
 
 fn names(env: &TestEnv, dir: &str) -> Vec<String> {
-    let entries = fs::read_dir(env.path(dir)).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries = fs::read_dir(env.path(dir)).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
     names.sort();
     names
 }
@@ -297,8 +298,8 @@ fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     command.args(["transform", "case=upper", "-o", "target", "--force"]).stdin(Stdio::piped());
     let mut running = Running::start(&mut command);
-    let mut input = running.child.stdin.take().unwrap();
-    input.write_all(&[b'x'; 200_000]).unwrap();
+    let mut input = running.child.stdin.take().expect("a pipe");
+    input.write_all(&[b'x'; 200_000]).expect("a reader");
     wait_until("the temporary file is there", || names(env, "").len() == 2);
     (running, input)
 }

@@ -36,7 +36,7 @@ pub enum Holes {
 }
 
 /// Appends to a result, with a hole in the place of every page of zeros.
-pub(super) fn append_around(out: &mut Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn append_around(out: &mut Replacement, mut bytes: &[u8]) -> Result<(), Error> {
     while !bytes.is_empty() {
         let zeros = leading(bytes, out.length(), true);
         if zeros > 0 {

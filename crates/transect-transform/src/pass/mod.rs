@@ -26,6 +26,7 @@ use block::Block;
 use copy::Copier;
 use file_writer::FileWriter;
 pub use holes::Holes;
+pub(crate) use holes::append_around;
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use streams::{StreamInput, StreamWriter};
@@ -39,7 +40,7 @@ use crate::source::Source;
 use crate::step::{Finding, Shape, Step};
 
 /// The block for large files: larger ones are not faster, and leave the processor's cache.
-const LARGE_BLOCK: usize = 256 << 10;
+pub(crate) const LARGE_BLOCK: usize = 256 << 10;
 
 /// The block for files below [`LARGE_FILE`]: less memory is touched.
 const SMALL_BLOCK: usize = 128 << 10;
@@ -204,7 +205,7 @@ fn count(progress: Option<&AtomicU64>, bytes: usize) {
 }
 
 /// Hears a request to stop.
-fn check(cancel: &Cancel, source: &Source) -> Result<(), Error> {
+pub(crate) fn check(cancel: &Cancel, source: &Source) -> Result<(), Error> {
     if cancel.is_cancelled() {
         return Err(Error::Cancelled { path: source.path().to_owned() });
     }

@@ -29,6 +29,8 @@ enum Member {
 /// Until [`Batch::publish`] all targets are what they were. Dropping a batch removes what waits.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// Whether the results may be in their places before a device has them.
+    unsynced: bool,
     members: Vec<Member>,
     file_systems: HashMap<u64, Option<FileSystem>>,
 }
@@ -37,6 +39,12 @@ impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns an empty batch that waits for no device ([`Durability::None`]): only that all results
+    /// are complete before the first is put in its place.
+    pub fn unsynced() -> Self {
+        Self { unsynced: true, ..Self::default() }
     }
 
     /// Returns how many results it has.
@@ -60,7 +68,7 @@ impl Batch {
             self.members.push(Member::Settled(result.unwritten()));
             return Ok(());
         }
-        let device = self.device_of(result.path())?;
+        let device = if self.unsynced { 0 } else { self.device_of(result.path())? };
         self.members.push(match result.finish()? {
             Some(finished) => Member::Waiting(device, finished),
             None => Member::Settled(result.unwritten()),
@@ -93,6 +101,7 @@ impl Batch {
         for member in self.members {
             let outcome = match member {
                 Member::Settled(published) => Ok(published),
+                Member::Waiting(_, finished) if self.unsynced => finished.put_in_place(),
                 Member::Waiting(device, finished) => {
                     sync(&finished, synced.get(&device).and_then(Option::as_ref))
                         .and_then(|()| finished.put_in_place())
@@ -100,6 +109,7 @@ impl Batch {
             };
             if let Ok(published) = &outcome
                 && published.written
+                && !self.unsynced
             {
                 let folder = folder_of(&published.path).to_owned();
                 folders.entry(folder).or_default().push(outcomes.len());

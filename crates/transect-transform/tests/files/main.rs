@@ -8,6 +8,7 @@ mod encrypted;
 mod links;
 mod passes;
 mod replacing;
+mod split;
 mod support;
 #[cfg(target_os = "linux")]
 mod system;

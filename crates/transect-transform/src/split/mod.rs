@@ -1,0 +1,210 @@
+//! A file in parts, and the file made of them again.
+//!
+//! ```text
+//! NAME ── split ─► NAME.000001  NAME.000002 ...  NAME.parts ── join ─► NAME
+//! ```
+//!
+//! Parts are put in their places when all are complete, and the manifest after them: where there is
+//! none, the split came to no end. Joining reads every part once, and publishes nothing that is not,
+//! part by part and as a whole, what was split.
+
+mod join;
+mod manifest;
+
+use std::ffi::OsString;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+pub use join::{Joined, join};
+use manifest::Manifest;
+use transect::Cancel;
+
+use crate::error::Error;
+use crate::manifest::Line;
+use crate::pass::{LARGE_BLOCK, append_around, check};
+use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
+use crate::source::Source;
+use crate::step::Refusal;
+
+/// What the name of the manifest ends with.
+pub const MANIFEST: &str = ".parts";
+
+/// Parts have at least so many digits, so that their names are in order when they are sorted.
+const DIGITS: usize = 6;
+
+/// What came of splitting a file.
+#[derive(Debug)]
+pub struct Split {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// The parts, in order.
+    pub parts: Vec<PathBuf>,
+    /// The length of the file.
+    pub size: u64,
+    /// The BLAKE3 digest of the file, in hexadecimal.
+    pub digest: String,
+}
+
+/// Splits a file into parts of `part` bytes, the last of which may be shorter: `target` with a dot
+/// and a number behind it, and the manifest with [`MANIFEST`]. An empty file has no parts. Holes stay
+/// holes. A file whose size the system does not tell is refused as one that changes.
+///
+/// `options` are about every part and the manifest; [`Existing::InPlace`] is nothing that can be.
+///
+/// # Errors
+/// Something is in the way of a part or of the manifest, which is found before anything is written;
+/// the file changed; somebody asked to stop; or whatever the system says. What was not there before
+/// is not there afterwards; but parts of an earlier split that were to be replaced may have been.
+pub fn split(
+    input: &Path,
+    target: &Path,
+    part: NonZeroU64,
+    options: ReplaceOptions,
+    cancel: &Cancel,
+) -> Result<Split, Error> {
+    let source = Source::open(input)?;
+    let mut parts = Parts::begin(&source, target, part, options)?;
+    let listing = Replacement::begin(&with_suffix(target, MANIFEST), Some(&source), options)?;
+    let batch = parts.write(cancel)?;
+    let Parts { lines, whole, .. } = parts;
+    source.verify_unchanged()?;
+    let size = source.size();
+    drop(source);
+
+    let parts = publish(batch, options.existing)?;
+    let manifest = Manifest { size, part, digest: whole.finalize().to_hex().to_string(), lines };
+    let written = write_manifest(listing, &manifest);
+    let path = written.inspect_err(|_| remove(&parts, options.existing))?;
+    Ok(Split { manifest: path, parts, size, digest: manifest.digest })
+}
+
+/// The parts of a file on their way.
+struct Parts<'a> {
+    source: &'a Source,
+    /// Each with its length.
+    results: Vec<(Replacement, u64)>,
+    durability: Durability,
+    lines: Vec<Line>,
+    whole: blake3::Hasher,
+}
+
+impl<'a> Parts<'a> {
+    /// Looks at where all parts are to be, and makes nothing.
+    fn begin(
+        source: &'a Source,
+        target: &Path,
+        part: NonZeroU64,
+        options: ReplaceOptions,
+    ) -> Result<Self, Error> {
+        let count = source.size().div_ceil(part.get());
+        let digits = count.to_string().len().max(DIGITS);
+        let each = ReplaceOptions { durability: Durability::Batch, ..options };
+        let begin = |at: u64| {
+            let path = with_suffix(target, &format!(".{:0digits$}", at + 1));
+            let length = part.get().min(source.size() - at * part.get());
+            Ok((Replacement::begin(&path, Some(source), each)?, length))
+        };
+        let results = (0..count).map(begin).collect::<Result<_, _>>()?;
+        let whole = blake3::Hasher::new();
+        Ok(Self { source, results, durability: options.durability, lines: Vec::new(), whole })
+    }
+
+    /// Writes all parts, which then wait to be put in their places together.
+    fn write(&mut self, cancel: &Cancel) -> Result<Batch, Error> {
+        let mut batch = match self.durability {
+            Durability::None => Batch::unsynced(),
+            Durability::File | Durability::Batch => Batch::new(),
+        };
+        let mut block = vec![0; LARGE_BLOCK];
+        for (mut result, length) in std::mem::take(&mut self.results) {
+            let digest = self.part(&mut result, length, &mut block, cancel)?;
+            let name = result.path().file_name().expect("BUG: it was looked at, and has a name");
+            self.lines.push(Line::new(digest.to_hex().as_str(), name));
+            batch.add(result)?;
+        }
+        // More than its size told of: it grows, or the system makes it up.
+        if self.source.fill(&mut block[..1])? > 0 {
+            return Err(Error::Changed { path: self.source.path().to_owned() });
+        }
+        Ok(batch)
+    }
+
+    fn part(
+        &mut self,
+        result: &mut Replacement,
+        length: u64,
+        block: &mut [u8],
+        cancel: &Cancel,
+    ) -> Result<blake3::Hash, Error> {
+        let sparse = self.source.is_sparse();
+        if !sparse {
+            result.reserve(length)?;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut left = length;
+        while left > 0 {
+            check(cancel, self.source)?;
+            let size = left.min(block.len() as u64) as usize;
+            let read = self.source.fill(&mut block[..size])?;
+            let bytes = &block[..read];
+            if read < size {
+                return Err(Error::Changed { path: self.source.path().to_owned() });
+            }
+            hasher.update(bytes);
+            self.whole.update(bytes);
+            if sparse {
+                append_around(result, bytes)?
+            } else {
+                result.append(bytes)?
+            }
+            left -= read as u64;
+        }
+        Ok(hasher.finalize())
+    }
+}
+
+/// Puts all parts in their places, or none where nothing was.
+fn publish(batch: Batch, existing: Existing) -> Result<Vec<PathBuf>, Error> {
+    let (mut parts, mut failed) = (Vec::new(), None);
+    for outcome in batch.publish() {
+        match outcome {
+            Ok(published) => parts.push(published.path),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match failed {
+        None => Ok(parts),
+        Some(error) => {
+            remove(&parts, existing);
+            Err(error)
+        }
+    }
+}
+
+/// Takes parts away that are of no use alone. What may have been there before stays.
+fn remove(parts: &[PathBuf], existing: Existing) {
+    if existing == Existing::Keep {
+        for part in parts {
+            // What went wrong first is what is told.
+            let _ = std::fs::remove_file(part);
+        }
+    }
+}
+
+fn write_manifest(mut listing: Replacement, manifest: &Manifest) -> Result<PathBuf, Error> {
+    listing.append(&manifest.to_bytes())?;
+    Ok(listing.publish()?.path)
+}
+
+/// Returns a path with something behind its name.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut whole = OsString::from(path);
+    whole.push(suffix);
+    whole.into()
+}
+
+/// Returns the error of what a manifest or a part holds.
+fn refused(path: &Path, reason: impl Into<String>) -> Error {
+    let refusal = Refusal::whole(reason);
+    Error::Refused { path: path.to_owned(), refusal }
+}

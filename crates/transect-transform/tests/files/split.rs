@@ -1,0 +1,288 @@
+//! Files in parts, and made of them again.
+
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::prelude::*;
+use transect::Cancel;
+use transect_testkit::{TempDir, loudly_skip};
+use transect_transform::publish::{Durability, Existing, ReplaceOptions};
+use transect_transform::split::{Joined, Split, join, split};
+use transect_transform::{Error, Source};
+
+use crate::support::{existing, message, names, text};
+
+fn in_parts(input: &Path, part: u64, options: ReplaceOptions) -> Result<Split, Error> {
+    split(input, input, NonZeroU64::new(part).unwrap(), options, &Cancel::new())
+}
+
+fn joined(manifest: &Path, target: &Path) -> Result<Joined, Error> {
+    join(manifest, target, ReplaceOptions::default(), &Cancel::new())
+}
+
+/// A file of ten bytes in parts of four.
+struct Ten {
+    temp: TempDir,
+    target: PathBuf,
+}
+
+impl Ten {
+    fn new() -> Self {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "0123456789").unwrap();
+        in_parts(&temp.join("file"), 4, ReplaceOptions::default()).unwrap();
+        let target = temp.join("again");
+        Self { temp, target }
+    }
+
+    fn part(&self, number: u32) -> PathBuf {
+        self.temp.join(format!("file.00000{number}"))
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.temp.join("file.parts")
+    }
+
+    /// Joins what must not be joined, and returns why.
+    fn refused(&self) -> String {
+        let before = names(self.temp.path());
+        let why = message(joined(&self.manifest(), &self.target));
+        assert_eq!(names(self.temp.path()), before, "nothing is left");
+        why
+    }
+}
+
+#[test]
+fn a_file_is_the_same_in_parts_and_joined() {
+    for (size, part, count) in [
+        (0, 1, 0),
+        (1, 1, 1),
+        (10, 4, 3),
+        (8, 4, 2),
+        (10, 1000, 1),
+        (1_000_000, 300_000, 4),
+        (600_000, 262_144, 3),
+    ] {
+        for durability in [Durability::None, Durability::File] {
+            let temp = TempDir::new();
+            let (file, again) = (temp.join("file"), temp.join("again"));
+            let bytes = text(size);
+            std::fs::write(&file, &bytes).unwrap();
+            let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+            let made = in_parts(&file, part, options).unwrap();
+            let expected: Vec<_> =
+                (1..=count).map(|at| temp.join(format!("file.{at:06}"))).collect();
+            assert_eq!(made.parts, expected);
+            assert_eq!(made.manifest, temp.join("file.parts"));
+            assert_eq!(made.digest, blake3::hash(&bytes).to_hex().as_str());
+            let all: Vec<_> = expected.iter().map(|path| std::fs::read(path).unwrap()).collect();
+            assert!(all.concat() == bytes);
+            assert!(all.iter().rev().skip(1).all(|bytes| bytes.len() as u64 == part));
+            let joined = joined(&made.manifest, &again).unwrap();
+            assert_eq!((joined.parts, joined.size), (count, size as u64));
+            assert_eq!(joined.digest, made.digest);
+            assert!(std::fs::read(&again).unwrap() == bytes);
+            assert_eq!(names(temp.path()).len(), count + 3, "{:?}", names(temp.path()));
+        }
+    }
+}
+
+#[test]
+fn a_part_that_is_missing_or_not_what_it_was_is_named() {
+    let ten = Ten::new();
+    std::fs::remove_file(ten.part(2)).unwrap();
+    let why = ten.refused();
+    assert!(why.starts_with(&format!("cannot read '{}': ", ten.part(2).display())), "{why}");
+    for (bytes, expected) in [
+        ("456", "it has 3 bytes, and should have 4"),
+        ("45678", "it has 5 bytes, and should have 4"),
+        ("", "it has 0 bytes, and should have 4"),
+        ("4568", "its BLAKE3 digest is not the one it should be"),
+    ] {
+        std::fs::write(ten.part(2), bytes).unwrap();
+        let path = ten.part(2);
+        assert_eq!(ten.refused(), format!("cannot transform '{}': {expected}", path.display()));
+    }
+    // Two parts in each other's places.
+    std::fs::write(ten.part(2), "0123").unwrap();
+    std::fs::write(ten.part(1), "4567").unwrap();
+    let why = ten.refused();
+    assert!(why.contains("file.000001': its BLAKE3 digest is not"), "{why}");
+    std::fs::write(ten.part(1), "0123").unwrap();
+    std::fs::write(ten.part(2), "4567").unwrap();
+    joined(&ten.manifest(), &ten.target).unwrap();
+    assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");
+}
+
+#[test]
+fn a_manifest_in_another_order_or_of_another_file_is_refused() {
+    let ten = Ten::new();
+    let right = std::fs::read_to_string(ten.manifest()).unwrap();
+    let mut lines: Vec<_> = right.lines().collect();
+    lines.swap(4, 5);
+    std::fs::write(ten.manifest(), lines.join("\n")).unwrap();
+    let expected = format!(
+        "cannot transform '{}': its parts are what it says, but make another file than it says",
+        ten.manifest().display()
+    );
+    assert_eq!(ten.refused(), expected);
+    let digest = blake3::hash(b"0123456789").to_hex();
+    let other = right.replace(digest.as_str(), &"0".repeat(64));
+    std::fs::write(ten.manifest(), other).unwrap();
+    assert_eq!(ten.refused(), expected);
+    let elsewhere = right.replace("file.000002", "../file.000002");
+    std::fs::write(ten.manifest(), elsewhere).unwrap();
+    assert!(ten.refused().ends_with("'../file.000002' is not beside it"));
+    // Whoever made its lines end otherwise made no other manifest of it.
+    std::fs::write(ten.manifest(), right.replace('\n', "\r\n")).unwrap();
+    joined(&ten.manifest(), &ten.target).unwrap();
+}
+
+#[test]
+fn what_is_in_the_way_is_found_before_anything_is_written() {
+    let ten = Ten::new();
+    let before = names(ten.temp.path());
+    let file = ten.temp.join("file");
+    std::fs::write(&file, "abcdefghij").unwrap();
+    for there in [Some(ten.part(3)), Some(ten.manifest()), None] {
+        for number in 1..=3 {
+            let _ = std::fs::remove_file(ten.part(number));
+        }
+        let _ = std::fs::remove_file(ten.manifest());
+        if let Some(there) = &there {
+            std::fs::write(there, "mine").unwrap();
+        }
+        let made = in_parts(&file, 4, ReplaceOptions::default());
+        match there {
+            Some(there) => {
+                let expected = format!("cannot replace '{}': it exists already", there.display());
+                assert_eq!(message(made), expected);
+                assert_eq!(std::fs::read(&there).unwrap(), b"mine");
+                assert_eq!(names(ten.temp.path()).len(), 2);
+            }
+            None => assert_eq!(made.unwrap().parts.len(), 3),
+        }
+    }
+    // And replaced, where that is allowed: by a split of the same parts, then by one of fewer.
+    std::fs::write(&file, "ABCDEFGHIJ").unwrap();
+    in_parts(&file, 4, existing(Existing::Replace)).unwrap();
+    assert_eq!(names(ten.temp.path()), before);
+    in_parts(&file, 5, existing(Existing::Replace)).unwrap();
+    assert_eq!(joined(&ten.manifest(), &ten.target).unwrap().parts, 2);
+    assert_eq!(std::fs::read(&ten.target).unwrap(), b"ABCDEFGHIJ");
+    // A target that is there, and one that is a part.
+    assert!(ten.refused().ends_with("it exists already"));
+    let replace = existing(Existing::Replace);
+    for target in [ten.part(2), ten.manifest()] {
+        let refused = message(join(&ten.manifest(), &target, replace, &Cancel::new()));
+        assert!(refused.ends_with("it is the input itself"), "{refused}");
+    }
+    join(&ten.manifest(), &ten.target, replace, &Cancel::new()).unwrap();
+}
+
+#[test]
+fn who_is_stopped_leaves_nothing() {
+    let ten = Ten::new();
+    let stopped = Cancel::new();
+    stopped.cancel();
+    let before = names(ten.temp.path());
+    let options = ReplaceOptions::default();
+    let target = ten.temp.join("other");
+    let part = NonZeroU64::new(3).unwrap();
+    let why = message(split(&ten.temp.join("file"), &target, part, options, &stopped));
+    assert!(why.ends_with("stopped"), "{why}");
+    let why = message(join(&ten.manifest(), &ten.target, options, &stopped));
+    assert!(why.ends_with("stopped"), "{why}");
+    assert_eq!(names(ten.temp.path()), before);
+}
+
+#[test]
+fn other_programs_can_check_the_parts() {
+    const TEST: &str = "other_programs_can_check_the_parts";
+    let temp = TempDir::new();
+    // A name that has to be escaped where names can be such.
+    let name = if cfg!(windows) { "a file" } else { "a\\file\nof two lines" };
+    let file = temp.join(name);
+    std::fs::write(&file, text(1000)).unwrap();
+    let made = in_parts(&file, 300, ReplaceOptions::default()).unwrap();
+    let manifest = std::fs::read_to_string(&made.manifest).unwrap();
+    let lines: Vec<_> = manifest.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines.len(), 4);
+    std::fs::write(temp.join("lines"), lines.join("\n") + "\n").unwrap();
+    let check = || {
+        let mut command = Command::new("b3sum");
+        command.args(["--check", "lines"]).current_dir(temp.path()).output()
+    };
+    let Ok(checked) = check() else {
+        return loudly_skip(TEST, "there is no b3sum");
+    };
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    std::fs::write(&made.parts[2], "changed").unwrap();
+    assert!(!check().unwrap().status.success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn holes_stay_holes_in_parts_and_joined() {
+    let temp = TempDir::new();
+    let (file, again) = (temp.join("file"), temp.join("again"));
+    let allocated = |path: &Path| Source::open(path).unwrap().attributes().allocated().unwrap();
+    std::fs::write(&file, "at the beginning").unwrap();
+    File::options().write(true).open(&file).unwrap().set_len(8 << 20).unwrap();
+    if allocated(&file) > 1 << 20 {
+        return loudly_skip("holes_stay_holes_in_parts", "this file system has no holes");
+    }
+    let made = in_parts(&file, 3 << 20, ReplaceOptions::default()).unwrap();
+    assert_eq!(made.parts.len(), 3);
+    assert!(made.parts.iter().all(|part| allocated(part) <= 8192));
+    joined(&made.manifest, &again).unwrap();
+    assert!(allocated(&again) <= 8192, "{}", allocated(&again));
+    assert!(std::fs::read(&again).unwrap() == std::fs::read(&file).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_without_a_size_is_not_split() {
+    let temp = TempDir::new();
+    let part = NonZeroU64::new(10).unwrap();
+    let options = ReplaceOptions::default();
+    let version = Path::new("/proc/version");
+    message(split(version, &temp.join("file"), part, options, &Cancel::new()));
+    assert_eq!(names(temp.path()).len(), 0);
+}
+
+/// A split that is killed when its parts are in their places, but not the manifest.
+#[test]
+fn parts_without_a_manifest_are_not_taken_for_a_file() {
+    let ten = Ten::new();
+    std::fs::remove_file(ten.manifest()).unwrap();
+    let why = ten.refused();
+    assert!(why.starts_with(&format!("cannot read '{}': ", ten.manifest().display())), "{why}");
+    std::fs::write(ten.manifest(), "").unwrap();
+    assert!(ten.refused().ends_with("it does not begin with '# transect split 1'"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn whatever_is_changed_is_noticed(
+        at in any::<prop::sample::Index>(),
+        which in 0..4_usize,
+        bit in 0..8_u32,
+    ) {
+        let ten = Ten::new();
+        let path = [ten.part(1), ten.part(2), ten.part(3), ten.manifest()][which].clone();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1_u8 << bit;
+        std::fs::write(&path, &bytes).unwrap();
+        // A manifest may say the same in other words, such as a digest in capital letters.
+        if joined(&ten.manifest(), &ten.target).is_ok() {
+            prop_assert_eq!(which, 3);
+            prop_assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");
+        }
+    }
+}
