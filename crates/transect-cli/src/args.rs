@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and the man page.
 
+mod cache;
 mod lab;
 mod transform;
 mod verify;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use cache::*;
 pub(crate) use lab::*;
 pub(crate) use transform::*;
 pub(crate) use verify::*;
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),
+    /// Shows how much of files is in memory, and takes it out of there
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Measures every way of walking a tree on this machine
     #[command(subcommand)]
     Lab(LabCommand),

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
+        Some(Command::Cache(command)) => commands::cache::run(command),
         Some(Command::Lab(command)) => commands::lab::run(command),
         Some(Command::Completions(args)) => commands::generate::completions(args),
         Some(Command::Man) => commands::generate::man(),

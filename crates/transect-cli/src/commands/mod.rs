@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod cache;
 pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod lab;

@@ -179,7 +179,7 @@ impl TestEnv {
     }
 
     /// Returns whether what we make belongs to root.
-    fn is_root(&self) -> bool {
+    pub(crate) fn is_root(&self) -> bool {
         fs::metadata(&self.dir).expect("our own directory").uid() == 0
     }
 

@@ -3,8 +3,11 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 8] =
-    ["scan", "list", "transform", "verify", "doctor", "lab", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 9] =
+    ["scan", "list", "transform", "verify", "doctor", "cache", "lab", "completions", "man"];
+
+/// The commands of the cache.
+const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
 const OF_THE_LAB: [&str; 6] = ["list", "run", "compare", "tune", "report", "corpus"];
@@ -19,6 +22,9 @@ fn help_of_every_command_is_as_reviewed() {
     help(&["--help"], "help");
     for command in COMMANDS {
         help(&[command, "--help"], &format!("help-{command}"));
+    }
+    for command in OF_THE_CACHE {
+        help(&["cache", command, "--help"], &format!("help-cache-{command}"));
     }
     for command in OF_THE_LAB {
         help(&["lab", command, "--help"], &format!("help-lab-{command}"));
@@ -44,7 +50,9 @@ fn help_names_every_command() {
 fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
     let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
-    for command in commands.chain(OF_THE_LAB.iter().map(|command| vec!["lab", command])) {
+    let of_the_cache = OF_THE_CACHE.iter().map(|command| vec!["cache", command]);
+    let of_the_lab = OF_THE_LAB.iter().map(|command| vec!["lab", command]);
+    for command in commands.chain(of_the_cache).chain(of_the_lab) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
         transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();

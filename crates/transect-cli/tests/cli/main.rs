@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
+mod cache;
 mod generate;
 mod harness;
 mod help;

@@ -9,7 +9,12 @@ use crate::tree;
 const ESCAPE: u8 = 0x1b;
 
 /// Runs a shell command on a terminal of its own; `None` where there is no `script`.
-fn on_terminal(env: &TestEnv, test: &str, variables: &str, command: &str) -> Option<Output> {
+pub(crate) fn on_terminal(
+    env: &TestEnv,
+    test: &str,
+    variables: &str,
+    command: &str,
+) -> Option<Output> {
     // BSD has a script, too, with other options.
     if env.sh("script --version | grep -q util-linux").code != Some(0) {
         return skip(test, "there is no script of util-linux");

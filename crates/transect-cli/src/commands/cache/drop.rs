@@ -1,0 +1,164 @@
+//! `transect cache drop`: files leave memory, and it is shown that they did.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
+
+use super::{Done, each, known, sum};
+use crate::args::CacheDropArgs;
+use crate::exit::{End, Fatal};
+use crate::output::json::{ErrorEntry, PathEntry};
+use crate::output::units::counted;
+use crate::output::{self, BOLD, DIM, WARN, quote};
+
+/// What became of a file.
+struct Dropped {
+    before: Option<Residency>,
+    after: Option<Residency>,
+    /// Why something of it is still in memory.
+    kept: Option<&'static str>,
+}
+
+pub(crate) fn run(args: &CacheDropArgs) -> Result<End, Fatal> {
+    let done = each(&args.files, drop_file)?;
+    let end = match done.end() {
+        End::Complete if done.files().any(|dropped| dropped.kept.is_some()) => End::Partial,
+        end => end,
+    };
+    if !done.show_errors(&args.files, args.json) {
+        return Ok(end);
+    }
+    let mut text = output::buffer();
+    if args.json {
+        output::write_json(&mut text, &Answer::new(&done, args.files.errors))?;
+    } else {
+        write(&mut text, &done)?;
+    }
+    output::print(text)?;
+    if done.files().any(|dropped| dropped.after.is_none()) {
+        output::hint("what is unknown was dropped all the same, but nothing proves it");
+    }
+    Ok(end)
+}
+
+fn drop_file(file: &File) -> io::Result<Dropped> {
+    let before = told(residency(file))?;
+    drop_pages(file).map_err(|error| {
+        let reason = transect::reason(&error);
+        io::Error::new(error.kind(), format!("it cannot be dropped from memory: {reason}"))
+    })?;
+    let after = told(residency(file))?;
+    let kept = after.filter(|after| after.resident > 0).map(|after| why_kept(file, after));
+    Ok(Dropped { before, after, kept })
+}
+
+/// Takes what is not told as an answer: the pages of such files can be dropped, too.
+fn told(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
+    match answer {
+        Ok(residency) => Ok(Some(residency)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn why_kept(file: &File, after: Residency) -> &'static str {
+    if is_memory_only(file) {
+        "its file system lies in memory"
+    } else if after.dirty.is_some_and(|dirty| dirty > 0) {
+        "it was changed again"
+    } else {
+        "a program has it mapped, or reads it just now"
+    }
+}
+
+fn write(out: &mut impl Write, done: &Done<Dropped>) -> io::Result<()> {
+    writeln!(out, "{BOLD}{:>10} {:>10}{BOLD:#}", "before", "after")?;
+    for row in &done.rows {
+        let Dropped { before, after, kept } = &row.found;
+        let path = quote::for_terminal(row.path.as_os_str());
+        let kept = kept.map_or(String::new(), |kept| format!("  {WARN}{kept}{WARN:#}"));
+        writeln!(out, "{}  {path}{kept}", numbers(resident(before), resident(after)))?;
+    }
+    if done.rows.len() != 1 {
+        let files = counted(done.files().count() as u64, "file", "files");
+        let (before, after) = totals(done);
+        writeln!(out, "{}  {DIM}total of {files}{DIM:#}", numbers(before, after))?;
+    }
+    Ok(())
+}
+
+fn numbers(before: Option<u64>, after: Option<u64>) -> String {
+    format!("{:>10} {:>10}", known(before), known(after))
+}
+
+fn resident(residency: &Option<Residency>) -> Option<u64> {
+    residency.map(|residency| residency.resident)
+}
+
+fn totals(done: &Done<Dropped>) -> (Option<u64>, Option<u64>) {
+    let before = sum(done.files().map(|dropped| resident(&dropped.before)));
+    (before, sum(done.files().map(|dropped| resident(&dropped.after))))
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema: &'static str,
+    complete: bool,
+    interrupted: bool,
+    files: usize,
+    hard_links: usize,
+    resident_before: Option<u64>,
+    resident_after: Option<u64>,
+    file_list: Vec<Entry<'a>>,
+    vanished: u64,
+    errors: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    resident_before: Option<u64>,
+    resident_after: Option<u64>,
+    kept: Option<&'static str>,
+}
+
+impl<'a> Answer<'a> {
+    fn new(done: &'a Done<Dropped>, list_errors: bool) -> Self {
+        let (resident_before, resident_after) = totals(done);
+        Self {
+            schema: "transect.cache.drop/1",
+            complete: done.tally.is_complete() && !done.interrupted,
+            interrupted: done.interrupted,
+            files: done.files().count(),
+            hard_links: done.hard_links(),
+            resident_before,
+            resident_after,
+            file_list: done
+                .rows
+                .iter()
+                .map(|row| Entry {
+                    path: row.path.as_path().into(),
+                    resident_before: resident(&row.found.before),
+                    resident_after: resident(&row.found.after),
+                    kept: row.found.kept,
+                })
+                .collect(),
+            vanished: done.tally.vanished,
+            errors: done.tally.errors,
+            error_list: list_errors.then(|| done.tally.list.iter().map(Into::into).collect()),
+        }
+    }
+}

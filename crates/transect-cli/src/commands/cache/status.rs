@@ -1,0 +1,182 @@
+//! `transect cache status`: how much of each file is in memory.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use transect_sys::residency::{Residency, residency, residency_of_parts};
+
+use super::{Done, each, known, sum, to_terminal};
+use crate::args::CacheStatusArgs;
+use crate::exit::{End, Fatal};
+use crate::output::json::{ErrorEntry, PathEntry};
+use crate::output::units::{bytes, counted};
+use crate::output::{self, BOLD, DIM, quote};
+
+/// How many characters show which parts of a file are in memory.
+const PARTS: usize = 16;
+
+/// What is known of a file.
+struct Status {
+    whole: Residency,
+    /// The file in parts, if somebody can see them.
+    parts: Vec<Residency>,
+}
+
+pub(crate) fn run(args: &CacheStatusArgs) -> Result<End, Fatal> {
+    let with_parts = to_terminal() && !args.json;
+    let done = each(&args.files, |file| {
+        let whole = residency(file)?;
+        let parts = if with_parts { residency_of_parts(file, PARTS)? } else { Vec::new() };
+        Ok(Status { whole, parts })
+    })?;
+    if !done.show_errors(&args.files, args.json) {
+        return Ok(done.end());
+    }
+    let mut text = output::buffer();
+    if args.json {
+        output::write_json(
+            &mut text,
+            &Answer::new(&done, args.min_resident as u64, args.files.errors),
+        )?;
+    } else {
+        write(&mut text, &done, args.min_resident as u64)?;
+    }
+    output::print(text)?;
+    Ok(done.end())
+}
+
+/// Adds up what is known of files, each of them once.
+fn total(done: &Done<Status>) -> Residency {
+    let files = || done.files().map(|status| status.whole);
+    Residency {
+        bytes: files().map(|whole| whole.bytes).sum(),
+        resident: files().map(|whole| whole.resident).sum(),
+        dirty: sum(files().map(|whole| whole.dirty)),
+        writeback: sum(files().map(|whole| whole.writeback)),
+    }
+}
+
+fn write(out: &mut impl Write, done: &Done<Status>, min_resident: u64) -> io::Result<()> {
+    writeln!(out, "{BOLD}{:>10} {:>6} {:>10} {:>10}{BOLD:#}", "resident", "", "size", "dirty")?;
+    for row in &done.rows {
+        let Status { whole, parts } = &row.found;
+        if whole.resident < min_resident {
+            continue;
+        }
+        let map: String = parts.iter().map(shade).collect();
+        let map = if to_terminal() { format!("{map:<PARTS$}  ") } else { map };
+        let path = quote::for_terminal(row.path.as_os_str());
+        writeln!(out, "{}  {map}{path}", numbers(whole))?;
+    }
+    if done.rows.len() != 1 {
+        let files = counted(done.files().count() as u64, "file", "files");
+        writeln!(out, "{}  {DIM}total of {files}{DIM:#}", numbers(&total(done)))?;
+    }
+    Ok(())
+}
+
+fn numbers(residency: &Residency) -> String {
+    let Residency { bytes: size, resident, dirty, writeback } = *residency;
+    // What is being written is still to be written, for all that one knows.
+    let dirty = dirty.zip(writeback).map(|(dirty, writeback)| dirty + writeback);
+    let percent = percent(resident, size);
+    format!("{:>10} {percent:>6} {:>10} {:>10}", bytes(resident), bytes(size), known(dirty))
+}
+
+/// Returns a share in whole percent: 100 only if it is all, 0 only if it is nothing.
+fn percent(part: u64, whole: u64) -> String {
+    match part as u128 * 100 / u128::from(whole.max(1)) {
+        _ if whole == 0 => String::new(),
+        0 if part > 0 => "<1 %".to_owned(),
+        percent => format!("{percent} %"),
+    }
+}
+
+/// Returns how much of a part is in memory, as a character.
+fn shade(part: &Residency) -> char {
+    match part.resident {
+        0 => '·',
+        resident if resident >= part.bytes => '█',
+        resident if resident >= part.bytes / 2 => '▓',
+        _ => '░',
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema: &'static str,
+    complete: bool,
+    interrupted: bool,
+    files: usize,
+    hard_links: usize,
+    #[serde(flatten)]
+    total: Sizes,
+    file_list: Vec<Entry<'a>>,
+    vanished: u64,
+    errors: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    #[serde(flatten)]
+    sizes: Sizes,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    size: u64,
+    resident: u64,
+    dirty: Option<u64>,
+    writeback: Option<u64>,
+}
+
+impl From<Residency> for Sizes {
+    fn from(residency: Residency) -> Self {
+        let Residency { bytes: size, resident, dirty, writeback } = residency;
+        Self { size, resident, dirty, writeback }
+    }
+}
+
+impl<'a> Answer<'a> {
+    fn new(done: &'a Done<Status>, min_resident: u64, list_errors: bool) -> Self {
+        let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
+        Self {
+            schema: "transect.cache.status/1",
+            complete: done.tally.is_complete() && !done.interrupted,
+            interrupted: done.interrupted,
+            files: done.files().count(),
+            hard_links: done.hard_links(),
+            total: total(done).into(),
+            file_list: listed
+                .map(|row| Entry { path: row.path.as_path().into(), sizes: row.found.whole.into() })
+                .collect(),
+            vanished: done.tally.vanished,
+            errors: done.tally.errors,
+            error_list: list_errors.then(|| done.tally.list.iter().map(Into::into).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_all_or_nothing_only_if_it_is() {
+        for (part, whole, text) in [
+            (0, 0, ""),
+            (0, 1, "0 %"),
+            (1, 1, "100 %"),
+            (1, 1_000, "<1 %"),
+            (999, 1_000, "99 %"),
+            (u64::MAX - 1, u64::MAX, "99 %"),
+        ] {
+            assert_eq!(percent(part, whole), text);
+        }
+    }
+}
