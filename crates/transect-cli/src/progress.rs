@@ -16,7 +16,8 @@ use crate::output::{self, quote};
 
 /// A command that ends sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
-const PERIOD: Duration = Duration::from_millis(200);
+/// How often a line is written anew.
+pub(crate) const PERIOD: Duration = Duration::from_millis(200);
 
 /// Shows how far something is until it is dropped.
 pub(crate) struct ProgressLine {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use transect_lab::corpus;
+use transect_lab::corpus::{self, Pattern};
 use transect_lab::preset::{PRESETS, Preset};
+use transect_lab::size;
 use transect_lab::state::State;
 
 #[derive(Debug, Subcommand)]
@@ -21,7 +22,7 @@ pub(crate) enum LabCommand {
     Compare(LabCompareArgs),
     /// Finds the settings that win on a file system; `transect scan` and `list` use them from then on
     Tune(LabTuneArgs),
-    /// Makes and checks trees with a fixed content, to measure on
+    /// Makes and checks trees and files with a fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),
     /// Walks as one method does, for a session
@@ -45,6 +46,8 @@ pub(crate) enum CorpusCommand {
         /// The folder, which is not there or empty
         dir: PathBuf,
     },
+    /// Makes a file with a stated content, the same on every machine
+    CreateFile(CorpusFileArgs),
     /// Counts a tree, and compares it with what it should be
     Verify {
         /// The tree
@@ -52,6 +55,34 @@ pub(crate) enum CorpusCommand {
         /// The folder
         dir: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CorpusFileArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// Its length: 256M, 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) size: usize,
+    /// What is in it
+    #[arg(long, value_name = "PATTERN", default_value = "printable96",
+          value_parser = pattern_parser())]
+    pub(crate) pattern: Pattern,
+    /// What its bytes are drawn from, if they are drawn
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
+    let value = |pattern: &Pattern| PossibleValue::new(pattern.as_str()).help(pattern.about());
+    PossibleValuesParser::new(Pattern::ALL.iter().map(value)).map(|name| {
+        let named = Pattern::ALL.iter().copied().find(|pattern| pattern.as_str() == name);
+        named.expect("BUG: the parser lets only names of patterns pass")
+    })
 }
 
 #[derive(Debug, Args)]

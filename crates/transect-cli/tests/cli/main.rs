@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
 mod cache;
+mod corpus;
 mod generate;
 mod harness;
 mod help;

@@ -21,10 +21,13 @@
 //! close together, and a cold scan is kinder than on an aged disk. Where a length
 //! takes its space all the same (Windows, where a program has to ask for sparse files, and FAT
 //! everywhere) the larger corpora hardly have room.
+//!
+//! Transforms are measured on single files ([`create_file`]), whose content is stated as well.
 
 mod create;
 mod definition;
 mod error;
+mod file;
 mod plan;
 mod random;
 mod room;
@@ -33,6 +36,7 @@ mod verify;
 pub use create::{Created, Report, create};
 pub use definition::{Content, DEFINITIONS, Definition, find};
 pub use error::{CorpusError, Operation, Refusal};
+pub use file::{EXTENT, EXTENT_DATA, FileDefinition, FileError, Pattern, TILE, create_file};
 pub use plan::{DEEPEST, Plan, Step};
 pub use room::{Needs, Room, check_room, room};
 pub use verify::{Found, verify};

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use transect::{FileId, Operation, ScanError, Tally};
 use transect_sys::file::attributes_of;
@@ -19,7 +19,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
-use crate::progress::StatusLine;
+use crate::progress::{PERIOD, StatusLine};
 
 pub(crate) fn run(command: &CacheCommand) -> Result<End, Fatal> {
     match command {
@@ -67,9 +67,6 @@ impl<T> Done<T> {
         self.rows.iter().filter(|row| row.repeated).count()
     }
 }
-
-/// How often the line of progress is written.
-const PERIOD: Duration = Duration::from_millis(200);
 
 /// Opens the files that arguments mean, one after the other, in the order of their paths.
 fn each<T>(

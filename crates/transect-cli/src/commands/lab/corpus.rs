@@ -1,23 +1,28 @@
-//! `transect lab corpus`: trees with a fixed content.
+//! `transect lab corpus`: trees and files with a fixed content.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpus::{self, Created, DEFINITIONS, Definition, Report};
+use transect_lab::corpus::{
+    self, Created, DEFINITIONS, Definition, FileDefinition, FileError, Report,
+};
+use transect_transform::publish::Existing;
 
-use crate::args::CorpusCommand;
+use crate::args::{CorpusCommand, CorpusFileArgs};
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, count, duration};
 use crate::output::{self, BOLD, DIM, quote};
-use crate::progress::StatusLine;
+use crate::progress::{PERIOD, StatusLine};
 
 pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
     match command {
         CorpusCommand::List { json } => list(*json),
         CorpusCommand::Create { name, dir } => create(find(name)?, dir),
+        CorpusCommand::CreateFile(args) => create_file(args),
         CorpusCommand::Verify { name, dir } => verify(find(name)?, dir),
     }
 }
@@ -119,6 +124,44 @@ fn make(definition: &Definition, dir: &Path, cancel: &Cancel) -> Result<Option<R
         Err(_) if cancel.is_cancelled() => Ok(None),
         Err(error) => Err(Fatal::Lab(error.to_string())),
     }
+}
+
+fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
+    let CorpusFileArgs { path, size, pattern, seed, force } = args;
+    let definition = FileDefinition { pattern: *pattern, size: *size as u64, seed: *seed };
+    let existing = if *force { Existing::Replace } else { Existing::Keep };
+    let cancel = cancel_on_signal()?;
+    let mut status = StatusLine::on_a_terminal();
+    let mut shown = Instant::now();
+    let mut show = |written: u64| {
+        if let Some(status) = &mut status
+            && shown.elapsed() >= PERIOD
+        {
+            shown = Instant::now();
+            let percent = written as u128 * 100 / u128::from(definition.size.max(1));
+            status.show(format!("{} of {}, {percent} %", bytes(written), bytes(definition.size)));
+        }
+    };
+    let took = match corpus::create_file(&definition, path, existing, &mut show, &cancel) {
+        Ok(took) => took,
+        Err(FileError::Cancelled) => return Ok(End::Interrupted),
+        Err(error) => return Err(Fatal::Lab(error.to_string())),
+    };
+    drop(status);
+    let data = definition.data();
+    let mut text = output::buffer();
+    write!(text, "{}: {}", quote::for_terminal(path.as_os_str()), bytes(definition.size))?;
+    if data < definition.size {
+        write!(text, " ({} of data)", bytes(data))?;
+    }
+    write!(text, ", {}", pattern.as_str())?;
+    if pattern.is_drawn() {
+        write!(text, " from seed {seed}")?;
+    }
+    let rate = bytes((data as f64 / took.as_secs_f64()) as u64);
+    writeln!(text, ", written and synced in {} ({rate}/s)", duration(took))?;
+    output::print(text)?;
+    Ok(End::Complete)
 }
 
 /// Returns where a corpus is in a folder of corpora; makes it if it is not there.

@@ -1,0 +1,75 @@
+//! `transect lab corpus create-file`.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use crate::harness::TestEnv;
+
+fn create<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["lab", "corpus", "create-file"], more].concat()
+}
+
+#[test]
+fn a_file_has_the_size_and_the_content_that_were_asked_for() {
+    let env = TestEnv::new();
+    let made = env.transect(create(&["--size", "300K", "file"])).exits(0).quiet().stdout_text();
+    assert!(made.starts_with("file: 300 KiB, printable96, written and synced in "), "{made}");
+    let content = fs::read(env.path("file")).unwrap();
+    assert_eq!(content.len(), 300 << 10);
+    assert_eq!((content[0], content[95], content[96], content[4096]), (b' ', 127, b' ', b' '));
+
+    let random = ["--size", "1MiB", "--pattern", "random", "--seed", "7"];
+    for name in ["one", "two"] {
+        let made = env.transect(create(&[&random[..], &[name]].concat())).exits(0).quiet();
+        assert!(made.stdout_text().contains("1.00 MiB, random from seed 7, written"));
+    }
+    assert_eq!(fs::read(env.path("one")).unwrap(), fs::read(env.path("two")).unwrap());
+
+    let sparse = create(&["--size", "1G", "--pattern", "sparse", "hole"]);
+    let made = env.transect(sparse).exits(0).quiet().stdout_text();
+    assert!(made.starts_with("hole: 1.00 GiB (64.0 MiB of data), sparse from seed 1, "), "{made}");
+    let occupied = fs::metadata(env.path("hole")).unwrap().blocks() * 512;
+    assert!(occupied < 256 << 20, "{occupied} bytes are occupied");
+}
+
+#[test]
+fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
+    let env = TestEnv::new();
+    env.text("file", "precious");
+    let small = create(&["--size", "3", "file"]);
+    let refused = env.transect(&small).exits(2).stderr_text();
+    assert!(refused.contains("'file': it exists already"), "{refused}");
+    assert_eq!(fs::read(env.path("file")).unwrap(), b"precious");
+    let _ = env.transect([&small[..], &["--force"]].concat()).exits(0).quiet();
+    assert_eq!(fs::read(env.path("file")).unwrap(), b" !\"");
+
+    env.mkdir("folder");
+    for (args, reason) in [
+        (create(&["--size", "3", "folder", "--force"]), "it is a directory"),
+        (create(&["--size", "3", "missing/file"]), "No such file or directory"),
+        (create(&["--size", "3X", "new"]), "a size is a whole number of bytes"),
+        (create(&["--size", "1G", "--pattern", "prose", "new"]), "printable96, random, sparse"),
+        (create(&["--size", "20000000T", "new"]), "more bytes than can be counted"),
+        (create(&["--size", "8000000T", "new"]), "no room for 'new'"),
+        (create(&["new"]), "--size <SIZE>"),
+    ] {
+        let refused = env.transect(&args).exits(2).stderr_text();
+        assert!(refused.contains(reason), "{args:?}: {refused}");
+    }
+    assert_eq!(fs::read_dir(env.path("")).unwrap().count(), 2);
+}
+
+#[test]
+fn ctrl_c_leaves_nothing() {
+    /// SIGINT is signal 2.
+    const HANDLES_SIGINT: u64 = 1 << 1;
+    let env = TestEnv::new();
+    let running = env.start(create(&["--size", "2G", "--pattern", "random", "file"]));
+    while running.signals("SigCgt").is_some_and(|caught| caught & HANDLES_SIGINT == 0) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    running.signal("INT");
+    let _ = running.finish().exits(130).quiet();
+    assert_eq!(fs::read_dir(env.path("")).unwrap().count(), 0);
+}
