@@ -15,6 +15,7 @@ mod error;
 pub mod manifest;
 pub mod out;
 pub mod pass;
+pub mod patch;
 pub mod publish;
 mod source;
 pub mod split;

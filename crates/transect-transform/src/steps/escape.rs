@@ -57,7 +57,7 @@ fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 /// Returns the value of a hexadecimal digit.
-pub(super) fn hex(digit: u8) -> Option<u8> {
+pub(crate) fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 

@@ -20,6 +20,7 @@ mod tabs;
 mod trim;
 
 pub use encryption::key::create_key_file;
+pub(crate) use escape::hex;
 
 /// A step, or what is wrong with its parameter.
 type Made = Result<Box<dyn Step>, String>;

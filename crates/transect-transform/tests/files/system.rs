@@ -17,7 +17,7 @@ const NOBODY: u32 = 65534;
 
 /// Runs a test of this binary once more as somebody else, with something to say to it; or tells why
 /// it cannot be.
-fn as_nobody(test: &str, what: &Path) -> bool {
+pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
     if !rustix::process::geteuid().is_root() {
         loudly_skip(test, "only root can become somebody else");
         return false;
@@ -45,7 +45,7 @@ fn as_nobody(test: &str, what: &Path) -> bool {
 }
 
 /// Names the folder in which a process started by a test is to do its work.
-const AT: &str = "TRANSECT_TEST_AT";
+pub(crate) const AT: &str = "TRANSECT_TEST_AT";
 
 #[test]
 fn a_folder_that_may_not_be_written_is_named() {

@@ -1,0 +1,429 @@
+//! Patches in place, so that whoever is killed at any moment can go back or go on.
+//!
+//! ```text
+//! old bytes read and checked ─► journal, synced ─► new bytes ─► file synced ─► journal removed
+//! nothing was touched           └────────── undo, resume ──────────┘
+//! ```
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use transect::Cancel;
+use transect_sys::file::attributes_of;
+
+use super::Changes;
+use super::journal::{self, Edit, Journal};
+use super::overlay::{Overlay, expect};
+use crate::error::{Error, Operation};
+use crate::pass::{PassOptions, Passes, check};
+use crate::source::{At, Source, fill, same_state};
+use crate::step::Refusal;
+
+/// How a file is patched in place.
+#[derive(Clone, Debug, Default)]
+pub struct InPlaceOptions {
+    /// The journal stays, so that the patch can be undone later.
+    pub keep_journal: bool,
+    /// A request to stop, heard until the first byte is changed: from then on what was begun is
+    /// brought to its end.
+    pub cancel: Cancel,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The file: the end of a link, if the path was one.
+    pub path: PathBuf,
+    /// How many bytes are others than before. If none is, nothing was written.
+    pub changed: u64,
+    /// The journal, if there is one left.
+    pub journal: Option<PathBuf>,
+}
+
+/// What is done, and on the device if that is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// The journal is synced, and its name.
+    Journal,
+    /// So many edits are written.
+    Edits(usize),
+    /// The file is synced.
+    File,
+}
+
+/// Changes a file where it lies.
+pub(super) fn apply(
+    changes: &Changes,
+    path: &Path,
+    options: &InPlaceOptions,
+    watch: &mut dyn FnMut(Done),
+) -> Result<Applied, Error> {
+    let target = Target::open(path)?;
+    let Target { path, source, file } = &target;
+    if !changes.keep_size(source.size()) {
+        let reason = "the patch changes its length, and so can only make a new file";
+        let grows = changes.grows.then(|| Refusal::whole(reason));
+        return Err(target.refused(grows.unwrap_or_else(|| changes.too_short())));
+    }
+    let journal = journal::path_of(path);
+    let result = journal::begin(&journal, source)?;
+    if changes.known.is_some() {
+        let cancel = options.cancel.clone();
+        let mut passes = Passes::new(PassOptions { cancel, ..PassOptions::default() });
+        passes.run(source, Some(&mut Overlay::new(changes, source.size())), None)?;
+    }
+    let said = Journal::new(source, target.edits(changes, &options.cancel)?);
+    let changed = said.edits.iter().map(Edit::differing).sum();
+    if said.edits.is_empty() {
+        return Ok(Applied { path: path.clone(), changed, journal: None });
+    }
+    said.write(result)?;
+    watch(Done::Journal);
+
+    let written = said.edits.iter().enumerate().try_for_each(|(at, edit)| {
+        write_at(file, edit.offset, &edit.new)?;
+        watch(Done::Edits(at + 1));
+        Ok(())
+    });
+    if let Err(error) = written.and_then(|()| file.sync_all()) {
+        let back = said.edits.iter().try_for_each(|edit| write_at(file, edit.offset, &edit.old));
+        // Where that fails, too, the journal is what is left to go back by.
+        if back.and_then(|()| file.sync_all()).is_ok() {
+            let _ = journal::remove(&journal);
+        }
+        return Err(Error::system(Operation::Write, path)(error));
+    }
+    watch(Done::File);
+    let journal = dispose(journal, options.keep_journal)?;
+    Ok(Applied { path: path.clone(), changed, journal })
+}
+
+/// Puts back what was there before a patch in place, of which the journal was kept, or left by who
+/// was killed. Then removes the journal.
+///
+/// # Errors
+/// There is no journal; it is damaged, or belongs to another file; the file holds at one of its
+/// places what is neither from before nor from after the patch: then nothing was touched. Or
+/// whatever the system says: then it can be done once more.
+pub fn undo(path: &Path) -> Result<Applied, Error> {
+    recover(path, |edit| &edit.old, false)
+}
+
+/// Brings a patch in place to its end, which somebody did not live to see.
+///
+/// # Errors
+/// Those of [`undo`].
+pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<Applied, Error> {
+    recover(path, |edit| &edit.new, options.keep_journal)
+}
+
+fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<Applied, Error> {
+    let target = Target::open(path)?;
+    let Target { path, source, file } = &target;
+    let journal = journal::path_of(path);
+    let said = Journal::read(&journal)?;
+    said.verify(source, &journal)?;
+    let mut there = Vec::new();
+    for edit in &said.edits {
+        there.push(target.read(edit.offset, edit.old.len())?);
+        let now = there.last().expect("BUG: it was put there");
+        // Byte by byte: who was killed while writing may have written a part.
+        if let Some(at) = edit.other_than_both(now) {
+            let reason = format!("{:02x} is neither from before nor from after the patch", now[at]);
+            return Err(target.refused(Refusal::at(edit.offset + at as u64, reason)));
+        }
+    }
+    let mut changed = 0;
+    for (edit, now) in said.edits.iter().zip(&there) {
+        changed += differing(now, wanted(edit));
+        write_at(file, edit.offset, wanted(edit)).map_err(Error::system(Operation::Write, path))?;
+    }
+    file.sync_all().map_err(Error::system(Operation::Sync, path))?;
+    let journal = dispose(journal, keep)?;
+    Ok(Applied { path: path.clone(), changed, journal })
+}
+
+/// A file that is changed where it lies.
+struct Target {
+    /// No link is at its end: the journal lies beside the file.
+    path: PathBuf,
+    source: Source,
+    file: File,
+}
+
+impl Target {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let failed = || Error::system(Operation::Write, path);
+        let end = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
+        let path = end.map_err(Error::system(Operation::Read, path))?;
+        // What is no regular file is not opened for writing.
+        let source = Source::open(&path)?;
+        let file = File::options().read(true).write(true).open(&path).map_err(failed())?;
+        let there = attributes_of(&file).map_err(failed())?;
+        if !same_state(source.attributes(), &there) {
+            return Err(Error::Changed { path });
+        }
+        Ok(Self { path, source, file })
+    }
+
+    /// Returns what has to be written, after a look at what is there.
+    fn edits(&self, changes: &Changes, cancel: &Cancel) -> Result<Vec<Edit>, Error> {
+        let mut edits = Vec::new();
+        for change in &changes.list {
+            check(cancel, &self.source)?;
+            let there = self.read(change.offset, change.new.len())?;
+            if let Some(old) = &change.old {
+                expect(old, &there, change.offset).map_err(|refusal| self.refused(refusal))?;
+            }
+            if there != change.new {
+                let new = change.new.clone();
+                edits.push(Edit { offset: change.offset, old: there, new });
+            }
+        }
+        Ok(edits)
+    }
+
+    fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; length];
+        let read = fill(&mut At { file: &self.file, offset }, &mut bytes)
+            .map_err(Error::system(Operation::Read, &self.path))?;
+        if read < length {
+            return Err(Error::Changed { path: self.path.clone() });
+        }
+        Ok(bytes)
+    }
+
+    fn refused(&self, refusal: Refusal) -> Error {
+        Error::refused(&self.path)(refusal)
+    }
+}
+
+impl Edit {
+    fn differing(&self) -> u64 {
+        differing(&self.old, &self.new)
+    }
+
+    /// Returns the first byte that is neither the old one nor the new one.
+    fn other_than_both(&self, there: &[u8]) -> Option<usize> {
+        let both = self.old.iter().zip(&self.new);
+        there.iter().zip(both).position(|(there, (old, new))| there != old && there != new)
+    }
+}
+
+fn differing(one: &[u8], other: &[u8]) -> u64 {
+    one.iter().zip(other).filter(|(one, other)| one != other).count() as u64
+}
+
+fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+/// Removes a journal that has done its service, unless it is to be kept.
+fn dispose(journal: PathBuf, keep: bool) -> Result<Option<PathBuf>, Error> {
+    if keep {
+        return Ok(Some(journal));
+    }
+    journal::remove(&journal).map_err(Error::system(Operation::Replace, &journal))?;
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+    use crate::patch::Patch;
+
+    const OLD: &[u8] = b"one two three four";
+    const NEW: &[u8] = b"ONE two THREE fouR";
+
+    fn patch() -> Patch {
+        let words = ["0:6f6e65:4f4e45", "8:7468726565:5448524545", "17:72:52"];
+        Patch::of_words(&words).unwrap()
+    }
+
+    /// A file that was patched, with its journal.
+    fn patched() -> (TempDir, PathBuf, PathBuf) {
+        let temp = TempDir::new();
+        let file = temp.join("file");
+        std::fs::write(&file, OLD).unwrap();
+        let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+        let applied = patch().apply_in_place(&file, &keep).unwrap();
+        assert_eq!((applied.changed, std::fs::read(&file).unwrap()), (9, NEW.to_vec()));
+        (temp, file, applied.journal.unwrap())
+    }
+
+    #[test]
+    fn the_journal_is_there_before_the_first_change_and_gone_after_the_last() {
+        let temp = TempDir::new();
+        let file = temp.join("file");
+        std::fs::write(&file, OLD).unwrap();
+        let journal = temp.join(".file.transect-undo");
+        let mut seen = Vec::new();
+        let mut watch = |done| {
+            assert!(journal.exists());
+            assert_eq!(Journal::read(&journal).unwrap().edits.len(), 3);
+            seen.push((done, std::fs::read(&file).unwrap()));
+        };
+        patch().apply_in_place_watched(&file, &InPlaceOptions::default(), &mut watch).unwrap();
+        assert!(!journal.exists());
+        let states = [OLD, b"ONE two three four", b"ONE two THREE four", NEW, NEW];
+        let done = [Done::Journal, Done::Edits(1), Done::Edits(2), Done::Edits(3), Done::File];
+        let expected: Vec<_> =
+            done.into_iter().zip(states).map(|(done, state)| (done, state.to_vec())).collect();
+        assert_eq!(seen, expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_is_killed_anywhere_can_go_back_or_on() {
+        use std::os::unix::process::ExitStatusExt;
+        use std::process::Command;
+
+        const TEST: &str = "patch::in_place::tests::who_is_killed_anywhere_can_go_back_or_on";
+        const FILE: &str = "TRANSECT_TEST_FILE";
+        const AFTER: &str = "TRANSECT_TEST_AFTER";
+        if let (Some(file), Ok(after)) = (std::env::var_os(FILE), std::env::var(AFTER)) {
+            let mut left: usize = after.parse().unwrap();
+            let mut watch = |_| {
+                if left == 0 {
+                    let own = rustix::process::getpid();
+                    rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+                }
+                left -= 1;
+            };
+            let options = InPlaceOptions::default();
+            patch().apply_in_place_watched(file.as_ref(), &options, &mut watch).unwrap();
+            return;
+        }
+        for after in 0.. {
+            let temp = TempDir::new();
+            let mut states = Vec::new();
+            for (name, back) in [("back", true), ("on", false)] {
+                let file = temp.join(name);
+                std::fs::write(&file, OLD).unwrap();
+                let status = Command::new(std::env::current_exe().unwrap())
+                    .args([TEST, "--exact", "--test-threads=1"])
+                    .env(FILE, &file)
+                    .env(AFTER, after.to_string())
+                    .output()
+                    .unwrap()
+                    .status;
+                if status.success() {
+                    assert_eq!(after, 5, "after the journal, three edits, and the file");
+                    assert_eq!(std::fs::read(&file).unwrap(), NEW);
+                    return;
+                }
+                assert_eq!(status.signal(), Some(9), "{status}");
+                states.push(std::fs::read(&file).unwrap());
+                // A second patch would write over what the first has to go back by.
+                let journal = journal::path_of(&file);
+                let again = patch().apply_in_place(&file, &InPlaceOptions::default()).unwrap_err();
+                let expected = format!("cannot replace '{}': it exists", journal.display());
+                assert!(again.to_string().starts_with(&expected), "{again}");
+                let applied = match back {
+                    true => undo(&file),
+                    false => resume(&file, &InPlaceOptions::default()),
+                };
+                assert_eq!(applied.unwrap().journal, None);
+                assert_eq!(std::fs::read(&file).unwrap(), if back { OLD } else { NEW });
+                assert!(!journal.exists());
+            }
+            assert_eq!(states[0], states[1]);
+        }
+    }
+
+    #[test]
+    fn an_edit_that_was_written_in_part_is_no_obstacle() {
+        let parts = (0..=9).map(|length| {
+            // The first bytes that differ are new, the others old.
+            let mut left = length;
+            let mix = OLD.iter().zip(NEW).map(|(old, new)| {
+                let new = if left > 0 { new } else { old };
+                left -= usize::from(new != old).min(left);
+                *new
+            });
+            mix.collect::<Vec<_>>()
+        });
+        for part in parts {
+            for back in [true, false] {
+                let (_temp, file, _journal) = patched();
+                write_at(&File::options().write(true).open(&file).unwrap(), 0, &part).unwrap();
+                let applied = match back {
+                    true => undo(&file),
+                    false => resume(&file, &InPlaceOptions::default()),
+                };
+                let wanted = if back { OLD } else { NEW };
+                assert_eq!(std::fs::read(&file).unwrap(), wanted);
+                assert_eq!(applied.unwrap().changed, differing(&part, wanted));
+            }
+        }
+    }
+
+    #[test]
+    fn a_journal_that_is_cut_short_touches_nothing() {
+        let (_temp, file, journal) = patched();
+        let whole = std::fs::read(&journal).unwrap();
+        for end in 0..whole.len() {
+            std::fs::write(&journal, &whole[..end]).unwrap();
+            for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
+                let expected = format!(
+                    "cannot transform '{}': it is no journal, or damaged",
+                    journal.display()
+                );
+                assert_eq!(refused.unwrap_err().to_string(), expected);
+            }
+            assert_eq!(std::fs::read(&file).unwrap(), NEW);
+        }
+        std::fs::write(&journal, &whole).unwrap();
+        undo(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), OLD);
+    }
+
+    #[test]
+    fn what_was_written_meanwhile_is_not_written_over() {
+        let (_temp, file, journal) = patched();
+        let handle = File::options().write(true).open(&file).unwrap();
+        write_at(&handle, 9, b"?").unwrap();
+        for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
+            let refused = refused.unwrap_err().to_string();
+            let expected = "3f is neither from before nor from after the patch at byte 9";
+            assert!(refused.ends_with(expected), "{refused}");
+            assert_eq!(std::fs::read(&file).unwrap(), b"ONE two T?REE fouR");
+        }
+        // Elsewhere it may have changed.
+        write_at(&handle, 9, b"H").unwrap();
+        write_at(&handle, 4, b"TWO").unwrap();
+        undo(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"one TWO three four");
+        assert!(!journal.exists());
+    }
+
+    #[test]
+    fn a_journal_of_another_file_is_refused() {
+        let (temp, file, journal) = patched();
+        // The same bytes, but another file; and the same file, but longer.
+        let kept = temp.join("kept");
+        std::fs::rename(&file, &kept).unwrap();
+        std::fs::write(&file, NEW).unwrap();
+        let refused = || {
+            let expected =
+                format!("cannot transform '{}': it belongs to another file", journal.display());
+            for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
+                assert_eq!(refused.unwrap_err().to_string(), expected);
+            }
+        };
+        #[cfg(unix)]
+        refused();
+        std::fs::rename(&kept, &file).unwrap();
+        let mut longer = File::options().append(true).open(&file).unwrap();
+        longer.write_all(b"!").unwrap();
+        refused();
+        longer.set_len(NEW.len() as u64).unwrap();
+        undo(&file).unwrap();
+        let none = undo(&file).unwrap_err().to_string();
+        assert!(none.starts_with(&format!("cannot read '{}': ", journal.display())), "{none}");
+    }
+}

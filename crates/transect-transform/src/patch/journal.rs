@@ -1,0 +1,215 @@
+//! What was there before a patch in place, and what is to be there after it.
+//!
+//! ```text
+//! bytes
+//!    16  "transect undo 1\n"
+//!     8  which file: its inode, 0 if the system does not tell
+//!     8  its size
+//!     8  how many edits
+//!  16+2n each: offset and length n, what was there, what is to be
+//!    32  BLAKE3 of all before
+//! ```
+//!
+//! Numbers have the least significant byte first. The device is not named: after a crash, the system
+//! may number devices otherwise.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::publish::{Durability, Existing, ReplaceOptions, Replacement, folder_of};
+use crate::source::Source;
+use crate::step::Refusal;
+use crate::system;
+
+const MAGIC: &[u8] = b"transect undo 1\n";
+
+/// Bytes of the digest at the end.
+const DIGEST: usize = blake3::OUT_LEN;
+
+/// Bytes that change.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub(super) offset: u64,
+    pub(super) old: Vec<u8>,
+    /// As long as the old ones.
+    pub(super) new: Vec<u8>,
+}
+
+/// A journal, read or to be written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Journal {
+    inode: u64,
+    size: u64,
+    pub(super) edits: Vec<Edit>,
+}
+
+impl Journal {
+    pub(super) fn new(source: &Source, edits: Vec<Edit>) -> Self {
+        Self { inode: inode_of(source), size: source.size(), edits }
+    }
+
+    /// Makes sure that it is about a file.
+    pub(super) fn verify(&self, source: &Source, journal: &Path) -> Result<(), Error> {
+        if self.inode != inode_of(source) || self.size != source.size() {
+            return Err(refused(journal, "it belongs to another file"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = super::whole(path)?;
+        Self::parse(&bytes).ok_or_else(|| refused(path, "it is no journal, or damaged"))
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (body, digest) = bytes.split_last_chunk::<DIGEST>()?;
+        if blake3::hash(body) != *digest {
+            return None;
+        }
+        let mut rest = body.strip_prefix(MAGIC)?;
+        let (inode, size, count) = (number(&mut rest)?, number(&mut rest)?, number(&mut rest)?);
+        let (mut edits, mut end) = (Vec::new(), 0);
+        for _ in 0..count {
+            let offset = number(&mut rest)?;
+            let length = usize::try_from(number(&mut rest)?).ok()?;
+            let old = take(&mut rest, length)?.to_vec();
+            let new = take(&mut rest, length)?.to_vec();
+            if offset < end {
+                return None;
+            }
+            end = offset.checked_add(length as u64).filter(|end| *end <= size)?;
+            edits.push(Edit { offset, old, new });
+        }
+        rest.is_empty().then_some(Self { inode, size, edits })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for number in [self.inode, self.size, self.edits.len() as u64] {
+            bytes.extend(number.to_le_bytes());
+        }
+        for edit in &self.edits {
+            bytes.extend(edit.offset.to_le_bytes());
+            bytes.extend((edit.old.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&edit.old);
+            bytes.extend_from_slice(&edit.new);
+        }
+        let digest = blake3::hash(&bytes);
+        bytes.extend_from_slice(digest.as_bytes());
+        bytes
+    }
+
+    /// Writes it as `result`; when this returns, the device has it, and its name.
+    pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
+        result.append(&self.to_bytes())?;
+        result.publish()?;
+        Ok(())
+    }
+}
+
+/// Returns where the journal of a file is.
+pub(super) fn path_of(file: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or_default());
+    name.push(".transect-undo");
+    file.with_file_name(name)
+}
+
+/// Returns the journal that is to be written: there must be none.
+pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> {
+    let options = ReplaceOptions {
+        existing: Existing::Keep,
+        durability: Durability::File,
+        ..ReplaceOptions::default()
+    };
+    Replacement::begin(path, Some(source), options)
+}
+
+/// Removes a journal; when this returns, it does not come back by a crash.
+pub(super) fn remove(path: &Path) -> std::io::Result<()> {
+    std::fs::remove_file(path)?;
+    system::sync_folder(folder_of(path))
+}
+
+fn inode_of(source: &Source) -> u64 {
+    source.identity().map_or(0, |identity| identity.inode)
+}
+
+fn refused(path: &Path, reason: &str) -> Error {
+    Error::refused(path)(Refusal::whole(reason))
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(taken)
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let (number, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(u64::from_le_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> Journal {
+        let edit =
+            |offset, old: &[u8], new: &[u8]| Edit { offset, old: old.to_vec(), new: new.to_vec() };
+        Journal {
+            inode: 7,
+            size: 100,
+            edits: vec![edit(3, b"abc", b"xyz"), edit(98, b"de", b"vw")],
+        }
+    }
+
+    /// Bytes with a digest that is right: what the parser itself refuses.
+    fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+        bytes.truncate(bytes.len() - DIGEST);
+        let digest = blake3::hash(&bytes);
+        bytes.extend_from_slice(digest.as_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let empty = Journal { edits: Vec::new(), ..journal() };
+        for journal in [journal(), empty] {
+            assert_eq!(Journal::parse(&journal.to_bytes()), Some(journal));
+        }
+        assert_eq!(path_of(Path::new("folder/file")), Path::new("folder/.file.transect-undo"));
+    }
+
+    #[test]
+    fn a_damaged_journal_is_none() {
+        let whole = journal().to_bytes();
+        for end in 0..whole.len() {
+            assert_eq!(Journal::parse(&whole[..end]), None, "cut at {end}");
+        }
+        for bit in 0..whole.len() * 8 {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Journal::parse(&damaged), None, "bit {bit}");
+        }
+        assert_eq!(Journal::parse(&[&whole[..], b"x"].concat()), None);
+    }
+
+    #[test]
+    fn edits_lie_in_the_file_and_do_not_touch() {
+        let with = |offset: u64, length: u64| {
+            let mut bytes = journal().to_bytes();
+            // The second of the edits.
+            let at = MAGIC.len() + 24 + 16 + 6;
+            bytes[at..at + 8].copy_from_slice(&offset.to_le_bytes());
+            bytes[at + 8..at + 16].copy_from_slice(&length.to_le_bytes());
+            Journal::parse(&sealed(bytes))
+        };
+        assert_eq!(with(98, 2), Some(journal()));
+        for (offset, length) in [(99, 2), (5, 2), (u64::MAX, 2), (98, 1), (98, 3), (98, u64::MAX)] {
+            assert_eq!(with(offset, length), None, "{offset} {length}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Patches: other bytes at some places of a file.
+//!
+//! ```text
+//! OFFSET:OLD:NEW  IPS  BPS ─► Patch ─┬─ apply ──────────► a new file, as every result
+//!                                    └─ apply_in_place ─► journal, file, no journal
+//! ```
+//!
+//! In place, the file stays the one it is, with all its names: only the bytes that differ are written.
+//! What was there before is in a journal beside it until all is done ([`undo`], [`resume`]).
+
+mod bps;
+mod copies;
+mod in_place;
+mod ips;
+mod journal;
+mod overlay;
+mod words;
+
+use std::io;
+use std::path::Path;
+
+use bps::Bps;
+pub use in_place::{Applied, InPlaceOptions, resume, undo};
+use overlay::Overlay;
+
+use crate::error::{Error, Operation};
+use crate::pass::{PassOptions, Passes};
+use crate::publish::{Published, ReplaceOptions};
+use crate::source::Source;
+use crate::step::Refusal;
+use crate::whole_file::transform;
+
+/// Other bytes at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Change {
+    offset: u64,
+    /// What must be there, if the patch says so; as long as what will be.
+    old: Option<Vec<u8>>,
+    new: Vec<u8>,
+}
+
+impl Change {
+    fn end(&self) -> u64 {
+        self.offset + self.new.len() as u64
+    }
+}
+
+/// What a patch knows of the files before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    size: u64,
+    /// The CRC-32 of the file before, and after.
+    before: u32,
+    after: u32,
+}
+
+/// Changes of a file, in order, none of which touches another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Changes {
+    list: Vec<Change>,
+    /// Where the result ends at the latest.
+    cut: Option<u64>,
+    /// Whether what lies behind the end of the file makes it longer.
+    grows: bool,
+    known: Option<Known>,
+}
+
+impl Changes {
+    /// Returns whether all changes lie in a file of this size, which stays as long as it is.
+    fn keep_size(&self, size: u64) -> bool {
+        self.list.last().is_none_or(|last| last.end() <= size)
+            && self.cut.is_none_or(|cut| cut >= size)
+    }
+
+    /// Returns why a file is refused that is shorter than it has to be.
+    fn too_short(&self) -> Refusal {
+        let end = self.list.last().map_or(0, Change::end);
+        Refusal::whole(format!("it ends before byte {}, which is to be changed", end - 1))
+    }
+}
+
+/// A patch.
+#[derive(Clone, Debug)]
+pub struct Patch(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Changes(Changes),
+    /// Parts of the file go elsewhere, or its length is another.
+    Copies(Bps),
+}
+
+impl Patch {
+    /// Returns the patch that words of the form `OFFSET:OLD:NEW` stand for: OFFSET decimal, or
+    /// hexadecimal after `0x`; OLD and NEW hexadecimal and equally long. The file must hold OLD.
+    ///
+    /// # Errors
+    /// A word is none of these, or changes what another one changes.
+    pub fn of_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, Refusal> {
+        Ok(Self(Kind::Changes(words::parse(words.iter().map(AsRef::as_ref))?)))
+    }
+
+    /// Returns the patch that the content of a patch file stands for: IPS or BPS, as it begins. IPS
+    /// does not say what the file must hold: it can be applied to any file, also to the wrong one.
+    /// BPS knows the CRC-32 of the file before and after it, and of itself.
+    ///
+    /// # Errors
+    /// It is neither, or damaged.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+        if bytes.starts_with(ips::MAGIC) {
+            return Ok(Self(Kind::Changes(ips::parse(bytes)?)));
+        }
+        if bytes.starts_with(bps::MAGIC) {
+            let bps = Bps::parse(bytes)?;
+            return Ok(Self(bps.changes().map_or(Kind::Copies(bps), Kind::Changes)));
+        }
+        Err(Refusal::whole("it is neither an IPS nor a BPS patch"))
+    }
+
+    /// Reads a patch file as [`Patch::parse`] does.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no patch.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::parse(&whole(path)?).map_err(Error::refused(path))
+    }
+
+    /// Returns whether the patch says what a file must hold: else it can be applied to any.
+    pub fn knows_its_file(&self) -> bool {
+        match &self.0 {
+            Kind::Changes(changes) => {
+                changes.known.is_some() || changes.list.iter().all(|change| change.old.is_some())
+            }
+            Kind::Copies(_) => true,
+        }
+    }
+
+    /// Returns whether the patch changes single bytes of a file of this size and nothing else, neither
+    /// its length nor the places of others, and so can be applied in place.
+    pub fn fits_in_place(&self, size: u64) -> bool {
+        match &self.0 {
+            Kind::Changes(changes) => changes.keep_size(size),
+            Kind::Copies(_) => false,
+        }
+    }
+
+    /// Makes a new file of `input`. With [`Existing::InPlace`](crate::publish::Existing::InPlace) it
+    /// is put in the place of the input as a whole.
+    ///
+    /// # Errors
+    /// The input is not what the patch must be applied to, and else those of
+    /// [`transform`](crate::transform).
+    pub fn apply(
+        &self,
+        input: &Path,
+        target: &Path,
+        pass: &PassOptions,
+        options: ReplaceOptions,
+    ) -> Result<Published, Error> {
+        match &self.0 {
+            Kind::Changes(changes) => {
+                let size = Source::open(input)?.size();
+                let mut overlay = Overlay::new(changes, size);
+                let mut passes = Passes::new(pass.clone());
+                let report =
+                    transform(input, Some(target), Some(&mut overlay), &mut passes, options)?;
+                Ok(report.published.expect("BUG: there is a target"))
+            }
+            Kind::Copies(bps) => copies::apply(bps, input, target, options, &pass.cancel),
+        }
+    }
+
+    /// Changes a file where it lies. Before the first byte of it is changed, a journal beside it
+    /// (`.NAME.transect-undo`) and its name are on the device; after the last the file is, and then
+    /// the journal is removed, unless it is to be kept. Who is killed between leaves the journal.
+    ///
+    /// Nobody else should write to the file meanwhile.
+    ///
+    /// # Errors
+    /// The patch is for another file, or would make this one longer or shorter; there is a journal
+    /// already; somebody asked to stop: then nothing was touched. Or the system refuses to write:
+    /// then what was written is taken back, and the journal stays if that cannot be.
+    pub fn apply_in_place(&self, path: &Path, options: &InPlaceOptions) -> Result<Applied, Error> {
+        self.apply_in_place_watched(path, options, &mut |_| {})
+    }
+
+    fn apply_in_place_watched(
+        &self,
+        path: &Path,
+        options: &InPlaceOptions,
+        watch: &mut dyn FnMut(in_place::Done),
+    ) -> Result<Applied, Error> {
+        match &self.0 {
+            Kind::Changes(changes) => in_place::apply(changes, path, options, watch),
+            Kind::Copies(_) => {
+                let reason = "the patch moves parts of it, or changes its length, and so can only \
+                              make a new file";
+                Err(Error::refused(path)(Refusal::whole(reason)))
+            }
+        }
+    }
+}
+
+/// Reads a file to its end.
+fn whole(path: &Path) -> Result<Vec<u8>, Error> {
+    let source = Source::open(path)?;
+    let size = usize::try_from(source.size()).map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let mut bytes = vec![0; size.map_err(Error::system(Operation::Read, path))?];
+    source.fill(&mut bytes)?;
+    source.verify_unchanged()?;
+    Ok(bytes)
+}

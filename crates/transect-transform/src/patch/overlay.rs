@@ -1,0 +1,159 @@
+//! A patch as a step: changes laid over what passes.
+
+use flate2::Crc;
+
+use super::{Change, Changes};
+use crate::out::Out;
+use crate::step::{Refusal, Shape, Step, Stop};
+
+/// Lays changes over a file, and refuses what the patch is not for.
+pub(super) struct Overlay<'a> {
+    changes: &'a Changes,
+    /// Whether the result is as long as the file.
+    same_size: bool,
+    /// The first change that is not behind.
+    next: usize,
+    at: u64,
+    /// Of the file and of the result, if the patch knows what they should be.
+    sums: Option<(Crc, Crc)>,
+}
+
+impl<'a> Overlay<'a> {
+    /// Returns the step that changes a file of a size.
+    pub(super) fn new(changes: &'a Changes, size: u64) -> Self {
+        let same_size = changes.keep_size(size);
+        let sums = changes.known.map(|_| (Crc::new(), Crc::new()));
+        Self { changes, same_size, next: 0, at: 0, sums }
+    }
+
+    fn change(&mut self) -> Option<&'a Change> {
+        let list = &self.changes.list;
+        while list.get(self.next).is_some_and(|change| change.end() <= self.at) {
+            self.next += 1;
+        }
+        list.get(self.next)
+    }
+
+    /// Takes what is next of the file, which is all changed or all left alone. Returns how much
+    /// that is, and what it becomes.
+    fn take(&mut self, rest: &[u8]) -> Result<(usize, Option<&'a [u8]>), Refusal> {
+        let (length, new) = match self.change() {
+            None => (rest.len(), None),
+            Some(change) if change.offset > self.at => {
+                (clamped(change.offset - self.at, rest.len()), None)
+            }
+            Some(change) => {
+                let from = (self.at - change.offset) as usize;
+                let length = rest.len().min(change.new.len() - from);
+                if let Some(old) = &change.old {
+                    expect(&old[from..from + length], &rest[..length], self.at)?;
+                }
+                (length, Some(&change.new[from..from + length]))
+            }
+        };
+        if let Some((before, after)) = &mut self.sums {
+            before.update(&rest[..length]);
+            after.update(new.unwrap_or(&rest[..length]));
+        }
+        Ok((length, new))
+    }
+
+    /// Puts what comes next of the result, as far as it is not cut off.
+    fn put(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let left = self.changes.cut.unwrap_or(u64::MAX).saturating_sub(self.at);
+        self.at += bytes.len() as u64;
+        out.put(&bytes[..clamped(left, bytes.len())])
+    }
+
+    /// Puts the changes behind the end of the file, with zeros before them.
+    fn grow(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        while let Some(change) = self.change() {
+            if self.same_size || !self.changes.grows {
+                return Err(self.changes.too_short().into());
+            }
+            match change.offset.checked_sub(self.at) {
+                Some(gap @ 1..) => self.put(&ZEROS[..clamped(gap, ZEROS.len())], out)?,
+                _ => self.put(&change.new[(self.at - change.offset) as usize..], out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the file was the one that the patch is for, and that it has become another.
+    fn verify(&self) -> Result<(), Refusal> {
+        let (Some(known), Some((before, after))) = (self.changes.known, &self.sums) else {
+            return Ok(());
+        };
+        if self.at != known.size {
+            let reason = format!("the patch is for a file of {} bytes", known.size);
+            return Err(Refusal::whole(reason));
+        }
+        if before.sum() != known.before {
+            return Err(Refusal::whole("the patch is for another file (CRC-32)"));
+        }
+        if after.sum() != known.after {
+            return Err(Refusal::whole("the patch does not make what it should (CRC-32)"));
+        }
+        Ok(())
+    }
+}
+
+/// Returns a length, or the limit if that is less.
+fn clamped(length: u64, limit: usize) -> usize {
+    usize::try_from(length).map_or(limit, |length| length.min(limit))
+}
+
+/// Refuses what is not what a patch expects at a place.
+pub(super) fn expect(old: &[u8], there: &[u8], at: u64) -> Result<(), Refusal> {
+    match old.iter().zip(there).position(|(old, there)| old != there) {
+        None => Ok(()),
+        Some(first) => {
+            let reason = format!("{:02x} is not the expected {:02x}", there[first], old[first]);
+            Err(Refusal::at(at + first as u64, reason))
+        }
+    }
+}
+
+impl Step for Overlay<'_> {
+    fn shape(&self) -> Shape {
+        match self.same_size {
+            true => Shape::SameSize { word: 1, in_order: true },
+            false => Shape::Resizing,
+        }
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            let (length, new) = self.take(rest)?;
+            self.put(new.unwrap_or(&rest[..length]), out)?;
+            rest = &rest[length..];
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.verify()?;
+        self.grow(out)
+    }
+
+    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+        let mut from = 0;
+        while from < block.len() {
+            let (length, new) = self.take(&block[from..])?;
+            if let Some(new) = new {
+                block[from..from + length].copy_from_slice(new);
+            }
+            self.at += length as u64;
+            from += length;
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.next = 0;
+        self.at = 0;
+        self.sums = self.sums.as_ref().map(|_| (Crc::new(), Crc::new()));
+    }
+}

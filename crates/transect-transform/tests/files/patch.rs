@@ -1,0 +1,360 @@
+//! Patches: new files, and files changed where they lie.
+
+use std::path::Path;
+
+use flate2::Crc;
+use proptest::prelude::*;
+use transect::Cancel;
+use transect_testkit::TempDir;
+use transect_transform::Source;
+use transect_transform::pass::PassOptions;
+use transect_transform::patch::{InPlaceOptions, Patch, undo};
+use transect_transform::publish::{Existing, ReplaceOptions};
+
+use crate::support::{WITH_STEPS, existing, message, names, text};
+
+fn words(words: &[&str]) -> Patch {
+    Patch::of_words(words).unwrap()
+}
+
+fn ips(records: &[u8], cut: &[u8]) -> Patch {
+    Patch::parse(&[b"PATCH", records, b"EOF", cut].concat()).unwrap()
+}
+
+fn crc(bytes: &[u8]) -> [u8; 4] {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc.sum().to_le_bytes()
+}
+
+/// A patch of short numbers, each of which is a byte.
+fn bps(before: &[u8], after: &[u8], actions: &[u8]) -> Patch {
+    let sizes = [before.len() as u8 | 0x80, after.len() as u8 | 0x80, 0x80];
+    let mut bytes = [b"BPS1", &sizes[..], actions, &crc(before), &crc(after)].concat();
+    bytes.extend(crc(&bytes));
+    Patch::parse(&bytes).unwrap()
+}
+
+/// Makes a new file of `before` by every method, and in the place of itself.
+fn applied(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    std::fs::write(&input, before).unwrap();
+    let mut results = Vec::new();
+    for method in WITH_STEPS {
+        for block in [1, 3, 1 << 18] {
+            let pass =
+                PassOptions { method: Some(method), block: Some(block), ..PassOptions::default() };
+            let made = patch.apply(&input, &target, &pass, existing(Existing::Replace));
+            results.push(made.map(|_| std::fs::read(&target).unwrap()));
+        }
+    }
+    let pass = PassOptions::default();
+    let made = patch.apply(&input, &input, &pass, existing(Existing::InPlace));
+    results.push(made.map(|_| std::fs::read(&input).unwrap()));
+    let mut results: Vec<_> = results
+        .into_iter()
+        .map(|result| {
+            result.map_err(|error| error.to_string().replace(input.to_str().unwrap(), "INPUT"))
+        })
+        .collect();
+    let first = results.pop().unwrap();
+    assert!(results.iter().all(|result| *result == first), "{results:?} {first:?}");
+    assert!(first.is_ok() || names(temp.path()) == ["input"]);
+    first
+}
+
+/// Changes a file where it lies, and returns what it then holds.
+fn in_place(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    std::fs::write(&file, before).unwrap();
+    let identity = Source::open(&file).unwrap().identity();
+    let made = patch.apply_in_place(&file, &InPlaceOptions::default());
+    let after = std::fs::read(&file).unwrap();
+    assert_eq!(names(temp.path()), ["file"]);
+    assert_eq!(Source::open(&file).unwrap().identity(), identity);
+    match made {
+        Ok(applied) => {
+            let differing = before.iter().zip(&after).filter(|(one, other)| one != other).count();
+            assert_eq!((applied.changed, applied.journal), (differing as u64, None));
+            Ok(after)
+        }
+        Err(error) => {
+            assert_eq!(after, before);
+            Err(error.to_string().replace(file.to_str().unwrap(), "INPUT"))
+        }
+    }
+}
+
+fn both(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
+    let (one, other) = (applied(patch, before), in_place(patch, before));
+    assert_eq!(one, other);
+    one
+}
+
+#[test]
+fn words_change_what_is_there_and_nothing_else() {
+    let patch = words(&["1:3132:4142", "0x9:39:5a"]);
+    assert!(patch.knows_its_file());
+    assert!(patch.fits_in_place(10) && !patch.fits_in_place(9));
+    assert_eq!(both(&patch, b"0123456789").unwrap(), b"0AB345678Z");
+    assert_eq!(both(&words(&[]), b"0123").unwrap(), b"0123");
+    for (before, expected) in [
+        (&b"01X3456789"[..], "58 is not the expected 32 at byte 2"),
+        (b"012345678x", "78 is not the expected 39 at byte 9"),
+        (b"012345678", "it ends before byte 9, which is to be changed"),
+        (b"", "it ends before byte 9, which is to be changed"),
+    ] {
+        let expected = format!("cannot transform 'INPUT': {expected}");
+        assert_eq!(both(&patch, before).unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn ips_changes_any_file_and_may_change_its_length() {
+    // "AB" at 1, four times "x" at 6.
+    let records = b"\0\0\x01\0\x02AB\0\0\x06\0\0\0\x04x";
+    let patch = ips(records, b"");
+    assert!(!patch.knows_its_file());
+    assert_eq!(both(&patch, b"0123456789").unwrap(), b"0AB345xxxx");
+    assert_eq!(both(&patch, b"abcdefghijk").unwrap(), b"aABdefxxxxk");
+    // Behind the end: longer, with zeros between.
+    assert_eq!(applied(&patch, b"0123").unwrap(), b"0AB3\0\0xxxx");
+    assert_eq!(applied(&patch, b"").unwrap(), b"\0AB\0\0\0xxxx");
+    // Cut off at the end, and in the middle of a change.
+    assert_eq!(applied(&ips(records, b"\0\0\x08"), b"0123456789").unwrap(), b"0AB345xx");
+    assert_eq!(applied(&ips(records, b"\0\0\x02"), b"0123").unwrap(), b"0A");
+    assert_eq!(both(&ips(records, b"\0\0\x0a"), b"0123456789").unwrap(), b"0AB345xxxx");
+    for patch in [&patch, &ips(records, b"\0\0\x02")] {
+        assert_eq!(
+            in_place(patch, b"0123").unwrap_err(),
+            "cannot transform 'INPUT': the patch changes its length, and so can only make a new file"
+        );
+    }
+}
+
+#[test]
+fn bps_that_moves_nothing_fits_in_place() {
+    let (before, after) = (b"0123456789", b"01xx45678y");
+    // Two the same, "xx", five the same, "y".
+    let patch = bps(before, after, &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
+    assert!(patch.knows_its_file());
+    assert_eq!(both(&patch, before).unwrap(), after);
+    let of = |before: &[u8]| both(&patch, before).unwrap_err();
+    // A byte that the patch does not change is looked at as well.
+    assert_eq!(
+        of(b"0123456689"),
+        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
+    );
+    assert_eq!(
+        of(b"01xx45678y"),
+        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
+    );
+    for other in [&b"012345678"[..], b"01234567890", b""] {
+        let expected = "cannot transform 'INPUT': the patch is for a file of 10 bytes";
+        assert_eq!(applied(&patch, other).unwrap_err(), expected);
+    }
+    let wrong = bps(before, b"01xx45678z", &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
+    let expected = "cannot transform 'INPUT': the patch does not make what it should (CRC-32)";
+    assert_eq!(both(&wrong, before).unwrap_err(), expected);
+}
+
+#[test]
+fn bps_that_moves_parts_makes_a_new_file() {
+    let (before, after) = (b"0123456789", b"5678ababababa01");
+    // Four from 5; "ab"; seven from 4 of the result, which go on with themselves; two from 0.
+    let actions = [0x8e, 0x8a, 0x85, b'a', b'b', 0x9b, 0x88, 0x86, 0x93];
+    let patch = bps(before, after, &actions);
+    assert!(!patch.fits_in_place(10));
+    assert_eq!(applied(&patch, before).unwrap(), after);
+    let of = |before: &[u8]| applied(&patch, before).unwrap_err();
+    assert_eq!(
+        of(b"0123456788"),
+        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
+    );
+    assert_eq!(of(b"012"), "cannot transform 'INPUT': the patch is for a file of 10 bytes");
+    let expected = "cannot transform 'INPUT': the patch moves parts of it, or changes its length, \
+                    and so can only make a new file";
+    assert_eq!(in_place(&patch, before).unwrap_err(), expected);
+    let wrong = bps(before, b"5678ababababa02", &actions);
+    let expected = "cannot transform 'INPUT': the patch does not make what it should (CRC-32)";
+    assert_eq!(applied(&wrong, before).unwrap_err(), expected);
+}
+
+#[test]
+fn long_copies_of_the_result_are_what_short_ones_would_make() {
+    // Numbers of several bytes, written here once more.
+    fn number(mut value: u64, bytes: &mut Vec<u8>) {
+        loop {
+            let low = (value & 0x7f) as u8;
+            value >>= 7;
+            if value == 0 {
+                return bytes.push(low | 0x80);
+            }
+            bytes.push(low);
+            value -= 1;
+        }
+    }
+    for (pattern, length) in [(1, 1_000_000), (3, 600_001), (262_144, 600_000), (300_000, 700_000)]
+    {
+        let literal = text(pattern);
+        let after: Vec<_> = literal.iter().copied().cycle().take(pattern + length).collect();
+        let mut bytes = b"BPS1".to_vec();
+        for value in [0, after.len() as u64, 0] {
+            number(value, &mut bytes);
+        }
+        number((pattern as u64 - 1) << 2 | 1, &mut bytes);
+        bytes.extend(&literal);
+        number((length as u64 - 1) << 2 | 3, &mut bytes);
+        number(0, &mut bytes);
+        bytes.extend([crc(b""), crc(&after)].concat());
+        bytes.extend(crc(&bytes));
+        let temp = TempDir::new();
+        let (input, target) = (temp.join("input"), temp.join("target"));
+        std::fs::write(&input, "").unwrap();
+        std::fs::write(temp.join("patch"), &bytes).unwrap();
+        let patch = Patch::read(&temp.join("patch")).unwrap();
+        let options = ReplaceOptions::default();
+        patch.apply(&input, &target, &PassOptions::default(), options).unwrap();
+        assert!(std::fs::read(&target).unwrap() == after, "{pattern}");
+    }
+}
+
+#[test]
+fn what_is_no_patch_is_named() {
+    let temp = TempDir::new();
+    let file = temp.join("patch");
+    for (bytes, expected) in [
+        (&b"text"[..], "it is neither an IPS nor a BPS patch"),
+        (b"", "it is neither an IPS nor a BPS patch"),
+        (b"PATCH\0\0\x01\0\x02A", "it is cut short at byte 5"),
+        (b"BPS1", "it is cut short"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        let expected = format!("cannot transform '{}': {expected}", file.display());
+        assert_eq!(message(Patch::read(&file)), expected);
+    }
+}
+
+#[test]
+fn a_patch_that_was_applied_or_stopped_writes_nothing() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    std::fs::write(&file, "0123").unwrap();
+    let before = Source::open(&file).unwrap().attributes().mtime();
+    let patch = ips(b"\0\0\x01\0\x0212", b"");
+    let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+    let applied = patch.apply_in_place(&file, &keep).unwrap();
+    assert_eq!((applied.changed, applied.journal), (0, None));
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = InPlaceOptions { cancel, ..InPlaceOptions::default() };
+    let patch = words(&["0:30:31"]);
+    assert!(message(patch.apply_in_place(&file, &stopped)).ends_with("stopped"));
+    assert_eq!(Source::open(&file).unwrap().attributes().mtime(), before);
+    assert_eq!(names(temp.path()), ["file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn in_place_all_names_of_a_file_stay_names_of_it() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    std::fs::write(&file, "0123").unwrap();
+    std::fs::hard_link(&file, temp.join("hard")).unwrap();
+    std::os::unix::fs::symlink("file", temp.join("soft")).unwrap();
+    let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+    let patch = words(&["1:31:41"]);
+    // By the link: the journal lies beside the file, under its name.
+    let applied = patch.apply_in_place(&temp.join("soft"), &keep).unwrap();
+    assert_eq!(applied.path.file_name(), Path::new("file").file_name());
+    assert_eq!(names(temp.path()), [".file.transect-undo", "file", "hard", "soft"]);
+    assert_eq!(std::fs::read(temp.join("hard")).unwrap(), b"0A23");
+    undo(&temp.join("soft")).unwrap();
+    assert_eq!(std::fs::read(temp.join("hard")).unwrap(), b"0123");
+    assert_eq!(names(temp.path()), ["file", "hard", "soft"]);
+    assert!(message(patch.apply_in_place(temp.path(), &keep)).ends_with("it is a directory"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_may_not_be_written_is_not_touched() {
+    use crate::system::{AT, as_nobody};
+    use std::os::unix::fs::PermissionsExt;
+    if let Some(at) = std::env::var_os(AT) {
+        let file = Path::new(&at).join("open/file");
+        let refused = words(&["1:31:41"]).apply_in_place(&file, &InPlaceOptions::default());
+        let expected = format!("cannot write '{}': Permission denied", file.display());
+        assert_eq!(message(refused), expected);
+        return;
+    }
+    let temp = TempDir::new();
+    let file = temp.join("open/file");
+    std::fs::create_dir(temp.join("open")).unwrap();
+    std::fs::write(&file, "0123").unwrap();
+    for (path, mode) in [(temp.path(), 0o755), (&temp.join("open"), 0o777), (&file, 0o444)] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    if as_nobody("patch::a_file_that_may_not_be_written_is_not_touched", temp.path()) {
+        assert_eq!(std::fs::read(&file).unwrap(), b"0123");
+        assert_eq!(names(&temp.join("open")), ["file"]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn ips_makes_what_records_make_one_after_the_other(
+        before in prop::collection::vec(any::<u8>(), 0..40),
+        records in prop::collection::vec(
+            (0..50_usize, prop::collection::vec(any::<u8>(), 1..9)), 0..6),
+        cut in prop::option::of(0..60_usize),
+    ) {
+        let (mut after, mut bytes) = (before.clone(), Vec::new());
+        for (offset, new) in &records {
+            after.resize(after.len().max(offset + new.len()), 0);
+            after[*offset..][..new.len()].copy_from_slice(new);
+            bytes.extend([0, 0, *offset as u8, 0, new.len() as u8]);
+            bytes.extend(new);
+        }
+        let end = cut.map_or(Vec::new(), |cut| vec![0, 0, cut as u8]);
+        after.truncate(cut.unwrap_or(usize::MAX));
+        let patch = ips(&bytes, &end);
+        let inside = records.iter().all(|(offset, new)| offset + new.len() <= before.len());
+        let fits = inside && after.len() == before.len();
+        prop_assert_eq!(patch.fits_in_place(before.len() as u64), fits);
+        if fits {
+            prop_assert_eq!(in_place(&patch, &before).unwrap(), after.clone());
+        }
+        prop_assert_eq!(applied(&patch, &before).unwrap(), after);
+    }
+
+    #[test]
+    fn an_undone_patch_leaves_the_file_as_it_was(
+        before in prop::collection::vec(any::<u8>(), 1..200),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
+    ) {
+        let temp = TempDir::new();
+        let file = temp.join("file");
+        std::fs::write(&file, &before).unwrap();
+        let mut after = before.clone();
+        let mut typed = std::collections::BTreeMap::new();
+        for (at, new) in changes {
+            let at = at.index(before.len());
+            after[at] = new;
+            typed.insert(at, format!("{at}:{:02x}:{new:02x}", before[at]));
+        }
+        let typed: Vec<_> = typed.into_values().collect();
+        let patch = Patch::of_words(&typed).unwrap();
+        let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+        let applied = patch.apply_in_place(&file, &keep).unwrap();
+        prop_assert_eq!(std::fs::read(&file).unwrap(), after);
+        if applied.journal.is_some() {
+            prop_assert_eq!(undo(&file).unwrap().changed, applied.changed);
+        }
+        prop_assert_eq!(std::fs::read(&file).unwrap(), before);
+        prop_assert_eq!(names(temp.path()), ["file"]);
+    }
+}
