@@ -1,8 +1,9 @@
-//! Linux: `getdents64` and `statx`, relative to directory handles.
+//! Linux: `getdents64` and `statx`, relative to directory handles; files in memory.
 
 mod getdents;
 mod identity;
 mod limits;
+mod mapped;
 mod mounts;
 mod open;
 mod reader;
@@ -11,6 +12,7 @@ mod volume;
 
 pub use identity::file_system_identity;
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
+pub use mapped::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};

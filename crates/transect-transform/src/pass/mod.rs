@@ -25,7 +25,7 @@ pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
-use work::{DirectInput, Scratch, Work};
+use work::{BufferedInput, Scratch, Work};
 
 use crate::error::Error;
 use crate::publish::Replacement;
@@ -141,7 +141,7 @@ impl Passes {
             }
             IoMethod::Buffered | IoMethod::KernelCopy => {
                 let writer = writer.map(|writer| writer as &mut dyn Writer);
-                work.run(&mut DirectInput { source, block, size, ended: false }, writer)
+                work.run(&mut BufferedInput { source, block, size, ended: false }, writer)
             }
         }
     }
