@@ -5,6 +5,7 @@ use transect::Cancel;
 use super::block::Block;
 use super::copy::Copier;
 use super::outlet::Writer;
+use super::placer::Placer;
 use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::Source;
@@ -25,6 +26,8 @@ pub(super) struct FileWriter<'a> {
     size: Option<u64>,
     /// Zeros become holes, as they were.
     keeps_holes: bool,
+    /// Who gets the bytes into the file, if they are not written.
+    placer: Option<Box<dyn Placer + 'a>>,
 }
 
 impl<'a> FileWriter<'a> {
@@ -40,7 +43,21 @@ impl<'a> FileWriter<'a> {
             // Holes are there to need no room.
             same_size && !keeps_holes && *size >= WORTH_RESERVING
         });
-        Self { source, out, cancel, size, keeps_holes }
+        Self { source, out, cancel, size, keeps_holes, placer: None }
+    }
+
+    /// Lets somebody else get the bytes into the file.
+    pub(super) fn through(mut self, placer: impl Placer + 'a) -> Self {
+        self.placer = Some(Box::new(placer));
+        self
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let Some(placer) = &mut self.placer else {
+            return self.out.append(bytes);
+        };
+        placer.place(self.out, bytes)?;
+        self.out.skip(bytes.len() as u64)
     }
 
     fn write_around_holes(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
@@ -50,7 +67,7 @@ impl<'a> FileWriter<'a> {
                 self.out.skip(zeros as u64)?;
             }
             let data = leading(&bytes[zeros..], self.out.length(), false);
-            self.out.append(&bytes[zeros..zeros + data])?;
+            self.append(&bytes[zeros..zeros + data])?;
             bytes = &bytes[zeros + data..];
         }
         Ok(())
@@ -69,7 +86,11 @@ impl Writer for FileWriter<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.keeps_holes { self.write_around_holes(bytes) } else { self.out.append(bytes) }
+        if self.keeps_holes { self.write_around_holes(bytes) } else { self.append(bytes) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.placer.as_mut().map_or(Ok(()), |placer| placer.finish(self.out))
     }
 }
 

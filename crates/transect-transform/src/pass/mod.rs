@@ -12,15 +12,18 @@
 mod block;
 mod copy;
 mod file_writer;
+mod mapped;
 mod method;
 mod outlet;
 mod pipeline;
+mod placer;
 mod streams;
 mod work;
 
 use block::Block;
 use copy::Copier;
 use file_writer::FileWriter;
+use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use streams::{StreamInput, StreamWriter};
@@ -104,7 +107,13 @@ impl Passes {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
                 let cancel = self.options.cancel.clone();
-                let mut file = out.map(|out| FileWriter::new(source, out, shape, &cancel));
+                let mut file = out.map(|out| {
+                    let file = FileWriter::new(source, out, shape, &cancel);
+                    match method {
+                        IoMethod::Mapped => file.through(MappedOutput::new(source, method)),
+                        _ => file,
+                    }
+                });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
                 self.work(source, step, method, destination, writer)?
             }
@@ -138,6 +147,10 @@ impl Passes {
             }
             IoMethod::Pipeline => {
                 pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+            }
+            IoMethod::Mapped | IoMethod::MappedRead => {
+                let writer = writer.map(|writer| writer as &mut dyn Writer);
+                work.run(&mut MappedInput::new(source, method, block, size)?, writer)
             }
             IoMethod::Buffered | IoMethod::KernelCopy => {
                 let writer = writer.map(|writer| writer as &mut dyn Writer);

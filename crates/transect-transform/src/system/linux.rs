@@ -12,6 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use transect_sys::Attributes;
+pub(crate) use transect_sys::linux::Mapping;
 
 use crate::publish::Unkept;
 
@@ -32,10 +33,14 @@ pub(crate) fn is_made_up(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
-pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),
-        Err(Errno::INTR) => reserve(file, size),
+pub(crate) const HAS_MAPPINGS: bool = true;
+
+pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
+    let length = part.end - part.start;
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), part.start, length) {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(false),
+        Err(Errno::INTR) => reserve(file, part),
         Err(errno) => Err(errno.into()),
     }
 }

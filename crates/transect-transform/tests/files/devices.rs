@@ -12,7 +12,8 @@ use transect_transform::step::Step;
 use transect_transform::{Source, transform, transform_into};
 
 use crate::support::{
-    Count, Lines, Upper, WITH_STEPS, copy, existing, message, names, passes, run, text,
+    Count, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run, text,
+    with_steps,
 };
 
 /// Memory and a disk, small ones.
@@ -38,6 +39,18 @@ fn leave(at: &Path, bytes: u64) {
     ballast.sync_all().unwrap();
 }
 
+/// No method, which one is then chosen for, and these.
+fn with_none(methods: Vec<IoMethod>) -> impl Iterator<Item = Option<IoMethod>> {
+    std::iter::once(None).chain(methods.into_iter().map(Some))
+}
+
+fn is_refused(method: Option<IoMethod>, step: &mut Option<&mut dyn Step>) -> bool {
+    match (method, step) {
+        (Some(method), Some(step)) => refuses(method, *step),
+        _ => false,
+    }
+}
+
 #[test]
 fn a_full_device_keeps_the_old_file_and_nothing_else() {
     let temp = TempDir::new();
@@ -53,10 +66,13 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
         let before = names(device.path());
         leave(device.path(), 1 << 20);
         let expected = format!("cannot write '{}': No space left on device", target.display());
-        for method in [None, Some(IoMethod::Streams), Some(IoMethod::Pipeline)] {
+        for method in with_none(with_steps()) {
             let steps: [Option<&mut dyn Step>; 4] =
                 [None, Some(&mut Upper), Some(&mut Lines::default()), Some(&mut Count::default())];
-            for step in steps {
+            for mut step in steps {
+                if is_refused(method, &mut step) {
+                    continue;
+                }
                 let mut passes = passes(method, None);
                 let options = existing(Existing::Replace);
                 let full = transform(&input, Some(&target), step, &mut passes, options);
@@ -71,9 +87,12 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
         *big.last_mut().unwrap() = b'x';
         std::fs::write(&mine, &big).unwrap();
         leave(device.path(), 1 << 20);
-        for method in WITH_STEPS {
+        for method in with_steps() {
             let steps: [&mut dyn Step; 2] = [&mut Upper, &mut Lines::default()];
             for step in steps {
+                if refuses(method, step) {
+                    continue;
+                }
                 let mut passes = passes(Some(method), None);
                 let options = existing(Existing::InPlace);
                 let full = transform(&mine, Some(&mine), Some(step), &mut passes, options);
@@ -104,6 +123,33 @@ fn room_is_made_before_anything_is_written_and_given_back() {
         assert_eq!(source.size(), 1 << 20);
         let allocated = source.attributes().allocated().unwrap();
         assert!(allocated <= (1 << 20) + 65536, "{allocated} bytes");
+    }
+}
+
+#[test]
+fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
+    let temp = TempDir::new();
+    let device = match Mount::new(&["-t", "ramfs", "transect"], &temp.join("memory")) {
+        Ok(device) => device,
+        Err(reason) => return loudly_skip("where_no_room_is_made_beforehand", reason),
+    };
+    let (input, target) = (temp.join("input"), device.path().join("target"));
+    for size in [10, 1 << 20] {
+        let bytes = text(size);
+        std::fs::write(&input, &bytes).unwrap();
+        for (method, refused) in [(IoMethod::Mapped, true), (IoMethod::MappedRead, false)] {
+            let mut passes = passes(Some(method), None);
+            let options = ReplaceOptions::default();
+            let made = transform(&input, Some(&target), Some(&mut Upper), &mut passes, options);
+            if refused {
+                assert!(message(made).contains("this file system makes no room beforehand"));
+            } else {
+                made.unwrap();
+                assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
+                std::fs::remove_file(&target).unwrap();
+            }
+            assert!(names(device.path()).is_empty());
+        }
     }
 }
 
@@ -177,9 +223,7 @@ fn holes_stay_holes() {
     if has > 1 << 20 {
         return loudly_skip("holes_stay_holes", "this file system has no holes");
     }
-    for method in
-        [None, Some(IoMethod::Buffered), Some(IoMethod::Streams), Some(IoMethod::Pipeline)]
-    {
+    for method in with_none(with_steps()) {
         let steps: [Option<&mut dyn Step>; 3] =
             [None, Some(&mut Upper), Some(&mut Count::default())];
         for (step, upper) in steps.into_iter().zip([false, true, false]) {
@@ -220,11 +264,19 @@ fn files_of_the_kernel_are_read_to_their_end() {
             continue;
         };
         assert!(!expected.is_empty());
-        for method in IoMethod::ALL {
+        for method in at_hand() {
             let target = temp.join("target");
-            let mut passes = passes(Some(*method), Some(64));
+            let mut passes = passes(Some(method), Some(64));
             let options = ReplaceOptions::default();
-            transform(path.as_ref(), Some(&target), None, &mut passes, options).unwrap();
+            let made = transform(path.as_ref(), Some(&target), None, &mut passes, options);
+            if matches!(method, IoMethod::MappedRead | IoMethod::Mapped) {
+                let refused = message(made);
+                let expected = format!("method '{}' cannot be used here: ", method.as_str());
+                assert!(refused.starts_with(&expected), "{refused}");
+                assert!(names(temp.path()).is_empty());
+                continue;
+            }
+            made.unwrap();
             assert_eq!(std::fs::read(&target).unwrap(), expected, "{path}, {}", method.as_str());
             std::fs::remove_file(&target).unwrap();
         }
