@@ -105,6 +105,15 @@ impl Source {
         Ok(read.map_err(Error::system(Operation::Read, &self.path))? == 0)
     }
 
+    /// Makes sure that what was opened once more is the same file.
+    pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
+        let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
+        if there.file_id() != self.identity() {
+            return Err(Error::Changed { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
     /// Returns the error for a part that could not be had: the file has been cut, or what the system
     /// said.
     pub(crate) fn cut_or(&self, error: io::Error) -> Error {

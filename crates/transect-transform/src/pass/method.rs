@@ -21,6 +21,8 @@ pub enum IoMethod {
     MappedRead,
     /// Input and output are mapped into memory. On Linux, for results as long as the input.
     Mapped,
+    /// Past the system's cache, one block at a time. On Linux, where the file system has a way.
+    Direct,
 }
 
 /// Where the result of a pass goes.
@@ -49,6 +51,7 @@ impl IoMethod {
         Self::Pipeline,
         Self::MappedRead,
         Self::Mapped,
+        Self::Direct,
     ];
 
     /// Returns the name of the method, as users type it.
@@ -60,6 +63,7 @@ impl IoMethod {
             Self::Pipeline => "pipeline",
             Self::MappedRead => "mapped-read",
             Self::Mapped => "mapped",
+            Self::Direct => "direct",
         }
     }
 
@@ -88,6 +92,9 @@ impl IoMethod {
         match self {
             Self::MappedRead | Self::Mapped if !system::HAS_MAPPINGS => {
                 Some("a file that is cut while it is mapped ends the program on this system")
+            }
+            Self::Direct if !system::HAS_DIRECT => {
+                Some("no way past the cache of this system is known")
             }
             _ => None,
         }

@@ -11,6 +11,7 @@
 
 mod block;
 mod copy;
+mod direct;
 mod file_writer;
 mod mapped;
 mod method;
@@ -22,6 +23,7 @@ mod work;
 
 use block::Block;
 use copy::Copier;
+use direct::{DirectInput, DirectOutput};
 use file_writer::FileWriter;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
@@ -103,6 +105,7 @@ impl Passes {
         let shape = step.as_ref().map(|step| step.shape());
         let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
         let method = IoMethod::choose(self.options.method, shape, destination)?;
+        let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
         let ((bytes_out, changed), findings) = match (method, out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
@@ -111,11 +114,12 @@ impl Passes {
                     let file = FileWriter::new(source, out, shape, &cancel);
                     match method {
                         IoMethod::Mapped => file.through(MappedOutput::new(source, method)),
+                        IoMethod::Direct => file.through(DirectOutput::new(size)),
                         _ => file,
                     }
                 });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                self.work(source, step, method, destination, writer)?
+                self.work(source, step, (method, size), destination, writer)?
             }
         };
         source.verify_unchanged()?;
@@ -132,11 +136,10 @@ impl Passes {
         &mut self,
         source: &Source,
         step: Option<&mut dyn Step>,
-        method: IoMethod,
+        (method, size): (IoMethod, usize),
         destination: Destination,
         writer: Option<&mut (dyn Writer + Send)>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let size = self.options.block.unwrap_or_else(|| block_for(source)).max(1);
         let Self { options, block, scratch } = self;
         let work = Work { source, step, destination, cancel: &options.cancel, scratch };
         match method {
@@ -152,6 +155,10 @@ impl Passes {
                 let writer = writer.map(|writer| writer as &mut dyn Writer);
                 work.run(&mut MappedInput::new(source, method, block, size)?, writer)
             }
+            IoMethod::Direct => {
+                let writer = writer.map(|writer| writer as &mut dyn Writer);
+                work.run(&mut DirectInput::new(source, method, block, size)?, writer)
+            }
             IoMethod::Buffered | IoMethod::KernelCopy => {
                 let writer = writer.map(|writer| writer as &mut dyn Writer);
                 work.run(&mut BufferedInput { source, block, size, ended: false }, writer)
@@ -161,7 +168,10 @@ impl Passes {
 }
 
 /// Returns how much of a file is read at once, if nobody says.
-fn block_for(source: &Source) -> usize {
+fn block_for(source: &Source, method: IoMethod) -> usize {
+    if method == IoMethod::Direct {
+        return direct::BLOCK;
+    }
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
 }
 

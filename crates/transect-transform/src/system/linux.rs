@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, Uid, XattrFlags,
+    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags, Uid,
+    XattrFlags,
 };
 use rustix::io::Errno;
 use transect_sys::Attributes;
@@ -142,6 +143,49 @@ pub(crate) fn copy_range(
             | Errno::BADF,
         ) => Ok(None),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    FileExt::write_all_at(file, bytes, offset)
+}
+
+pub(crate) const HAS_DIRECT: bool = true;
+
+pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::DIRECT | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+pub(crate) fn set_direct(file: &File, direct: bool) -> io::Result<bool> {
+    let mut flags = rustix::fs::fcntl_getfl(file)?;
+    flags.set(OFlags::DIRECT, direct);
+    match rustix::fs::fcntl_setfl(file, flags) {
+        Err(Errno::INVAL) => Ok(false),
+        set => set.map(|()| true).map_err(io::Error::from),
+    }
+}
+
+pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
+    // They take the flag, and keep what is written in memory all the same.
+    const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
+    #[allow(clippy::unnecessary_cast)] // its width differs between architectures
+    let kind = rustix::fs::fstatfs(file)?.f_type as u32;
+    if IN_MEMORY.contains(&kind) {
+        return Ok(None);
+    }
+    // Since Linux 6.1.
+    let asked = StatxFlags::DIOALIGN;
+    match rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, asked) {
+        Ok(told) if told.stx_mask & asked.bits() != 0 => {
+            let alignment = told.stx_dio_offset_align.max(told.stx_dio_mem_align);
+            Ok(Some(alignment as usize).filter(|_| told.stx_dio_offset_align > 0))
+        }
+        // Pages suit nearly all; where they do not, reading and writing says so.
+        _ => Ok(Some(4096)),
     }
 }
 

@@ -4,6 +4,10 @@
 //!
 //! * `open_to_read`: does not wait if the file has become a pipe.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
+//! * `write_all_at`: writes at an offset.
+//! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
+//!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
+//!   system has no such thing.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `reserve`: room for a part, which is not empty, or an error now rather than later; whether there
 //!   is such a thing here.

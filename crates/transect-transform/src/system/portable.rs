@@ -1,7 +1,7 @@
 //! Systems of which no more is known than what the standard library can do everywhere.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -19,6 +19,25 @@ pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<
     // This moves the file's own offset, which nobody uses.
     #[cfg(windows)]
     return std::os::windows::fs::FileExt::seek_read(file, block, offset);
+}
+
+pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+pub(crate) const HAS_DIRECT: bool = false;
+
+pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+pub(crate) fn set_direct(_: &File, _: bool) -> io::Result<bool> {
+    Ok(false)
+}
+
+pub(crate) fn direct_alignment(_: &File) -> io::Result<Option<usize>> {
+    Ok(None)
 }
 
 pub(crate) fn is_made_up(_: &Path) -> bool {

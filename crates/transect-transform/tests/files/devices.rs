@@ -9,7 +9,7 @@ use transect_testkit::{Mount, TempDir, loudly_skip};
 use transect_transform::pass::IoMethod;
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::Step;
-use transect_transform::{Source, transform, transform_into};
+use transect_transform::{Error, Source, transform, transform_into};
 
 use crate::support::{
     Count, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run, text,
@@ -40,8 +40,28 @@ fn leave(at: &Path, bytes: u64) {
 }
 
 /// No method, which one is then chosen for, and these.
-fn with_none(methods: Vec<IoMethod>) -> impl Iterator<Item = Option<IoMethod>> {
+fn with_none(
+    methods: impl IntoIterator<Item = IoMethod>,
+) -> impl Iterator<Item = Option<IoMethod>> {
     std::iter::once(None).chain(methods.into_iter().map(Some))
+}
+
+/// Returns whether a method can be used on a device. Else it says so, and makes nothing.
+fn is_at(method: IoMethod, device: &Path) -> bool {
+    let input = device.join("input");
+    std::fs::write(&input, "text").unwrap();
+    let mut passes = passes(Some(method), None);
+    let options = existing(Existing::InPlace);
+    let made = transform(&input, Some(&input), Some(&mut Upper), &mut passes, options);
+    let left = std::fs::read(&input).unwrap();
+    std::fs::remove_file(&input).unwrap();
+    if let Err(Error::Impossible(..)) = made {
+        // Memory has no way past itself.
+        assert!(device.ends_with("memory") && left == b"text", "{}", method.as_str());
+        return false;
+    }
+    made.unwrap();
+    true
 }
 
 fn is_refused(method: Option<IoMethod>, step: &mut Option<&mut dyn Step>) -> bool {
@@ -61,12 +81,14 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
     let bytes = text(4 << 20);
     std::fs::write(&input, &bytes).unwrap();
     for device in &devices {
+        let mut methods = with_steps();
+        methods.retain(|method| is_at(*method, device.path()));
         let target = device.path().join("target");
         std::fs::write(&target, "old").unwrap();
         let before = names(device.path());
         leave(device.path(), 1 << 20);
         let expected = format!("cannot write '{}': No space left on device", target.display());
-        for method in with_none(with_steps()) {
+        for method in with_none(methods.iter().copied()) {
             let steps: [Option<&mut dyn Step>; 4] =
                 [None, Some(&mut Upper), Some(&mut Lines::default()), Some(&mut Count::default())];
             for mut step in steps {
@@ -87,7 +109,7 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
         *big.last_mut().unwrap() = b'x';
         std::fs::write(&mine, &big).unwrap();
         leave(device.path(), 1 << 20);
-        for method in with_steps() {
+        for &method in &methods {
             let steps: [&mut dyn Step; 2] = [&mut Upper, &mut Lines::default()];
             for step in steps {
                 if refuses(method, step) {
@@ -150,6 +172,44 @@ fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
             }
             assert!(names(device.path()).is_empty());
         }
+    }
+}
+
+#[test]
+fn what_is_read_and_written_directly_is_not_in_the_cache() {
+    const TEST: &str = "what_is_read_and_written_directly_is_not_in_the_cache";
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    let bytes = text((3 << 20) + 1000);
+    std::fs::write(&input, &bytes).unwrap();
+    for method in [IoMethod::Buffered, IoMethod::Direct] {
+        if !at_hand().contains(&method) {
+            return loudly_skip(TEST, "this file system has no way past the cache");
+        }
+        for path in [&input, &target] {
+            let Ok(file) = File::open(path) else { continue };
+            file.sync_all().unwrap();
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        }
+        let mut passes = passes(Some(method), None);
+        let options = existing(Existing::Replace);
+        transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
+        for path in [&input, &target] {
+            let file = File::open(path).unwrap();
+            assert_eq!(is_cached(&file, 1 << 20), method == IoMethod::Buffered, "{path:?}");
+        }
+        assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
+    }
+}
+
+/// Returns whether bytes of a file can be read without waiting for its device. If not, they are on
+/// their way now.
+fn is_cached(file: &File, at: u64) -> bool {
+    let mut byte = [0];
+    let to = &mut [std::io::IoSliceMut::new(&mut byte)];
+    match rustix::io::preadv2(file, to, at, rustix::io::ReadWriteFlags::NOWAIT) {
+        Err(rustix::io::Errno::AGAIN) => false,
+        read => read.unwrap() == 1,
     }
 }
 
@@ -253,6 +313,9 @@ fn holes_stay_holes() {
     assert_eq!(names(temp.path()), ["input"]);
 }
 
+/// The methods that need a file with a size and pages, or a device.
+const NEEDS_A_REAL_FILE: [IoMethod; 3] = [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct];
+
 #[test]
 fn files_of_the_kernel_are_read_to_their_end() {
     let temp = TempDir::new();
@@ -269,7 +332,7 @@ fn files_of_the_kernel_are_read_to_their_end() {
             let mut passes = passes(Some(method), Some(64));
             let options = ReplaceOptions::default();
             let made = transform(path.as_ref(), Some(&target), None, &mut passes, options);
-            if matches!(method, IoMethod::MappedRead | IoMethod::Mapped) {
+            if NEEDS_A_REAL_FILE.contains(&method) {
                 let refused = message(made);
                 let expected = format!("method '{}' cannot be used here: ", method.as_str());
                 assert!(refused.starts_with(&expected), "{refused}");
