@@ -1,4 +1,5 @@
-//! Linux: `getdents64` and `statx`, relative to directory handles; files in memory.
+//! Linux: `getdents64` and `statx`, relative to directory handles; files in memory,
+//! and rings of reads and writes.
 
 mod getdents;
 mod identity;
@@ -7,6 +8,7 @@ mod mapped;
 mod mounts;
 mod open;
 mod reader;
+mod ring;
 mod stat;
 mod volume;
 
@@ -16,6 +18,7 @@ pub use mapped::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
+pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
 pub use volume::file_system_of;
 
