@@ -18,49 +18,62 @@ use crate::system;
 /// The block if nobody says: a device is asked that much at once.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// Returns of what places and lengths in a file have to be multiples.
-pub(super) fn alignment(
+/// Returns of what places and lengths are multiples: of pages, even where less is asked for, so that
+/// no page is half in the cache.
+fn alignment(
     method: IoMethod,
     file: &File,
     failed: impl FnOnce(io::Error) -> Error,
 ) -> Result<usize, Error> {
     let told = system::direct_alignment(file).map_err(failed)?;
-    told.filter(|alignment| *alignment <= ALIGNMENT).ok_or_else(|| none(method))
+    told.filter(|told| *told <= ALIGNMENT).map(|_| ALIGNMENT).ok_or_else(|| none(method))
 }
 
 /// Returns the error for a file that is always read and written through the cache.
-pub(super) fn none(method: IoMethod) -> Error {
+fn none(method: IoMethod) -> Error {
     Error::Impossible(method.as_str(), "the file system has no way past the system's cache")
 }
 
 /// A file that is read past the cache, and through it from places that are not aligned.
-pub(super) struct DirectFile<'a> {
-    direct: File,
-    cached: &'a File,
-    pub(super) alignment: usize,
+#[derive(Debug)]
+pub(super) struct DirectFile {
+    /// Nothing if all goes through the cache.
+    direct: Option<File>,
+    cached: File,
+    alignment: usize,
 }
 
-impl<'a> DirectFile<'a> {
+impl DirectFile {
     /// Opens the source once more.
-    pub(super) fn of(source: &'a Source, method: IoMethod) -> Result<Self, Error> {
+    pub(super) fn of(source: &Source, method: IoMethod) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Read, source.path());
         let alignment = alignment(method, source.file(), failed())?;
         let direct = system::open_direct(source.path()).map_err(failed())?;
         let direct = direct.ok_or_else(|| none(method))?;
         source.verify_same(&direct)?;
-        Ok(Self { direct, cached: source.file(), alignment })
+        Ok(Self { direct: Some(direct), alignment, ..Self::cached(source)? })
+    }
+
+    /// Returns a source that is read through the cache from everywhere.
+    pub(super) fn cached(source: &Source) -> Result<Self, Error> {
+        let cached = source.file().try_clone();
+        let cached = cached.map_err(Error::system(Operation::Read, source.path()))?;
+        Ok(Self { direct: None, cached, alignment: 1 })
     }
 
     /// Returns the handle to read with from a place on.
     pub(super) fn at(&self, offset: u64) -> &File {
-        if offset.is_multiple_of(self.alignment as u64) { &self.direct } else { self.cached }
+        match &self.direct {
+            Some(direct) if offset.is_multiple_of(self.alignment as u64) => direct,
+            _ => &self.cached,
+        }
     }
 }
 
 /// Blocks that the device reads.
 pub(super) struct DirectInput<'a> {
     source: &'a Source,
-    file: DirectFile<'a>,
+    file: DirectFile,
     block: &'a mut Block,
     size: usize,
     ended: bool,
@@ -97,7 +110,7 @@ impl Input for DirectInput<'_> {
 
 /// A file from an offset on. Where the device ends in the middle, the cache tells whether more follows.
 struct FromDirect<'a> {
-    file: &'a DirectFile<'a>,
+    file: &'a DirectFile,
     offset: u64,
 }
 
@@ -111,14 +124,19 @@ impl Read for FromDirect<'_> {
 
 /// A file that is written past the cache where that can be.
 pub(super) struct DirectHandle {
-    pub(super) alignment: usize,
+    /// 1 if all goes through the cache.
+    alignment: usize,
     is_direct: bool,
 }
 
 impl DirectHandle {
     pub(super) fn of(out: &Replacement, method: IoMethod) -> Result<Self, Error> {
         let failed = Error::system(Operation::Write, out.path());
-        Ok(Self { alignment: alignment(method, out.file(), failed)?, is_direct: false })
+        let alignment = match method {
+            IoMethod::Uring => 1,
+            _ => alignment(method, out.file(), failed)?,
+        };
+        Ok(Self { alignment, is_direct: false })
     }
 
     /// Returns how many of the bytes from a place on are to be written through the cache before the
@@ -139,7 +157,7 @@ impl DirectHandle {
         method: IoMethod,
         direct: bool,
     ) -> Result<(), Error> {
-        if self.is_direct != direct {
+        if self.alignment > 1 && self.is_direct != direct {
             let set = system::set_direct(out.file(), direct);
             if !set.map_err(Error::system(Operation::Write, out.path()))? {
                 return Err(none(method));

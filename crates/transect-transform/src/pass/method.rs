@@ -23,6 +23,11 @@ pub enum IoMethod {
     Mapped,
     /// Past the system's cache, one block at a time. On Linux, where the file system has a way.
     Direct,
+    /// Several reads and writes on their way at once, by `io_uring`. On Linux.
+    Uring,
+    /// The same past the system's cache: what costs the processor least. On Linux, where the file
+    /// system has a way.
+    DirectUring,
 }
 
 /// Where the result of a pass goes.
@@ -52,6 +57,8 @@ impl IoMethod {
         Self::MappedRead,
         Self::Mapped,
         Self::Direct,
+        Self::Uring,
+        Self::DirectUring,
     ];
 
     /// Returns the name of the method, as users type it.
@@ -64,6 +71,8 @@ impl IoMethod {
             Self::MappedRead => "mapped-read",
             Self::Mapped => "mapped",
             Self::Direct => "direct",
+            Self::Uring => "uring",
+            Self::DirectUring => "direct-uring",
         }
     }
 
@@ -93,8 +102,11 @@ impl IoMethod {
             Self::MappedRead | Self::Mapped if !system::HAS_MAPPINGS => {
                 Some("a file that is cut while it is mapped ends the program on this system")
             }
-            Self::Direct if !system::HAS_DIRECT => {
+            Self::Direct | Self::DirectUring if !system::HAS_DIRECT => {
                 Some("no way past the cache of this system is known")
+            }
+            Self::Uring | Self::DirectUring if !system::has_rings() => {
+                Some("this system has no io_uring, or does not allow it")
             }
             _ => None,
         }

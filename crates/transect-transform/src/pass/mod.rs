@@ -18,6 +18,7 @@ mod method;
 mod outlet;
 mod pipeline;
 mod placer;
+mod ring;
 mod streams;
 mod work;
 
@@ -28,11 +29,12 @@ use file_writer::FileWriter;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
+use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
-use work::{BufferedInput, Scratch, Work};
+use work::{BufferedInput, Input, Scratch, Work};
 
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
 use crate::step::{Finding, Step};
@@ -79,6 +81,8 @@ pub struct Passes {
     options: PassOptions,
     block: Block,
     scratch: Scratch,
+    /// From the last pass that had one.
+    ring: Option<SharedRing>,
 }
 
 impl Passes {
@@ -106,24 +110,45 @@ impl Passes {
         let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
         let method = IoMethod::choose(self.options.method, shape, destination)?;
         let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
+        let ring = self.ring(source, method, size)?;
         let ((bytes_out, changed), findings) = match (method, out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
                 let cancel = self.options.cancel.clone();
                 let mut file = out.map(|out| {
                     let file = FileWriter::new(source, out, shape, &cancel);
-                    match method {
-                        IoMethod::Mapped => file.through(MappedOutput::new(source, method)),
-                        IoMethod::Direct => file.through(DirectOutput::new(size)),
+                    match (method, &ring) {
+                        (_, Some(ring)) => file.through(RingOutput::new(method, ring.clone())),
+                        (IoMethod::Mapped, _) => file.through(MappedOutput::new(source, method)),
+                        (IoMethod::Direct, _) => file.through(DirectOutput::new(size)),
                         _ => file,
                     }
                 });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                self.work(source, step, (method, size), destination, writer)?
+                self.work(source, step, (method, size, ring.clone()), destination, writer)?
             }
         };
         source.verify_unchanged()?;
+        if let Some(ring) = ring {
+            ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
+            self.ring = Some(ring);
+        }
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method })
+    }
+
+    /// Returns a ring if the method takes one: that of the last pass, if that came to a good end.
+    fn ring(
+        &mut self,
+        source: &Source,
+        method: IoMethod,
+        size: usize,
+    ) -> Result<Option<SharedRing>, Error> {
+        if !matches!(method, IoMethod::Uring | IoMethod::DirectUring) {
+            return Ok(None);
+        }
+        let last = self.ring.take().filter(|ring| ring.suits(method, size));
+        let ring = last.map_or_else(|| SharedRing::new(method, size), Ok);
+        ring.map(Some).map_err(Error::system(Operation::Read, source.path()))
     }
 
     fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
@@ -136,40 +161,38 @@ impl Passes {
         &mut self,
         source: &Source,
         step: Option<&mut dyn Step>,
-        (method, size): (IoMethod, usize),
+        (method, size, ring): (IoMethod, usize, Option<SharedRing>),
         destination: Destination,
         writer: Option<&mut (dyn Writer + Send)>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let Self { options, block, scratch } = self;
+        let Self { options, block, scratch, .. } = self;
         let work = Work { source, step, destination, cancel: &options.cancel, scratch };
-        match method {
-            IoMethod::Streams => {
+        let mut input: Box<dyn Input + '_> = match (method, ring) {
+            (IoMethod::Streams, _) => {
                 let mut stream = writer.map(|writer| StreamWriter::new(writer));
                 let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
-                work.run(&mut StreamInput::new(source, block, size), stream)
+                return work.run(&mut StreamInput::new(source, block, size), stream);
             }
-            IoMethod::Pipeline => {
-                pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+            (IoMethod::Pipeline, _) => {
+                let work = |input: &mut dyn Input, writer: Option<&mut dyn Writer>| {
+                    work.run(input, writer)
+                };
+                return pipeline::between(source, writer, size, work);
             }
-            IoMethod::Mapped | IoMethod::MappedRead => {
-                let writer = writer.map(|writer| writer as &mut dyn Writer);
-                work.run(&mut MappedInput::new(source, method, block, size)?, writer)
+            (_, Some(ring)) => Box::new(RingInput::new(source, method, ring)?),
+            (IoMethod::Mapped | IoMethod::MappedRead, _) => {
+                Box::new(MappedInput::new(source, method, block, size)?)
             }
-            IoMethod::Direct => {
-                let writer = writer.map(|writer| writer as &mut dyn Writer);
-                work.run(&mut DirectInput::new(source, method, block, size)?, writer)
-            }
-            IoMethod::Buffered | IoMethod::KernelCopy => {
-                let writer = writer.map(|writer| writer as &mut dyn Writer);
-                work.run(&mut BufferedInput { source, block, size, ended: false }, writer)
-            }
-        }
+            (IoMethod::Direct, _) => Box::new(DirectInput::new(source, method, block, size)?),
+            _ => Box::new(BufferedInput { source, block, size, ended: false }),
+        };
+        work.run(input.as_mut(), writer.map(|writer| writer as &mut dyn Writer))
     }
 }
 
 /// Returns how much of a file is read at once, if nobody says.
 fn block_for(source: &Source, method: IoMethod) -> usize {
-    if method == IoMethod::Direct {
+    if matches!(method, IoMethod::Direct | IoMethod::DirectUring) {
         return direct::BLOCK;
     }
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }

@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use transect_sys::Attributes;
-pub(crate) use transect_sys::linux::Mapping;
+pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 
 use crate::publish::Unkept;
 

@@ -8,6 +8,7 @@
 //! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
 //!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
 //!   system has no such thing.
+//! * `Ring`, `Buffer`, `has_rings`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `reserve`: room for a part, which is not empty, or an error now rather than later; whether there
 //!   is such a thing here.

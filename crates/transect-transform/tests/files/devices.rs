@@ -182,7 +182,7 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = text((3 << 20) + 1000);
     std::fs::write(&input, &bytes).unwrap();
-    for method in [IoMethod::Buffered, IoMethod::Direct] {
+    for method in [IoMethod::Buffered, IoMethod::Direct, IoMethod::DirectUring] {
         if !at_hand().contains(&method) {
             return loudly_skip(TEST, "this file system has no way past the cache");
         }
@@ -314,7 +314,8 @@ fn holes_stay_holes() {
 }
 
 /// The methods that need a file with a size and pages, or a device.
-const NEEDS_A_REAL_FILE: [IoMethod; 3] = [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct];
+const NEEDS_A_REAL_FILE: [IoMethod; 4] =
+    [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct, IoMethod::DirectUring];
 
 #[test]
 fn files_of_the_kernel_are_read_to_their_end() {
