@@ -108,6 +108,33 @@ impl Source {
         Ok(true)
     }
 
+    /// Returns whether there is nothing to read: where sizes are made up, 0 says nothing.
+    pub(crate) fn holds_nothing(&self) -> Result<bool, Error> {
+        let mut start = At { file: &self.file, offset: 0 };
+        let read = fill(&mut start, &mut [0]);
+        Ok(read.map_err(Error::system(Operation::Read, &self.path))? == 0)
+    }
+
+    /// Makes sure that what was opened once more is the same file.
+    pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
+        let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
+        if there.file_id() != self.identity() {
+            return Err(Error::Changed { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a part that could not be had: the file has been cut, or what the system
+    /// said.
+    pub(crate) fn cut_or(&self, error: io::Error) -> Error {
+        match attributes_of(&self.file) {
+            Ok(now) if now.size() != self.before.size() => {
+                Error::Changed { path: self.path.clone() }
+            }
+            _ => Error::system(Operation::Read, &self.path)(error),
+        }
+    }
+
     /// Makes sure that what was read is what the file held when it was opened, and all of it. To be
     /// called when it was read to its end.
     ///

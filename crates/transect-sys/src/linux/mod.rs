@@ -1,20 +1,25 @@
-//! Linux: `getdents64` and `statx`, relative to directory handles.
+//! Linux: `getdents64` and `statx`, relative to directory handles; files in memory,
+//! and rings of reads and writes.
 
 mod getdents;
 mod identity;
 mod limits;
+mod mapped;
 mod mounts;
 mod open;
 pub(crate) mod pages;
 mod reader;
+mod ring;
 mod stat;
 mod volume;
 
 pub use identity::file_system_identity;
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
+pub use mapped::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
+pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
 pub use volume::file_system_of;
 

@@ -1,7 +1,7 @@
 //! Memory that the kernel reads into and writes from.
 
 /// As pages of memory: copies between pages that lie alike are the fastest.
-const ALIGNMENT: usize = 4096;
+pub(super) const ALIGNMENT: usize = 4096;
 
 /// A block of bytes that begins with a page.
 #[derive(Debug, Default)]

@@ -4,8 +4,9 @@ use transect::Cancel;
 
 use super::block::Block;
 use super::copy::Copier;
-use super::holes::{Holes, append_around};
+use super::holes::{Holes, put_around};
 use super::outlet::Writer;
+use super::placer::Placer;
 use super::{LARGE_BLOCK, check};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
@@ -25,6 +26,8 @@ pub(super) struct FileWriter<'a> {
     holes: Holes,
     /// Zeros become holes.
     around_holes: bool,
+    /// Who gets the bytes into the file, if they are not written.
+    placer: Option<Box<dyn Placer + 'a>>,
 }
 
 impl<'a> FileWriter<'a> {
@@ -45,7 +48,13 @@ impl<'a> FileWriter<'a> {
             // Holes are there to need no room.
             same_size && !around_holes && *size >= WORTH_RESERVING
         });
-        Self { source, out, cancel, size, holes, around_holes }
+        Self { source, out, cancel, size, holes, around_holes, placer: None }
+    }
+
+    /// Lets somebody else get the bytes into the file.
+    pub(super) fn through(mut self, placer: impl Placer + 'a) -> Self {
+        self.placer = Some(Box::new(placer));
+        self
     }
 
     /// Copies what the input begins with by writing it, so that its zeros become what they are to be.
@@ -84,6 +93,18 @@ impl Writer for FileWriter<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.around_holes { append_around(self.out, bytes) } else { self.out.append(bytes) }
+        let Self { out, placer, .. } = self;
+        let mut append = |out: &mut Replacement, bytes: &[u8]| match placer {
+            None => out.append(bytes),
+            Some(placer) => {
+                placer.place(out, bytes)?;
+                out.skip(bytes.len() as u64)
+            }
+        };
+        if self.around_holes { put_around(out, bytes, append) } else { append(out, bytes) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.placer.as_mut().map_or(Ok(()), |placer| placer.finish(self.out))
     }
 }

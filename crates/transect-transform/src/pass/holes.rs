@@ -36,14 +36,23 @@ pub enum Holes {
 }
 
 /// Appends to a result, with a hole in the place of every page of zeros.
-pub(crate) fn append_around(out: &mut Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn append_around(out: &mut Replacement, bytes: &[u8]) -> Result<(), Error> {
+    put_around(out, bytes, Replacement::append)
+}
+
+/// As [`append_around`], by another way of appending.
+pub(super) fn put_around(
+    out: &mut Replacement,
+    mut bytes: &[u8],
+    mut append: impl FnMut(&mut Replacement, &[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
     while !bytes.is_empty() {
         let zeros = leading(bytes, out.length(), true);
         if zeros > 0 {
             out.skip(zeros as u64)?;
         }
         let data = leading(&bytes[zeros..], out.length(), false);
-        out.append(&bytes[zeros..zeros + data])?;
+        append(out, &bytes[zeros..zeros + data])?;
         bytes = &bytes[zeros + data..];
     }
     Ok(())
@@ -62,7 +71,8 @@ pub(super) fn in_place(
     let size = source.size();
     match holes {
         Holes::Fill if size > 0 && source.is_sparse() => out.touch(source, |file| {
-            system::reserve(file, size).map_err(Error::system(Operation::Write, source.path()))
+            let reserved = system::reserve(file, 0..size);
+            reserved.map(drop).map_err(Error::system(Operation::Write, source.path()))
         }),
         Holes::Make if size > 0 => {
             out.touch(source, |file| Digger { file, source, cancel, block }.dig())

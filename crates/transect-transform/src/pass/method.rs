@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::publish::Replacement;
 use crate::step::Shape;
+use crate::system;
 
 /// A way of reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +17,17 @@ pub enum IoMethod {
     KernelCopy,
     /// Three threads, for reading, the steps and writing: for steps that are slower than the device.
     Pipeline,
+    /// The input is mapped into memory, the result is written. On Linux.
+    MappedRead,
+    /// Input and output are mapped into memory. On Linux, for results as long as the input.
+    Mapped,
+    /// Past the system's cache, one block at a time. On Linux, where the file system has a way.
+    Direct,
+    /// Several reads and writes on their way at once, by `io_uring`. On Linux.
+    Uring,
+    /// The same past the system's cache: what costs the processor least. On Linux, where the file
+    /// system has a way.
+    DirectUring,
 }
 
 /// Where the result of a pass goes.
@@ -37,8 +49,17 @@ impl Destination {
 
 impl IoMethod {
     /// All methods.
-    pub const ALL: &'static [Self] =
-        &[Self::Buffered, Self::Streams, Self::KernelCopy, Self::Pipeline];
+    pub const ALL: &'static [Self] = &[
+        Self::Buffered,
+        Self::Streams,
+        Self::KernelCopy,
+        Self::Pipeline,
+        Self::MappedRead,
+        Self::Mapped,
+        Self::Direct,
+        Self::Uring,
+        Self::DirectUring,
+    ];
 
     /// Returns the name of the method, as users type it.
     pub fn as_str(self) -> &'static str {
@@ -47,6 +68,11 @@ impl IoMethod {
             Self::Streams => "streams",
             Self::KernelCopy => "kernel-copy",
             Self::Pipeline => "pipeline",
+            Self::MappedRead => "mapped-read",
+            Self::Mapped => "mapped",
+            Self::Direct => "direct",
+            Self::Uring => "uring",
+            Self::DirectUring => "direct-uring",
         }
     }
 
@@ -70,9 +96,32 @@ impl IoMethod {
         }
     }
 
+    /// Returns why this system has no such method, if it has none.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            Self::MappedRead | Self::Mapped if !system::HAS_MAPPINGS => {
+                Some("a file that is cut while it is mapped ends the program on this system")
+            }
+            Self::Direct | Self::DirectUring if !system::HAS_DIRECT => {
+                Some("no way past the cache of this system is known")
+            }
+            Self::Uring | Self::DirectUring if !system::has_rings() => {
+                Some("this system has no io_uring, or does not allow it")
+            }
+            _ => None,
+        }
+    }
+
     /// Returns why this method cannot do such work.
     fn refusal(self, shape: Option<Shape>, destination: Destination) -> Option<&'static str> {
+        if let Some(why) = self.missing() {
+            return Some(why);
+        }
         match (self, shape, destination) {
+            // Also if nothing is to be written: to look what would come of it says the same.
+            (Self::Mapped, Some(Shape::Resizing), _) => {
+                Some("what is mapped to be written has its length before anything is in it")
+            }
             (Self::KernelCopy, Some(_), _) => {
                 Some("the kernel copies what is there, and no step sees it")
             }
@@ -103,10 +152,14 @@ mod tests {
         for destination in [Destination::Nowhere, Destination::InPlace] {
             assert!(choose(IoMethod::KernelCopy, None, destination).is_err());
         }
-        for method in [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline] {
+        for &method in IoMethod::ALL {
+            if method == IoMethod::KernelCopy || method.missing().is_some() {
+                continue;
+            }
             for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {
                 for to in [Destination::Nowhere, Destination::Elsewhere, Destination::InPlace] {
-                    assert_eq!(choose(method, shape, to).unwrap(), method);
+                    let impossible = method == IoMethod::Mapped && shape == Some(Shape::Resizing);
+                    assert_eq!(choose(method, shape, to).ok(), (!impossible).then_some(method));
                 }
             }
         }

@@ -11,11 +11,15 @@
 
 mod block;
 mod copy;
+mod direct;
 mod file_writer;
 mod holes;
+mod mapped;
 mod method;
 mod outlet;
 mod pipeline;
+mod placer;
+mod ring;
 mod streams;
 mod work;
 
@@ -24,17 +28,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Block;
 use copy::Copier;
+use direct::{DirectInput, DirectOutput};
 use file_writer::FileWriter;
 pub use holes::Holes;
 pub(crate) use holes::append_around;
+use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
+use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
 pub(crate) use work::made;
-use work::{DirectInput, Scratch, Work};
+use work::{BufferedInput, Input, Scratch, Work};
 
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
 use crate::step::{Finding, Shape, Step};
@@ -92,6 +99,8 @@ pub struct Passes {
     options: PassOptions,
     block: Block,
     scratch: Scratch,
+    /// From the last pass that had one.
+    ring: Option<SharedRing>,
 }
 
 impl Passes {
@@ -118,18 +127,30 @@ impl Passes {
         let shape = step.as_ref().map(|step| step.shape());
         let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
         let method = self.method(shape, destination)?;
+        let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
+        let ring = self.ring(source, method, size)?;
         let (came, findings) = match (method, &mut out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
             (_, out) => {
                 let PassOptions { holes, cancel, .. } = self.options.clone();
-                let mut file = out
-                    .as_deref_mut()
-                    .map(|out| FileWriter::new(source, out, shape, holes, &cancel));
+                let mut file = out.as_deref_mut().map(|out| {
+                    let file = FileWriter::new(source, out, shape, holes, &cancel);
+                    match (method, &ring) {
+                        (_, Some(ring)) => file.through(RingOutput::new(method, ring.clone())),
+                        (IoMethod::Mapped, _) => file.through(MappedOutput::new(source, method)),
+                        (IoMethod::Direct, _) => file.through(DirectOutput::new(size)),
+                        _ => file,
+                    }
+                });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                self.work(source, step, method, destination, writer)?
+                self.work(source, step, (method, size, ring.clone()), destination, writer)?
             }
         };
         source.verify_unchanged()?;
+        if let Some(ring) = ring {
+            ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
+            self.ring = Some(ring);
+        }
         let Came { length: bytes_out, changed, digest } = came;
         match (destination, changed, out) {
             (Destination::InPlace, Some(false), Some(out)) => {
@@ -157,6 +178,21 @@ impl Passes {
         }
     }
 
+    /// Returns a ring if the method takes one: that of the last pass, if that came to a good end.
+    fn ring(
+        &mut self,
+        source: &Source,
+        method: IoMethod,
+        size: usize,
+    ) -> Result<Option<SharedRing>, Error> {
+        if !matches!(method, IoMethod::Uring | IoMethod::DirectUring) {
+            return Ok(None);
+        }
+        let last = self.ring.take().filter(|ring| ring.suits(method, size));
+        let ring = last.map_or_else(|| SharedRing::new(method, size), Ok);
+        ring.map(Some).map_err(Error::system(Operation::Read, source.path()))
+    }
+
     fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
         let PassOptions { cancel, progress, .. } = &self.options;
         let block = &mut self.block;
@@ -168,32 +204,40 @@ impl Passes {
         &mut self,
         source: &Source,
         step: Option<&mut dyn Step>,
-        method: IoMethod,
+        (method, size, ring): (IoMethod, usize, Option<SharedRing>),
         destination: Destination,
         writer: Option<&mut (dyn Writer + Send)>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let size = self.options.block.unwrap_or_else(|| block_for(source)).max(1);
-        let Self { options, block, scratch } = self;
+        let Self { options, block, scratch, .. } = self;
         let work = Work { source, step, destination, options, scratch };
-        match method {
-            IoMethod::Streams => {
+        let mut input: Box<dyn Input + '_> = match (method, ring) {
+            (IoMethod::Streams, _) => {
                 let mut stream = writer.map(|writer| StreamWriter::new(writer));
                 let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
-                work.run(&mut StreamInput::new(source, block, size), stream)
+                return work.run(&mut StreamInput::new(source, block, size), stream);
             }
-            IoMethod::Pipeline => {
-                pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+            (IoMethod::Pipeline, _) => {
+                let work = |input: &mut dyn Input, writer: Option<&mut dyn Writer>| {
+                    work.run(input, writer)
+                };
+                return pipeline::between(source, writer, size, work);
             }
-            IoMethod::Buffered | IoMethod::KernelCopy => {
-                let writer = writer.map(|writer| writer as &mut dyn Writer);
-                work.run(&mut DirectInput { source, block, size, ended: false }, writer)
+            (_, Some(ring)) => Box::new(RingInput::new(source, method, ring)?),
+            (IoMethod::Mapped | IoMethod::MappedRead, _) => {
+                Box::new(MappedInput::new(source, method, block, size)?)
             }
-        }
+            (IoMethod::Direct, _) => Box::new(DirectInput::new(source, method, block, size)?),
+            _ => Box::new(BufferedInput { source, block, size, ended: false }),
+        };
+        work.run(input.as_mut(), writer.map(|writer| writer as &mut dyn Writer))
     }
 }
 
 /// Returns how much of a file is read at once, if nobody says.
-fn block_for(source: &Source) -> usize {
+fn block_for(source: &Source, method: IoMethod) -> usize {
+    if matches!(method, IoMethod::Direct | IoMethod::DirectUring) {
+        return direct::BLOCK;
+    }
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
 }
 

@@ -18,14 +18,14 @@ pub(super) trait Input {
 }
 
 /// Reads blocks, each with as few calls as can be.
-pub(super) struct DirectInput<'a> {
+pub(super) struct BufferedInput<'a> {
     pub(super) source: &'a Source,
     pub(super) block: &'a mut Block,
     pub(super) size: usize,
     pub(super) ended: bool,
 }
 
-impl Input for DirectInput<'_> {
+impl Input for BufferedInput<'_> {
     fn next(&mut self) -> Result<&mut [u8], Error> {
         if self.ended {
             return Ok(&mut []);

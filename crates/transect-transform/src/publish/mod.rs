@@ -201,7 +201,7 @@ impl Replacement {
     pub fn reserve(&mut self, size: u64) -> Result<(), Error> {
         self.start()?;
         if size > 0 {
-            let reserved = system::reserve(self.file(), size);
+            let reserved = system::reserve(self.file(), 0..size);
             reserved.map_err(Error::system(Operation::Write, &self.target.path))?;
             self.reserved = size;
         }

@@ -8,10 +8,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, Uid, XattrFlags,
+    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags, Uid,
+    XattrFlags,
 };
 use rustix::io::Errno;
 use transect_sys::Attributes;
+pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 
 use crate::publish::Unkept;
 
@@ -37,10 +39,14 @@ pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     Some(told.f_bavail.saturating_mul(told.f_frsize))
 }
 
-pub(crate) fn reserve(file: &File, size: u64) -> io::Result<()> {
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),
-        Err(Errno::INTR) => reserve(file, size),
+pub(crate) const HAS_MAPPINGS: bool = true;
+
+pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
+    let length = part.end - part.start;
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), part.start, length) {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(false),
+        Err(Errno::INTR) => reserve(file, part),
         Err(errno) => Err(errno.into()),
     }
 }
@@ -142,6 +148,49 @@ pub(crate) fn copy_range(
             | Errno::BADF,
         ) => Ok(None),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    FileExt::write_all_at(file, bytes, offset)
+}
+
+pub(crate) const HAS_DIRECT: bool = true;
+
+pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::DIRECT | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+pub(crate) fn set_direct(file: &File, direct: bool) -> io::Result<bool> {
+    let mut flags = rustix::fs::fcntl_getfl(file)?;
+    flags.set(OFlags::DIRECT, direct);
+    match rustix::fs::fcntl_setfl(file, flags) {
+        Err(Errno::INVAL) => Ok(false),
+        set => set.map(|()| true).map_err(io::Error::from),
+    }
+}
+
+pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
+    // They take the flag, and keep what is written in memory all the same.
+    const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
+    #[allow(clippy::unnecessary_cast)] // its width differs between architectures
+    let kind = rustix::fs::fstatfs(file)?.f_type as u32;
+    if IN_MEMORY.contains(&kind) {
+        return Ok(None);
+    }
+    // Since Linux 6.1.
+    let asked = StatxFlags::DIOALIGN;
+    match rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, asked) {
+        Ok(told) if told.stx_mask & asked.bits() != 0 => {
+            let alignment = told.stx_dio_offset_align.max(told.stx_dio_mem_align);
+            Ok(Some(alignment as usize).filter(|_| told.stx_dio_offset_align > 0))
+        }
+        // Pages suit nearly all; where they do not, reading and writing says so.
+        _ => Ok(Some(4096)),
     }
 }
 

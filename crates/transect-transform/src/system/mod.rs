@@ -4,9 +4,16 @@
 //!
 //! * `open_to_read`: does not wait if the file has become a pipe.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
+//! * `write_all_at`: writes at an offset.
+//! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
+//!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
+//!   system has no such thing.
+//! * `Ring`, `Buffer`, `has_rings`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
-//! * `reserve`: room for a size, or an error now rather than later; nothing where that is unknown.
+//! * `reserve`: room for a part, which is not empty, or an error now rather than later; whether there
+//!   is such a thing here.
+//! * `Mapping`, `HAS_MAPPINGS`: a part of a file in memory, where a file that is cut is an error and no fault.
 //! * `create_new`: a file that was not there, with the permissions asked for.
 //! * `create_unnamed`, `name`: a file without a name, that gets one when it is complete; `None`
 //!   where there are none.

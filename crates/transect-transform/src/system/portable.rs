@@ -1,7 +1,7 @@
 //! Systems of which no more is known than what the standard library can do everywhere.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -21,6 +21,79 @@ pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<
     return std::os::windows::fs::FileExt::seek_read(file, block, offset);
 }
 
+pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+pub(crate) const HAS_DIRECT: bool = false;
+
+pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+pub(crate) fn set_direct(_: &File, _: bool) -> io::Result<bool> {
+    Ok(false)
+}
+
+pub(crate) fn direct_alignment(_: &File) -> io::Result<Option<usize>> {
+    Ok(None)
+}
+
+pub(crate) fn has_rings() -> bool {
+    false
+}
+
+/// Many reads and writes on their way at once: none here.
+#[derive(Debug)]
+pub(crate) enum Ring {}
+
+impl Ring {
+    pub(crate) fn new(_: usize, _: usize) -> io::Result<(Self, Vec<Buffer>)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn on_their_way(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn read(&mut self, _: &File, _: Buffer, _: Range<usize>, _: u64) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write(&mut self, _: &File, _: Buffer, _: Range<usize>, _: u64) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(&mut self) -> io::Result<(Buffer, io::Result<usize>)> {
+        match *self {}
+    }
+}
+
+/// Memory of a ring.
+#[derive(Debug)]
+pub(crate) enum Buffer {}
+
+impl Buffer {
+    pub(crate) fn index(&self) -> usize {
+        match *self {}
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match *self {}
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+}
+
 pub(crate) fn is_made_up(_: &Path) -> bool {
     false
 }
@@ -29,8 +102,37 @@ pub(crate) fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
-pub(crate) fn reserve(_: &File, _: u64) -> io::Result<()> {
-    Ok(())
+pub(crate) const HAS_MAPPINGS: bool = false;
+
+pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// A part of a file in memory: none here. Nobody catches the faults of a file that is cut, or whose
+/// device is gone.
+#[derive(Debug)]
+pub(crate) enum Mapping {}
+
+impl Mapping {
+    pub(crate) fn to_read(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    pub(crate) fn to_write(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
+        match *self {}
+    }
 }
 
 pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {

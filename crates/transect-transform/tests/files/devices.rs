@@ -14,7 +14,8 @@ use transect_transform::tree::{Job, To, find};
 use transect_transform::{Error, Report, Source, transform, transform_into};
 
 use crate::support::{
-    Count, Lines, Nothing, Upper, WITH_STEPS, copy, existing, message, names, passes, run, text,
+    Count, EVERYWHERE, Lines, Nothing, Upper, at_hand, copy, existing, message, names, passes,
+    refuses, run, text, with_steps,
 };
 
 /// Memory and a disk, small ones.
@@ -40,6 +41,38 @@ fn leave(at: &Path, bytes: u64) {
     ballast.sync_all().unwrap();
 }
 
+/// No method, which one is then chosen for, and these.
+fn with_none(
+    methods: impl IntoIterator<Item = IoMethod>,
+) -> impl Iterator<Item = Option<IoMethod>> {
+    std::iter::once(None).chain(methods.into_iter().map(Some))
+}
+
+/// Returns whether a method can be used on a device. Else it says so, and makes nothing.
+fn is_at(method: IoMethod, device: &Path) -> bool {
+    let input = device.join("input");
+    std::fs::write(&input, "text").unwrap();
+    let mut passes = passes(Some(method), None);
+    let options = existing(Existing::InPlace);
+    let made = transform(&input, Some(&input), Some(&mut Upper), &mut passes, options);
+    let left = std::fs::read(&input).unwrap();
+    std::fs::remove_file(&input).unwrap();
+    if let Err(Error::Impossible(..)) = made {
+        // Memory has no way past itself.
+        assert!(device.ends_with("memory") && left == b"text", "{}", method.as_str());
+        return false;
+    }
+    made.unwrap();
+    true
+}
+
+fn is_refused(method: Option<IoMethod>, step: &mut Option<&mut dyn Step>) -> bool {
+    match (method, step) {
+        (Some(method), Some(step)) => refuses(method, *step),
+        _ => false,
+    }
+}
+
 #[test]
 fn a_full_device_keeps_the_old_file_and_nothing_else() {
     let temp = TempDir::new();
@@ -50,15 +83,20 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
     let bytes = text(4 << 20);
     std::fs::write(&input, &bytes).unwrap();
     for device in &devices {
+        let mut methods = with_steps();
+        methods.retain(|method| is_at(*method, device.path()));
         let target = device.path().join("target");
         std::fs::write(&target, "old").unwrap();
         let before = names(device.path());
         leave(device.path(), 1 << 20);
         let expected = format!("cannot write '{}': No space left on device", target.display());
-        for method in [None, Some(IoMethod::Streams), Some(IoMethod::Pipeline)] {
+        for method in with_none(methods.iter().copied()) {
             let steps: [Option<&mut dyn Step>; 4] =
                 [None, Some(&mut Upper), Some(&mut Lines::default()), Some(&mut Count::default())];
-            for step in steps {
+            for mut step in steps {
+                if is_refused(method, &mut step) {
+                    continue;
+                }
                 let mut passes = passes(method, None);
                 let options = existing(Existing::Replace);
                 let full = transform(&input, Some(&target), step, &mut passes, options);
@@ -73,9 +111,12 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
         *big.last_mut().unwrap() = b'x';
         std::fs::write(&mine, &big).unwrap();
         leave(device.path(), 1 << 20);
-        for method in WITH_STEPS {
+        for &method in &methods {
             let steps: [&mut dyn Step; 2] = [&mut Upper, &mut Lines::default()];
             for step in steps {
+                if refuses(method, step) {
+                    continue;
+                }
                 let mut passes = passes(Some(method), None);
                 let options = existing(Existing::InPlace);
                 let full = transform(&mine, Some(&mine), Some(step), &mut passes, options);
@@ -106,6 +147,71 @@ fn room_is_made_before_anything_is_written_and_given_back() {
         assert_eq!(source.size(), 1 << 20);
         let allocated = source.attributes().allocated().unwrap();
         assert!(allocated <= (1 << 20) + 65536, "{allocated} bytes");
+    }
+}
+
+#[test]
+fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
+    let temp = TempDir::new();
+    let device = match Mount::new(&["-t", "ramfs", "transect"], &temp.join("memory")) {
+        Ok(device) => device,
+        Err(reason) => return loudly_skip("where_no_room_is_made_beforehand", reason),
+    };
+    let (input, target) = (temp.join("input"), device.path().join("target"));
+    for size in [10, 1 << 20] {
+        let bytes = text(size);
+        std::fs::write(&input, &bytes).unwrap();
+        for (method, refused) in [(IoMethod::Mapped, true), (IoMethod::MappedRead, false)] {
+            let mut passes = passes(Some(method), None);
+            let options = ReplaceOptions::default();
+            let made = transform(&input, Some(&target), Some(&mut Upper), &mut passes, options);
+            if refused {
+                assert!(message(made).contains("this file system makes no room beforehand"));
+            } else {
+                made.unwrap();
+                assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
+                std::fs::remove_file(&target).unwrap();
+            }
+            assert!(names(device.path()).is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_is_read_and_written_directly_is_not_in_the_cache() {
+    const TEST: &str = "what_is_read_and_written_directly_is_not_in_the_cache";
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    let bytes = text((3 << 20) + 1000);
+    std::fs::write(&input, &bytes).unwrap();
+    for method in [IoMethod::Buffered, IoMethod::Direct, IoMethod::DirectUring] {
+        if !at_hand().contains(&method) {
+            return loudly_skip(TEST, "this file system has no way past the cache");
+        }
+        for path in [&input, &target] {
+            let Ok(file) = File::open(path) else { continue };
+            file.sync_all().unwrap();
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        }
+        let mut passes = passes(Some(method), None);
+        let options = existing(Existing::Replace);
+        transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
+        for path in [&input, &target] {
+            let file = File::open(path).unwrap();
+            assert_eq!(is_cached(&file, 1 << 20), method == IoMethod::Buffered, "{path:?}");
+        }
+        assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
+    }
+}
+
+/// Returns whether bytes of a file can be read without waiting for its device. If not, they are on
+/// their way now.
+fn is_cached(file: &File, at: u64) -> bool {
+    let mut byte = [0];
+    let to = &mut [std::io::IoSliceMut::new(&mut byte)];
+    match rustix::io::preadv2(file, to, at, rustix::io::ReadWriteFlags::NOWAIT) {
+        Err(rustix::io::Errno::AGAIN) => false,
+        read => read.unwrap() == 1,
     }
 }
 
@@ -178,9 +284,7 @@ fn holes_stay_holes() {
     if has > 1 << 20 {
         return loudly_skip("holes_stay_holes", "this file system has no holes");
     }
-    for method in
-        [None, Some(IoMethod::Buffered), Some(IoMethod::Streams), Some(IoMethod::Pipeline)]
-    {
+    for method in with_none(with_steps()) {
         let steps: [Option<&mut dyn Step>; 3] =
             [None, Some(&mut Upper), Some(&mut Count::default())];
         for (step, upper) in steps.into_iter().zip([false, true, false]) {
@@ -249,7 +353,7 @@ fn zeros_become_holes_or_room_as_is_asked() {
     for device in &devices {
         let (input, target) = (device.path().join("input"), device.path().join("target"));
         let bytes = zeros(&input);
-        for method in [None, Some(WITH_STEPS[0]), Some(WITH_STEPS[1]), Some(WITH_STEPS[2])] {
+        for method in [None, Some(EVERYWHERE[0]), Some(EVERYWHERE[1]), Some(EVERYWHERE[2])] {
             let steps: [Option<&mut dyn Step>; 4] =
                 [None, Some(&mut Upper), Some(&mut Count::default()), Some(&mut Nothing)];
             for (step, upper) in steps.into_iter().zip([false, true, false, false]) {
@@ -263,7 +367,7 @@ fn zeros_become_holes_or_room_as_is_asked() {
         std::fs::remove_file(&input).unwrap();
         // Less room than both would take: what is left of `sparse` is holes.
         let bytes = sparse(&input);
-        for method in [None, Some(WITH_STEPS[0]), Some(WITH_STEPS[1]), Some(WITH_STEPS[2])] {
+        for method in [None, Some(EVERYWHERE[0]), Some(EVERYWHERE[1]), Some(EVERYWHERE[2])] {
             let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
             for (step, upper) in steps.into_iter().zip([false, true]) {
                 with_holes(Holes::Fill, method, [&input, &target], step).unwrap();
@@ -304,7 +408,7 @@ fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
         assert_eq!(identity(&mine), before);
 
         // A difference at the end: what is before it is copied, with its zeros as is asked.
-        for method in WITH_STEPS {
+        for method in EVERYWHERE {
             let mut old = bytes.to_ascii_uppercase();
             *old.last_mut().unwrap() = b'x';
             std::fs::write(&mine, &old).unwrap();
@@ -357,6 +461,9 @@ fn the_kernel_makes_no_holes_by_copying() {
     }
     assert_eq!(names(temp.path()), ["input"]);
 }
+/// The methods that need a file with a size and pages, or a device.
+const NEEDS_A_REAL_FILE: [IoMethod; 4] =
+    [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct, IoMethod::DirectUring];
 
 #[test]
 fn files_of_the_kernel_are_read_to_their_end() {
@@ -369,11 +476,19 @@ fn files_of_the_kernel_are_read_to_their_end() {
             continue;
         };
         assert!(!expected.is_empty());
-        for method in IoMethod::ALL {
+        for method in at_hand() {
             let target = temp.join("target");
-            let mut passes = passes(Some(*method), Some(64));
+            let mut passes = passes(Some(method), Some(64));
             let options = ReplaceOptions::default();
-            transform(path.as_ref(), Some(&target), None, &mut passes, options).unwrap();
+            let made = transform(path.as_ref(), Some(&target), None, &mut passes, options);
+            if NEEDS_A_REAL_FILE.contains(&method) {
+                let refused = message(made);
+                let expected = format!("method '{}' cannot be used here: ", method.as_str());
+                assert!(refused.starts_with(&expected), "{refused}");
+                assert!(names(temp.path()).is_empty());
+                continue;
+            }
+            made.unwrap();
             assert_eq!(std::fs::read(&target).unwrap(), expected, "{path}, {}", method.as_str());
             std::fs::remove_file(&target).unwrap();
         }

@@ -11,7 +11,7 @@ use transect_transform::pass::PassOptions;
 use transect_transform::patch::{InPlaceOptions, Patch, undo};
 use transect_transform::publish::{Existing, ReplaceOptions};
 
-use crate::support::{WITH_STEPS, existing, message, names, text};
+use crate::support::{EVERYWHERE, existing, message, names, text};
 
 fn words(words: &[&str]) -> Patch {
     Patch::of_words(words).unwrap()
@@ -41,7 +41,7 @@ fn applied(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     let (input, target) = (temp.join("input"), temp.join("target"));
     std::fs::write(&input, before).unwrap();
     let mut results = Vec::new();
-    for method in WITH_STEPS {
+    for method in EVERYWHERE {
         for block in [1, 3, 1 << 18] {
             let pass =
                 PassOptions { method: Some(method), block: Some(block), ..PassOptions::default() };

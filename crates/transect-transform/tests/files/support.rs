@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use transect_testkit::{TempDir, loudly_skip};
 use transect_transform::out::Out;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions};
@@ -165,9 +166,58 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
     fn reset(&mut self) {}
 }
 
-/// The methods that take steps.
-pub(crate) const WITH_STEPS: [IoMethod; 3] =
+/// The methods that take every step, on every file system.
+pub(crate) const EVERYWHERE: [IoMethod; 3] =
     [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
+
+/// The methods that take steps and can be used here. Those that cannot have to say so.
+pub(crate) fn with_steps() -> Vec<IoMethod> {
+    let steps = |method: &IoMethod| *method != IoMethod::KernelCopy && is_at_hand(*method);
+    IoMethod::ALL.iter().copied().filter(steps).collect()
+}
+
+/// All methods that can be used here.
+pub(crate) fn at_hand() -> Vec<IoMethod> {
+    IoMethod::ALL.iter().copied().filter(|method| is_at_hand(*method)).collect()
+}
+
+fn is_at_hand(method: IoMethod) -> bool {
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    let mut passes = passes(Some(method), None);
+    let options = ReplaceOptions::default();
+    match transform(&input, Some(&temp.join("output")), None, &mut passes, options) {
+        Ok(_) => true,
+        Err(error @ Error::Impossible(..)) => {
+            // What a system never has is nothing to be skipped.
+            if method.missing().is_none() || cfg!(target_os = "linux") {
+                loudly_skip(method.as_str(), error);
+            }
+            false
+        }
+        Err(error) => panic!("{}: {error}", method.as_str()),
+    }
+}
+
+/// Returns whether a method does not take a step. Then it says so, and makes nothing.
+pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
+    if method != IoMethod::Mapped || step.shape() != Shape::Resizing {
+        return false;
+    }
+    let temp = TempDir::new();
+    let input = temp.join("input");
+    std::fs::write(&input, "text").unwrap();
+    let target = temp.join("output");
+    for target in [None, Some(target.as_path()), Some(input.as_path())] {
+        let place = if target == Some(&input) { Existing::InPlace } else { Existing::Keep };
+        let mut passes = passes(Some(method), None);
+        let refused = transform(&input, target, Some(step), &mut passes, existing(place));
+        assert!(matches!(refused, Err(Error::Impossible("mapped", _))));
+        assert_eq!(names(temp.path()), ["input"]);
+    }
+    true
+}
 
 pub(crate) fn passes(method: Option<IoMethod>, block: Option<usize>) -> Passes {
     Passes::new(PassOptions { method, block, ..PassOptions::default() })

@@ -7,10 +7,14 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::XattrFlags;
 use transect_testkit::{TempDir, loudly_skip};
-use transect_transform::Source;
+use transect_transform::pass::IoMethod;
 use transect_transform::publish::Existing;
+use transect_transform::step::Step;
+use transect_transform::{Source, transform};
 
-use crate::support::{Meanwhile, Upper, copy, existing, in_place, message, names, run, text};
+use crate::support::{
+    Meanwhile, Upper, copy, existing, in_place, message, names, passes, run, text, with_steps,
+};
 
 /// Who is nobody in particular.
 const NOBODY: u32 = 65534;
@@ -173,10 +177,15 @@ fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
                 }
             }
         });
-        let _ = run(&at.join("input"), &at.join("target"), &mut step, existing(Existing::Replace));
+        let method = std::env::var("TRANSECT_TEST_METHOD").unwrap();
+        let method = IoMethod::ALL.iter().copied().find(|known| known.as_str() == method);
+        let (input, target) = (at.join("input"), at.join("target"));
+        let options = existing(Existing::Replace);
+        let step: Option<&mut dyn Step> = Some(&mut step);
+        let _ = transform(&input, Some(&target), step, &mut passes(method, Some(4096)), options);
         return;
     }
-    for there in [true, false] {
+    for (method, there) in with_steps().into_iter().flat_map(|m| [(m, true), (m, false)]) {
         let temp = TempDir::new();
         let (input, target) = (temp.join("input"), temp.join("target"));
         let bytes = text(400_000);
@@ -187,6 +196,7 @@ fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([TEST, "--exact", "--nocapture", "--test-threads=1"])
             .env(AT, temp.path())
+            .env("TRANSECT_TEST_METHOD", method.as_str())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -1,0 +1,374 @@
+//! Many reads and writes on their way at once: `io_uring`.
+//!
+//! The kernel goes on with memory after the call that gave it away. So a [`Buffer`] is handed over
+//! with each operation and comes back with its answer; a ring that is dropped first waits for all
+//! that is on its way, also when it is dropped by a panic. What cannot be waited for is leaked.
+
+use std::alloc::Layout;
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, DerefMut, Range};
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::{Arc, OnceLock};
+
+use io_uring::{IoUring, Probe, opcode, squeue, types};
+
+/// As pages of memory, which is also what devices ask for.
+const ALIGNMENT: usize = 4096;
+
+/// Returns whether this kernel (Linux 5.6) and this sandbox have rings.
+pub fn has_rings() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        let mut probe = Probe::new();
+        let asked = IoUring::new(1).and_then(|ring| ring.submitter().register_probe(&mut probe));
+        asked.is_ok()
+            && probe.is_supported(opcode::Read::CODE)
+            && probe.is_supported(opcode::Write::CODE)
+    })
+}
+
+/// The memory of all buffers of a ring.
+#[derive(Debug)]
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it is memory and nothing else; who may look at which part is what buffers are for.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new(length: usize) -> io::Result<Self> {
+        let layout = Layout::from_size_align(length, ALIGNMENT)
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        assert!(length > 0, "a ring needs memory");
+        // SAFETY: the layout is not empty.
+        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let start = start.ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, layout })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this layout, and nobody has a part of it any more: all who
+        // could have one share the ownership.
+        unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// Memory of a ring that is nobody else's at the moment.
+#[derive(Debug)]
+pub struct Buffer {
+    memory: Arc<Memory>,
+    index: usize,
+    length: usize,
+}
+
+impl Buffer {
+    /// Returns which of its ring's buffers it is.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the memory is as long as all buffers together.
+        unsafe { self.memory.start.as_ptr().add(self.index * self.length) }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: each part of the memory has one buffer, and it was zeroed. While the kernel has it,
+        // the buffer is in the ring, where nobody looks into it.
+        unsafe { std::slice::from_raw_parts(self.start(), self.length) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `deref`, and `self` is borrowed for as long.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
+    }
+}
+
+/// Reads and writes that are on their way.
+pub struct Ring {
+    uring: IoUring,
+    memory: Arc<Memory>,
+    /// The buffers that the kernel has, by index.
+    away: Vec<Option<Buffer>>,
+    /// The kernel knows the buffers, and need not look up their pages each time.
+    is_registered: bool,
+    /// An operation may be waiting that nobody can take back.
+    is_broken: bool,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("away", &self.away).finish_non_exhaustive()
+    }
+}
+
+impl Ring {
+    /// Returns a ring and its buffers, which begin with a page.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    ///
+    /// # Panics
+    /// If there are to be none, or they are to be empty or no whole pages.
+    pub fn new(count: usize, length: usize) -> io::Result<(Self, Vec<Buffer>)> {
+        assert!(length.is_multiple_of(ALIGNMENT), "a buffer is whole pages");
+        let too_much = || io::Error::from(io::ErrorKind::OutOfMemory);
+        u32::try_from(length).map_err(|_| too_much())?;
+        let entries = u16::try_from(count).map_err(|_| too_much())?;
+        let uring = IoUring::new(entries.into())?;
+        let memory = Memory::new(count.checked_mul(length).ok_or_else(too_much)?)?;
+        let memory = Arc::new(memory);
+        let buffer = |index| Buffer { memory: Arc::clone(&memory), index, length };
+        let buffers: Vec<Buffer> = (0..count).map(buffer).collect();
+        let parts: Vec<libc::iovec> = buffers
+            .iter()
+            .map(|buffer| libc::iovec { iov_base: buffer.start().cast(), iov_len: length })
+            .collect();
+        // SAFETY: the memory stays where it is until the ring is closed, which owns a share of it.
+        let registered = unsafe { uring.submitter().register_buffers(&parts) };
+        // How much memory may be locked is limited; without that it is only slower.
+        let is_registered = registered.is_ok();
+        let away = (0..count).map(|_| None).collect();
+        let ring = Self { uring, memory, away, is_registered, is_broken: false };
+        Ok((ring, buffers))
+    }
+
+    /// Returns how many operations are on their way.
+    pub fn on_their_way(&self) -> usize {
+        self.away.iter().filter(|buffer| buffer.is_some()).count()
+    }
+
+    /// Begins to read what a file has from `offset` on into a part of a buffer.
+    ///
+    /// # Errors
+    /// The system takes no more, now or later.
+    ///
+    /// # Panics
+    /// If the buffer is another ring's, or has no such part.
+    pub fn read(
+        &mut self,
+        file: &File,
+        buffer: Buffer,
+        part: Range<usize>,
+        offset: u64,
+    ) -> io::Result<()> {
+        let (start, length) = place(&buffer, &part);
+        let (fd, index) = (types::Fd(file.as_raw_fd()), buffer.index as u16);
+        let entry = if self.is_registered {
+            opcode::ReadFixed::new(fd, start, length, index).offset(offset).build()
+        } else {
+            opcode::Read::new(fd, start, length).offset(offset).build()
+        };
+        self.begin(buffer, entry)
+    }
+
+    /// Begins to write a part of a buffer to where it belongs in a file.
+    ///
+    /// # Errors
+    /// The system takes no more, now or later.
+    ///
+    /// # Panics
+    /// If the buffer is another ring's, or has no such part.
+    pub fn write(
+        &mut self,
+        file: &File,
+        buffer: Buffer,
+        part: Range<usize>,
+        offset: u64,
+    ) -> io::Result<()> {
+        let (start, length) = place(&buffer, &part);
+        let (fd, index) = (types::Fd(file.as_raw_fd()), buffer.index as u16);
+        let entry = if self.is_registered {
+            opcode::WriteFixed::new(fd, start, length, index).offset(offset).build()
+        } else {
+            opcode::Write::new(fd, start, length).offset(offset).build()
+        };
+        self.begin(buffer, entry)
+    }
+
+    fn begin(&mut self, buffer: Buffer, entry: squeue::Entry) -> io::Result<()> {
+        assert!(Arc::ptr_eq(&buffer.memory, &self.memory), "a buffer of another ring");
+        self.verify_whole()?;
+        let entry = entry.user_data(buffer.index as u64);
+        let index = buffer.index;
+        self.away[index] = Some(buffer);
+        // SAFETY: the entry's memory is that of the buffer, which stays in `away` until the kernel
+        // has answered. Its file is open until it is submitted below, and then the kernel holds it.
+        let pushed = unsafe { self.uring.submission().push(&entry) };
+        pushed.expect("BUG: there are as many entries as buffers, and all were submitted");
+        loop {
+            match self.uring.submit() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) if self.uring.submission().is_empty() => return Ok(()),
+                Ok(_) => {}
+                Err(error) => {
+                    self.is_broken = true;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Waits until one of the operations has come to an end, and returns its buffer and how many bytes
+    /// were read or written: maybe fewer than asked for, as always.
+    ///
+    /// # Errors
+    /// Waiting failed. What the system says of the operation is the second part of the result.
+    ///
+    /// # Panics
+    /// If nothing is on its way.
+    pub fn wait(&mut self) -> io::Result<(Buffer, io::Result<usize>)> {
+        assert!(self.on_their_way() > 0, "nothing is on its way");
+        self.verify_whole()?;
+        loop {
+            if let Some(done) = self.uring.completion().next() {
+                let buffer = self.away[done.user_data() as usize].take();
+                let buffer = buffer.expect("BUG: each operation has one answer");
+                let result = usize::try_from(done.result())
+                    .map_err(|_| io::Error::from_raw_os_error(-done.result()));
+                return Ok((buffer, result));
+            }
+            match self.uring.submit_and_wait(1) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                    self.is_broken = true;
+                    return Err(error);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn verify_whole(&self) -> io::Result<()> {
+        if self.is_broken {
+            return Err(io::Error::other("the ring failed before"));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the memory of a part of a buffer, as the kernel takes it.
+fn place(buffer: &Buffer, part: &Range<usize>) -> (*mut u8, u32) {
+    assert!(part.start <= part.end && part.end <= buffer.length, "not a part of the buffer");
+    // SAFETY: that lies within the buffer.
+    let start = unsafe { buffer.start().add(part.start) };
+    (start, part.len() as u32)
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        while self.on_their_way() > 0 {
+            if self.wait().is_err() {
+                // The kernel may still read or write there: nobody else may ever get that memory.
+                std::mem::forget(std::mem::take(&mut self.away));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::{TempDir, loudly_skip};
+
+    /// A ring, unless there is none here.
+    fn ring(test: &str, count: usize, length: usize) -> Option<(Ring, Vec<Buffer>)> {
+        if !has_rings() {
+            loudly_skip(test, "no io_uring");
+            return None;
+        }
+        Some(Ring::new(count, length).unwrap())
+    }
+
+    #[test]
+    fn many_are_on_their_way_and_all_arrive() {
+        let Some((mut ring, mut buffers)) = ring("many_are_on_their_way", 8, 8192) else { return };
+        let temp = TempDir::new();
+        let file = File::create_new(temp.join("file")).unwrap();
+        for mut buffer in buffers.drain(..) {
+            let index = buffer.index();
+            assert_eq!(buffer.as_ptr().addr() % ALIGNMENT, 0);
+            buffer.fill(index as u8);
+            ring.write(&file, buffer, 0..8192, 8192 * index as u64).unwrap();
+        }
+        assert_eq!(ring.on_their_way(), 8);
+        while ring.on_their_way() > 0 {
+            let (buffer, written) = ring.wait().unwrap();
+            assert_eq!(written.unwrap(), 8192);
+            buffers.push(buffer);
+        }
+        let bytes = std::fs::read(temp.join("file")).unwrap();
+        assert!(bytes.iter().enumerate().all(|(at, &byte)| byte == (at / 8192) as u8));
+        let file = File::open(temp.join("file")).unwrap();
+        let mut buffer = buffers.pop().unwrap();
+        buffer.fill(99);
+        ring.read(&file, buffer, 1..3, 8191).unwrap();
+        drop(file);
+        let (buffer, read) = ring.wait().unwrap();
+        assert_eq!((read.unwrap(), &buffer[..4]), (2, &[99, 0, 1, 99][..]));
+    }
+
+    #[test]
+    fn what_the_system_says_comes_with_the_buffer() {
+        let Some((mut ring, mut buffers)) = ring("what_the_system_says", 1, 4096) else { return };
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "text").unwrap();
+        let file = File::open(temp.join("file")).unwrap();
+        ring.write(&file, buffers.pop().unwrap(), 0..1, 0).unwrap();
+        let (buffer, refused) = ring.wait().unwrap();
+        assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::EBADF));
+        ring.read(&file, buffer, 0..4096, 2).unwrap();
+        let (buffer, read) = ring.wait().unwrap();
+        assert_eq!(&buffer[..read.unwrap()], b"xt");
+    }
+
+    #[test]
+    fn a_ring_that_is_dropped_waits_for_what_is_on_its_way() {
+        let Some((mut ring, mut buffers)) = ring("a_ring_that_is_dropped_waits", 2, 4096) else {
+            return;
+        };
+        // A pipe that somebody writes to later: until then the kernel has the buffer.
+        let (from, mut to) = io::pipe().unwrap();
+        let from = File::from(std::os::fd::OwnedFd::from(from));
+        ring.read(&from, buffers.pop().unwrap(), 0..1, u64::MAX).unwrap();
+        let dropped = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let dropped = &dropped;
+            scope.spawn(move || {
+                drop(ring);
+                dropped.store(true, std::sync::atomic::Ordering::SeqCst);
+            });
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!dropped.load(std::sync::atomic::Ordering::SeqCst));
+            io::Write::write_all(&mut to, b"x").unwrap();
+        });
+        assert!(dropped.load(std::sync::atomic::Ordering::SeqCst));
+        // Buffers may live longer than their ring.
+        assert_eq!(buffers[0][0], 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a buffer of another ring")]
+    fn a_buffer_goes_back_to_its_own_ring() {
+        let (Some((mut one, _)), Some((_, mut others))) =
+            (ring("a_buffer_goes_back", 1, 4096), ring("a_buffer_goes_back", 1, 4096))
+        else {
+            panic!("a buffer of another ring, if there were rings");
+        };
+        let file = File::open("/dev/zero").unwrap();
+        let _ = one.read(&file, others.pop().unwrap(), 0..1, 0);
+    }
+}

@@ -1,0 +1,263 @@
+//! Past the system's cache: the device reads into our blocks and writes from them.
+//!
+//! Places, lengths and memory have to be aligned. What is not goes through the cache: the end of a
+//! file, and where the result begins to differ in the middle of a block.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use super::IoMethod;
+use super::block::{ALIGNMENT, Block};
+use super::placer::Placer;
+use super::work::Input;
+use crate::error::{Error, Operation};
+use crate::publish::Replacement;
+use crate::source::{Source, fill};
+use crate::system;
+
+/// The block if nobody says: a device is asked that much at once.
+pub(super) const BLOCK: usize = 1 << 20;
+
+/// Returns of what places and lengths are multiples: of pages, even where less is asked for, so that
+/// no page is half in the cache.
+fn alignment(
+    method: IoMethod,
+    file: &File,
+    failed: impl FnOnce(io::Error) -> Error,
+) -> Result<usize, Error> {
+    let told = system::direct_alignment(file).map_err(failed)?;
+    told.filter(|told| *told <= ALIGNMENT).map(|_| ALIGNMENT).ok_or_else(|| none(method))
+}
+
+/// Returns the error for a file that is always read and written through the cache.
+fn none(method: IoMethod) -> Error {
+    Error::Impossible(method.as_str(), "the file system has no way past the system's cache")
+}
+
+/// A file that is read past the cache, and through it from places that are not aligned.
+#[derive(Debug)]
+pub(super) struct DirectFile {
+    /// Nothing if all goes through the cache.
+    direct: Option<File>,
+    cached: File,
+    alignment: usize,
+}
+
+impl DirectFile {
+    /// Opens the source once more.
+    pub(super) fn of(source: &Source, method: IoMethod) -> Result<Self, Error> {
+        let failed = || Error::system(Operation::Read, source.path());
+        let alignment = alignment(method, source.file(), failed())?;
+        let direct = system::open_direct(source.path()).map_err(failed())?;
+        let direct = direct.ok_or_else(|| none(method))?;
+        source.verify_same(&direct)?;
+        Ok(Self { direct: Some(direct), alignment, ..Self::cached(source)? })
+    }
+
+    /// Returns a source that is read through the cache from everywhere.
+    pub(super) fn cached(source: &Source) -> Result<Self, Error> {
+        let cached = source.file().try_clone();
+        let cached = cached.map_err(Error::system(Operation::Read, source.path()))?;
+        Ok(Self { direct: None, cached, alignment: 1 })
+    }
+
+    /// Returns the handle to read with from a place on.
+    pub(super) fn at(&self, offset: u64) -> &File {
+        match &self.direct {
+            Some(direct) if offset.is_multiple_of(self.alignment as u64) => direct,
+            _ => &self.cached,
+        }
+    }
+}
+
+/// Blocks that the device reads.
+pub(super) struct DirectInput<'a> {
+    source: &'a Source,
+    file: DirectFile,
+    block: &'a mut Block,
+    size: usize,
+    ended: bool,
+}
+
+impl<'a> DirectInput<'a> {
+    /// Blocks are of `size` bytes, or a little more.
+    pub(super) fn new(
+        source: &'a Source,
+        method: IoMethod,
+        block: &'a mut Block,
+        size: usize,
+    ) -> Result<Self, Error> {
+        let file = DirectFile::of(source, method)?;
+        let size = size.next_multiple_of(file.alignment);
+        Ok(Self { source, file, block, size, ended: false })
+    }
+}
+
+impl Input for DirectInput<'_> {
+    fn next(&mut self) -> Result<&mut [u8], Error> {
+        if self.ended {
+            return Ok(&mut []);
+        }
+        let block = self.block.first(self.size);
+        let mut rest = FromDirect { file: &self.file, offset: self.source.consumed() };
+        let read = fill(&mut rest, block);
+        let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
+        self.source.add_consumed(read as u64);
+        self.ended = read < block.len();
+        Ok(&mut block[..read])
+    }
+}
+
+/// A file from an offset on. Where the device ends in the middle, the cache tells whether more follows.
+struct FromDirect<'a> {
+    file: &'a DirectFile,
+    offset: u64,
+}
+
+impl Read for FromDirect<'_> {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let read = system::read_at(self.file.at(self.offset), block, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+/// A file that is written past the cache where that can be.
+pub(super) struct DirectHandle {
+    /// 1 if all goes through the cache.
+    alignment: usize,
+    is_direct: bool,
+}
+
+impl DirectHandle {
+    pub(super) fn of(out: &Replacement, method: IoMethod) -> Result<Self, Error> {
+        let failed = Error::system(Operation::Write, out.path());
+        let alignment = match method {
+            IoMethod::Uring => 1,
+            _ => alignment(method, out.file(), failed)?,
+        };
+        Ok(Self { alignment, is_direct: false })
+    }
+
+    /// Returns how many of the bytes from a place on are to be written through the cache before the
+    /// next aligned place.
+    pub(super) fn lead(&self, offset: u64) -> usize {
+        (offset.next_multiple_of(self.alignment as u64) - offset) as usize
+    }
+
+    /// Returns how much of a length is whole.
+    pub(super) fn whole(&self, length: usize) -> usize {
+        length / self.alignment * self.alignment
+    }
+
+    /// Goes past the cache from now on, or through it. Nothing may be on its way meanwhile.
+    pub(super) fn turn(
+        &mut self,
+        out: &Replacement,
+        method: IoMethod,
+        direct: bool,
+    ) -> Result<(), Error> {
+        if self.alignment > 1 && self.is_direct != direct {
+            let set = system::set_direct(out.file(), direct);
+            if !set.map_err(Error::system(Operation::Write, out.path()))? {
+                return Err(none(method));
+            }
+            self.is_direct = direct;
+        }
+        Ok(())
+    }
+}
+
+/// Blocks that the device writes.
+#[derive(Default)]
+pub(super) struct DirectOutput {
+    /// Known when the file is there.
+    handle: Option<DirectHandle>,
+    size: usize,
+    /// What makes no block yet, and where it belongs.
+    block: Block,
+    gathered: usize,
+    at: u64,
+}
+
+impl DirectOutput {
+    pub(super) fn new(size: usize) -> Self {
+        Self { size, ..Self::default() }
+    }
+
+    /// Writes bytes for a place: past the cache if both are aligned.
+    fn write(
+        handle: &mut DirectHandle,
+        out: &Replacement,
+        bytes: &[u8],
+        offset: u64,
+        direct: bool,
+    ) -> Result<(), Error> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        handle.turn(out, IoMethod::Direct, direct)?;
+        let written = system::write_all_at(out.file(), bytes, offset);
+        written.map_err(Error::system(Operation::Write, out.path()))
+    }
+
+    /// Writes what is gathered.
+    fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
+        let Some(handle) = &mut self.handle else { return Ok(()) };
+        let bytes = &self.block.first(self.gathered)[..];
+        let (whole, rest) = bytes.split_at(handle.whole(bytes.len()));
+        Self::write(handle, out, whole, self.at, true)?;
+        Self::write(handle, out, rest, self.at + whole.len() as u64, false)?;
+        self.gathered = 0;
+        Ok(())
+    }
+}
+
+impl Placer for DirectOutput {
+    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+        let mut at = out.length();
+        if self.at + self.gathered as u64 != at {
+            // A hole is in between.
+            self.put_gathered(out)?;
+        }
+        if self.handle.is_none() {
+            let handle = DirectHandle::of(out, IoMethod::Direct)?;
+            self.size = self.size.next_multiple_of(handle.alignment);
+            self.handle = Some(handle);
+        }
+        while !bytes.is_empty() {
+            let handle = self.handle.as_mut().expect("BUG: it was made above");
+            let (now, direct) = match self.gathered {
+                0 if handle.lead(at) > 0 => (handle.lead(at).min(bytes.len()), Some(false)),
+                // A block as it was read is written from where it lies.
+                0 if bytes.len() >= self.size
+                    && bytes.as_ptr().addr().is_multiple_of(ALIGNMENT) =>
+                {
+                    (handle.whole(bytes.len()), Some(true))
+                }
+                gathered => (bytes.len().min(self.size - gathered), None),
+            };
+            let (now, later) = bytes.split_at(now);
+            if let Some(direct) = direct {
+                Self::write(handle, out, now, at, direct)?;
+            } else {
+                self.at = at - self.gathered as u64;
+                let end = self.gathered + now.len();
+                self.block.first(self.size)[self.gathered..end].copy_from_slice(now);
+                self.gathered = end;
+                if end == self.size {
+                    self.put_gathered(out)?;
+                }
+            }
+            at += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// What is left is written, its last bytes through the cache.
+    fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
+        self.put_gathered(out)?;
+        self.handle.as_mut().map_or(Ok(()), |handle| handle.turn(out, IoMethod::Direct, false))
+    }
+}

@@ -1,0 +1,152 @@
+//! Files in memory: the kernel reads and writes pages when they are touched.
+//!
+//! Blocks are copied out of the input's mapping and into that of the output: what others may change
+//! at any time is looked at once (`transect_sys::linux::Mapping`). A window of each file is mapped at
+//! a time, so memory stays small however large the file is.
+
+use std::ops::Range;
+
+use super::IoMethod;
+use super::block::Block;
+use super::placer::Placer;
+use super::work::Input;
+use crate::error::{Error, Operation};
+use crate::publish::Replacement;
+use crate::source::Source;
+use crate::system::{self, Mapping};
+
+/// How much of a file is in memory at once.
+const WINDOW: u64 = 4 << 20;
+
+/// The part of a file that is mapped at the moment.
+#[derive(Default)]
+struct Window(Option<(Range<u64>, Mapping)>);
+
+impl Window {
+    /// Returns the mapping that has the byte at `offset`, and where in it that is: the one there is,
+    /// or the one that `open` makes of the part it chooses. The old one goes first.
+    fn at(
+        &mut self,
+        offset: u64,
+        open: impl FnOnce() -> Result<(Range<u64>, Mapping), Error>,
+    ) -> Result<(&mut Mapping, usize), Error> {
+        if !self.0.as_ref().is_some_and(|(part, _)| part.contains(&offset)) {
+            self.0 = None;
+            self.0 = Some(open()?);
+        }
+        let (part, mapping) = self.0.as_mut().expect("BUG: it was opened above");
+        Ok((mapping, (offset - part.start) as usize))
+    }
+}
+
+/// Returns the error for a file that cannot be mapped.
+fn unmappable(method: IoMethod) -> Error {
+    Error::Impossible(method.as_str(), "files of this kind cannot be mapped")
+}
+
+/// Blocks copied out of memory.
+pub(super) struct MappedInput<'a> {
+    source: &'a Source,
+    method: IoMethod,
+    block: &'a mut Block,
+    size: usize,
+    window: Window,
+}
+
+impl<'a> MappedInput<'a> {
+    pub(super) fn new(
+        source: &'a Source,
+        method: IoMethod,
+        block: &'a mut Block,
+        size: usize,
+    ) -> Result<Self, Error> {
+        if source.size() == 0 && !source.holds_nothing()? {
+            let why = "the file has no size: its content is made up while it is read";
+            return Err(Error::Impossible(method.as_str(), why));
+        }
+        Ok(Self { source, method, block, size, window: Window::default() })
+    }
+}
+
+impl Input for MappedInput<'_> {
+    fn next(&mut self) -> Result<&mut [u8], Error> {
+        let Self { source, method, .. } = *self;
+        let begin = source.consumed();
+        // What comes to be behind the end while this runs is found when all is read.
+        let length = (source.size() - begin).min(self.size as u64) as usize;
+        let block = &mut self.block.first(self.size)[..length];
+        let mut copied = 0;
+        while copied < length {
+            let at = begin + copied as u64;
+            let (mapping, from) = self.window.at(at, || {
+                let part = at..source.size().min(at + WINDOW);
+                let mapping = Mapping::to_read(source.file(), part.clone());
+                let mapping = mapping.map_err(Error::system(Operation::Read, source.path()))?;
+                Ok((part, mapping.ok_or_else(|| unmappable(method))?))
+            })?;
+            let piece = (length - copied).min(mapping.len() - from);
+            let read = mapping.read(from, &mut block[copied..copied + piece]);
+            read.map_err(|error| source.cut_or(error))?;
+            copied += piece;
+        }
+        source.add_consumed(length as u64);
+        Ok(block)
+    }
+}
+
+/// Copies blocks into memory. Before a window is mapped its room is there: a full device is an error
+/// then, and not a fault later.
+pub(super) struct MappedOutput {
+    method: IoMethod,
+    /// Where the file will end; nothing if room is made only for what is no hole.
+    end: Option<u64>,
+    window: Window,
+}
+
+impl MappedOutput {
+    pub(super) fn new(source: &Source, method: IoMethod) -> Self {
+        let end = (!source.is_sparse()).then(|| source.size());
+        Self { method, end, window: Window::default() }
+    }
+
+    /// Makes room for a part, and maps it.
+    fn open(
+        method: IoMethod,
+        out: &Replacement,
+        part: Range<u64>,
+    ) -> Result<(Range<u64>, Mapping), Error> {
+        let failed = || Error::system(Operation::Write, out.path());
+        if !system::reserve(out.file(), part.clone()).map_err(failed())? {
+            let why = "this file system makes no room beforehand, and would not say in time that \
+                       it is full";
+            return Err(Error::Impossible(method.as_str(), why));
+        }
+        let mapping = Mapping::to_write(out.file(), part.clone()).map_err(failed())?;
+        Ok((part, mapping.ok_or_else(|| unmappable(method))?))
+    }
+}
+
+impl Placer for MappedOutput {
+    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+        let Self { method, end, .. } = *self;
+        let mut at = out.length();
+        while !bytes.is_empty() {
+            let (mapping, to) = self.window.at(at, || {
+                let least = at + bytes.len() as u64;
+                let end = end.map_or(least, |end| end.min(at + WINDOW).max(least));
+                Self::open(method, out, at..end)
+            })?;
+            let (now, later) = bytes.split_at(bytes.len().min(mapping.len() - to));
+            let written = mapping.write(to, now);
+            written.map_err(Error::system(Operation::Write, out.path()))?;
+            at += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Replacement) -> Result<(), Error> {
+        self.window = Window::default();
+        Ok(())
+    }
+}

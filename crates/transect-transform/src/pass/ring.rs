@@ -1,0 +1,430 @@
+//! Reading ahead and writing behind, without threads: a ring of operations that the kernel does.
+//!
+//! ```text
+//!          ┌───────────────────── free ◄──────────────────────┐
+//!          ▼                                                  │
+//! reads on their way ─► read, in order ─► the block ─► writes on their way
+//!                                             └ bytes from elsewhere are gathered first
+//! ```
+//!
+//! A block that is written as it was read is written from where it lies: it takes its way round, and
+//! nothing is copied. That is noted while the block is with the steps, and done when they take the
+//! next one. At most half of the buffers are read ahead, so that writing always finds one.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::IoMethod;
+use super::block::ALIGNMENT;
+use super::direct::{DirectFile, DirectHandle};
+use super::placer::Placer;
+use super::work::Input;
+use crate::error::{Error, Operation};
+use crate::publish::Replacement;
+use crate::source::Source;
+use crate::system::{self, Buffer, Ring};
+
+/// How many blocks are read ahead, and how many written behind. Through the cache more only cost.
+const DEPTH: usize = 4;
+
+/// The same for devices, which like to have work at hand.
+const DIRECT_DEPTH: usize = 8;
+
+/// A ring that one input and one output share, on the same thread.
+#[derive(Clone, Debug)]
+pub(super) struct SharedRing(Arc<Mutex<Traffic>>);
+
+/// What is on its way, and what has arrived.
+#[derive(Debug)]
+struct Traffic {
+    ring: Ring,
+    method: IoMethod,
+    /// The size of a buffer.
+    size: usize,
+    free: Vec<Buffer>,
+    /// What the buffers that are on their way are for, by their index.
+    journeys: Vec<Option<Journey>>,
+    /// Blocks that have been read, by where they begin.
+    arrived: BTreeMap<u64, (Buffer, io::Result<usize>)>,
+    /// Where the first block begins that nobody reads yet.
+    ahead: u64,
+    /// The block that is with the steps: where it lies in memory.
+    current: Range<usize>,
+    /// Parts of it that are to be written, and where.
+    noted: Parts,
+    /// The file that is read.
+    input: Option<DirectFile>,
+    /// The file that is written to.
+    output: Option<File>,
+    /// The first write that failed.
+    failed: Option<io::Error>,
+}
+
+/// What a buffer is on its way for.
+#[derive(Debug)]
+enum Journey {
+    /// To be filled with what begins at a place; so much is there.
+    Read { begin: u64, filled: usize },
+    /// To bring the parts to their places, one after the other: the first is on its way.
+    Write(Parts),
+}
+
+/// Parts of a buffer, and where they belong in a file.
+type Parts = VecDeque<(Range<usize>, u64)>;
+
+impl SharedRing {
+    /// Returns a ring for blocks of `size` bytes, or a little more.
+    pub(super) fn new(method: IoMethod, size: usize) -> io::Result<Self> {
+        let size = size.next_multiple_of(ALIGNMENT);
+        let depth = if method == IoMethod::DirectUring { DIRECT_DEPTH } else { DEPTH };
+        let (ring, free) = Ring::new(2 * depth, size)?;
+        let journeys = free.iter().map(|_| None).collect();
+        let traffic = Traffic {
+            ring,
+            method,
+            size,
+            free,
+            journeys,
+            arrived: BTreeMap::new(),
+            ahead: 0,
+            current: 0..0,
+            noted: VecDeque::new(),
+            input: None,
+            output: None,
+            failed: None,
+        };
+        Ok(Self(Arc::new(Mutex::new(traffic))))
+    }
+
+    /// Returns whether it can be used again, for another file: by this method, with such blocks.
+    pub(super) fn suits(&self, method: IoMethod, size: usize) -> bool {
+        let traffic = self.traffic();
+        (traffic.method, traffic.size) == (method, size.next_multiple_of(ALIGNMENT))
+    }
+
+    /// Comes to rest after a pass: what was read too far is forgotten, and the files are closed.
+    pub(super) fn rest(&self) -> io::Result<()> {
+        let mut traffic = self.traffic();
+        while traffic.ring.on_their_way() > 0 {
+            traffic.advance()?;
+        }
+        let arrived = std::mem::take(&mut traffic.arrived);
+        traffic.free.extend(arrived.into_values().map(|(buffer, _)| buffer));
+        traffic.ahead = 0;
+        (traffic.input, traffic.output) = (None, None);
+        debug_assert_eq!(traffic.free.len(), traffic.journeys.len(), "all buffers are back");
+        Ok(())
+    }
+
+    fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Traffic {
+    /// Returns how many blocks are read ahead at most, and how many written behind at least.
+    fn depth(&self) -> usize {
+        self.journeys.len() / 2
+    }
+
+    /// Begins to read a block, or goes on with one that is not full.
+    fn read(&mut self, buffer: Buffer, begin: u64, filled: usize) -> io::Result<()> {
+        let at = begin + filled as u64;
+        let file = self.input.as_ref().expect("BUG: who reads has set it").at(at);
+        self.journeys[buffer.index()] = Some(Journey::Read { begin, filled });
+        self.ring.read(file, buffer, filled..self.size, at)
+    }
+
+    /// Begins to write the first of some parts of a buffer.
+    fn write(&mut self, buffer: Buffer, parts: Parts) -> io::Result<()> {
+        let Some((part, at)) = parts.front().cloned() else {
+            self.free.push(buffer);
+            return Ok(());
+        };
+        let file = self.output.as_ref().expect("BUG: who writes has set it");
+        self.journeys[buffer.index()] = Some(Journey::Write(parts));
+        self.ring.write(file, buffer, part, at)
+    }
+
+    /// Waits for one operation, and does what follows from it.
+    fn advance(&mut self) -> io::Result<()> {
+        let (buffer, done) = self.ring.wait()?;
+        let again = matches!(&done, Err(error) if error.kind() == io::ErrorKind::Interrupted);
+        let done = if again { Ok(None) } else { done.map(Some) };
+        let journey = self.journeys[buffer.index()].take();
+        match (journey.expect("BUG: it was on its way for something"), done) {
+            (Journey::Read { begin, filled }, Ok(None)) => self.read(buffer, begin, filled),
+            (Journey::Read { begin, filled }, Ok(Some(read))) => {
+                let now = filled + read;
+                // As from any file: only nothing is the end.
+                if read > 0 && now < self.size {
+                    return self.read(buffer, begin, now);
+                }
+                self.arrived.insert(begin, (buffer, Ok(now)));
+                Ok(())
+            }
+            (Journey::Read { begin, .. }, Err(error)) => {
+                self.arrived.insert(begin, (buffer, Err(error)));
+                Ok(())
+            }
+            (Journey::Write(parts), Ok(None)) => self.write(buffer, parts),
+            (Journey::Write(mut parts), Ok(Some(written @ 1..))) => {
+                let (part, at) = parts.front_mut().expect("BUG: one was on its way");
+                part.start += written;
+                *at += written as u64;
+                if part.start == part.end {
+                    parts.pop_front();
+                }
+                self.write(buffer, parts)
+            }
+            (Journey::Write(_), failed) => {
+                let error = failed.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into());
+                self.failed.get_or_insert(error);
+                self.free.push(buffer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns how many buffers hold what was read, or will.
+    fn read_ahead(&self) -> usize {
+        let reads = |journey: &&Option<Journey>| matches!(journey, Some(Journey::Read { .. }));
+        self.journeys.iter().filter(reads).count() + self.arrived.len()
+    }
+
+    /// Keeps the kernel reading, as far as the file is known to go, but at least one block.
+    fn read_on(&mut self, size: u64) -> io::Result<()> {
+        loop {
+            let ahead = self.read_ahead();
+            if ahead > 0 && (ahead >= self.depth() || self.ahead >= size) {
+                return Ok(());
+            }
+            let buffer = match self.free.pop() {
+                Some(buffer) => buffer,
+                None if ahead > 0 => return Ok(()),
+                None => self.free_buffer()?,
+            };
+            self.read(buffer, self.ahead, 0)?;
+            self.ahead += self.size as u64;
+        }
+    }
+
+    /// Returns a buffer that nobody needs, when there is one: half of them are never read ahead, and
+    /// those come back.
+    fn free_buffer(&mut self) -> io::Result<Buffer> {
+        loop {
+            match self.free.pop() {
+                Some(buffer) => return Ok(buffer),
+                None => self.advance()?,
+            }
+        }
+    }
+
+    /// Waits until all is written.
+    fn finish_writing(&mut self) -> io::Result<()> {
+        while self.journeys.iter().any(|journey| matches!(journey, Some(Journey::Write(_)))) {
+            self.advance()?;
+        }
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns which part of the block that is with the steps `bytes` are.
+    fn part_of_current(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        let start = bytes.as_ptr().addr().checked_sub(self.current.start)?;
+        let part = start..start + bytes.len();
+        (part.end <= self.current.len()).then_some(part)
+    }
+}
+
+/// Blocks of a ring, in order.
+pub(super) struct RingInput<'a> {
+    source: &'a Source,
+    ring: SharedRing,
+    /// Where the next block begins.
+    begin: u64,
+    current: Option<Buffer>,
+    ended: bool,
+}
+
+impl<'a> RingInput<'a> {
+    pub(super) fn new(
+        source: &'a Source,
+        method: IoMethod,
+        ring: SharedRing,
+    ) -> Result<Self, Error> {
+        let file = match method {
+            IoMethod::DirectUring => DirectFile::of(source, method)?,
+            _ => DirectFile::cached(source)?,
+        };
+        ring.traffic().input = Some(file);
+        Ok(Self { source, ring, begin: 0, current: None, ended: false })
+    }
+
+    /// Sends the block that was with the steps on its way, and waits for the next one.
+    fn advance(&mut self) -> io::Result<usize> {
+        let mut traffic = self.ring.traffic();
+        traffic.current = 0..0;
+        if let Some(buffer) = self.current.take() {
+            let noted = std::mem::take(&mut traffic.noted);
+            traffic.write(buffer, noted)?;
+        }
+        if self.ended {
+            return Ok(0);
+        }
+        traffic.read_on(self.source.size())?;
+        let (buffer, read) = loop {
+            match traffic.arrived.remove(&self.begin) {
+                Some(arrived) => break arrived,
+                None => traffic.advance()?,
+            }
+        };
+        let read = read?;
+        self.begin += traffic.size as u64;
+        self.ended = read < traffic.size;
+        if read == 0 {
+            traffic.free.push(buffer);
+            return Ok(0);
+        }
+        let start = buffer.as_ptr().addr();
+        traffic.current = start..start + read;
+        self.current = Some(buffer);
+        Ok(read)
+    }
+}
+
+impl Input for RingInput<'_> {
+    fn next(&mut self) -> Result<&mut [u8], Error> {
+        let read = self.advance().map_err(Error::system(Operation::Read, self.source.path()))?;
+        self.source.add_consumed(read as u64);
+        Ok(self.current.as_mut().map_or(&mut [], |buffer| &mut buffer[..read]))
+    }
+}
+
+/// Writes by a ring.
+pub(super) struct RingOutput {
+    ring: SharedRing,
+    method: IoMethod,
+    /// Known when the file is there.
+    handle: Option<DirectHandle>,
+    /// What makes no block yet, how much of it there is, and where it belongs.
+    gathered: Option<Buffer>,
+    filled: usize,
+    at: u64,
+}
+
+impl RingOutput {
+    pub(super) fn new(method: IoMethod, ring: SharedRing) -> Self {
+        Self { ring, method, handle: None, gathered: None, filled: 0, at: 0 }
+    }
+}
+
+impl Placer for RingOutput {
+    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+        let ring = self.ring.clone();
+        let mut at = out.length();
+        if self.filled > 0 && self.at + self.filled as u64 != at {
+            // A hole is in between.
+            self.put_gathered(out)?;
+        }
+        let mut traffic = ring.traffic();
+        if let Some(error) = traffic.failed.take() {
+            return Err(failed(out)(error));
+        }
+        if self.handle.is_none() {
+            traffic.output = Some(out.file().try_clone().map_err(failed(out))?);
+            let mut handle = DirectHandle::of(out, self.method)?;
+            handle.turn(out, self.method, true)?;
+            self.handle = Some(handle);
+        }
+        let handle = self.handle.as_mut().expect("BUG: it was made above");
+        if self.filled == 0
+            && handle.lead(at) == 0
+            && handle.whole(bytes.len()) == bytes.len()
+            && !bytes.is_empty()
+            && let Some(part) = traffic.part_of_current(bytes)
+            && handle.whole(part.start) == part.start
+        {
+            traffic.noted.push_back((part, at));
+            return Ok(());
+        }
+        while !bytes.is_empty() {
+            let lead = if self.filled == 0 { handle.lead(at).min(bytes.len()) } else { 0 };
+            if lead > 0 {
+                let (now, later) = bytes.split_at(lead);
+                write_cached(&mut traffic, handle, out, self.method, now, at)?;
+                at += lead as u64;
+                bytes = later;
+                continue;
+            }
+            if self.filled == 0 {
+                self.gathered = Some(traffic.free_buffer().map_err(failed(out))?);
+                self.at = at;
+            }
+            let mut buffer = self.gathered.take().expect("BUG: it was taken above, or before");
+            let (now, later) = bytes.split_at(bytes.len().min(buffer.len() - self.filled));
+            buffer[self.filled..self.filled + now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            at += now.len() as u64;
+            bytes = later;
+            if self.filled < buffer.len() {
+                self.gathered = Some(buffer);
+                continue;
+            }
+            let whole = (0..self.filled, self.at);
+            self.filled = 0;
+            traffic.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
+        self.put_gathered(out)?;
+        let ring = self.ring.clone();
+        let mut traffic = ring.traffic();
+        assert!(traffic.noted.is_empty(), "BUG: the block that it is part of was not sent on");
+        traffic.finish_writing().map_err(failed(out))?;
+        // Whoever writes the rest of the file does it as always.
+        self.handle.as_mut().map_or(Ok(()), |handle| handle.turn(out, self.method, false))
+    }
+}
+
+impl RingOutput {
+    /// Writes what makes no block, its end through the cache if it is not aligned.
+    fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
+        let ring = self.ring.clone();
+        let mut traffic = ring.traffic();
+        let (Some(buffer), Some(handle)) = (self.gathered.take(), &mut self.handle) else {
+            return Ok(());
+        };
+        let whole = handle.whole(self.filled);
+        let (rest, rest_at) = (&buffer[whole..self.filled], self.at + whole as u64);
+        if !rest.is_empty() {
+            write_cached(&mut traffic, handle, out, self.method, rest, rest_at)?;
+        }
+        self.filled = 0;
+        let parts = (whole > 0).then_some((0..whole, self.at));
+        traffic.write(buffer, parts.into_iter().collect()).map_err(failed(out))
+    }
+}
+
+/// Writes through the cache, when nothing is on its way past it.
+fn write_cached(
+    traffic: &mut Traffic,
+    handle: &mut DirectHandle,
+    out: &Replacement,
+    method: IoMethod,
+    bytes: &[u8],
+    at: u64,
+) -> Result<(), Error> {
+    traffic.finish_writing().map_err(failed(out))?;
+    handle.turn(out, method, false)?;
+    system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;
+    handle.turn(out, method, true)
+}
+
+fn failed(out: &Replacement) -> impl FnOnce(io::Error) -> Error {
+    Error::system(Operation::Write, out.path())
+}
