@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Stage, Step, Stop};
+use crate::step::{Cost, Finding, Refusal, Shape, Stage, Step, Stop};
 use crate::steps::{self, Described, STEPS};
 
 mod nearest;
@@ -205,6 +205,11 @@ impl Step for Chain {
         self.shape
     }
 
+    /// As much as the dearest link.
+    fn cost(&self) -> Cost {
+        self.links.iter().map(|link| link.step.cost()).max().unwrap_or_default()
+    }
+
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         match self.shape {
             // Nobody made anything of the bytes: whoever feeds has them already.
@@ -346,6 +351,18 @@ mod tests {
 
     use super::*;
     use crate::trial::{Trial, any_bytes, cuts, made_of};
+
+    #[test]
+    fn a_chain_costs_what_its_dearest_link_costs() {
+        for (line, cost) in [
+            ("", Cost::Light),
+            ("eol=lf trim blake3", Cost::Light),
+            ("zstd=1", Cost::Heavy),
+            ("eol=lf gzip sha256", Cost::Heavy),
+        ] {
+            assert_eq!(line.parse::<Chain>().unwrap().cost(), cost, "{line}");
+        }
+    }
 
     const PIECES: &[&[u8]] = &[b" ", b"\t", b"\r\n", b"\n", b"a", b"\xc3\xa9", b"\xef\xbb\xbf"];
 

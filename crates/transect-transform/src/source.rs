@@ -108,6 +108,11 @@ impl Source {
         Ok(true)
     }
 
+    /// Goes back to the beginning.
+    pub(crate) fn start_again(&self) {
+        self.consumed.store(0, Ordering::Relaxed);
+    }
+
     /// Returns whether there is nothing to read: where sizes are made up, 0 says nothing.
     pub(crate) fn holds_nothing(&self) -> Result<bool, Error> {
         let mut start = At { file: &self.file, offset: 0 };

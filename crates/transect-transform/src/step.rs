@@ -51,6 +51,16 @@ impl Shape {
     }
 }
 
+/// What a step costs beside reading and writing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Less than about 1 ns per byte: other threads would cost more than they save.
+    #[default]
+    Light,
+    /// More: reading and writing can be done meanwhile.
+    Heavy,
+}
+
 /// Why a file cannot be transformed: it holds what the step cannot take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -167,6 +177,11 @@ impl Finding {
 pub trait Step: Send {
     /// Returns what becomes of the length.
     fn shape(&self) -> Shape;
+
+    /// Returns what it costs, as it was measured (`examples/costs.rs`) with what it is made for.
+    fn cost(&self) -> Cost {
+        Cost::Light
+    }
 
     /// Takes the next bytes, and puts into `out` what is certain of the result. What cannot be
     /// decided before more is seen is kept: little, and never more than a part of the input that has

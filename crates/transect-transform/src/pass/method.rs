@@ -1,6 +1,5 @@
 //! How the bytes get from the input to the output.
 
-use crate::error::Error;
 use crate::publish::Replacement;
 use crate::step::Shape;
 use crate::system;
@@ -76,26 +75,6 @@ impl IoMethod {
         }
     }
 
-    /// Chooses a method for work of a shape (`None`: a copy). What was asked for is taken or refused,
-    /// never replaced.
-    ///
-    /// # Errors
-    /// The method that was asked for cannot do this work.
-    pub fn choose(
-        asked: Option<Self>,
-        shape: Option<Shape>,
-        destination: Destination,
-    ) -> Result<Self, Error> {
-        let Some(method) = asked else {
-            let copy = shape.is_none() && destination == Destination::Elsewhere;
-            return Ok(if copy { Self::KernelCopy } else { Self::Buffered });
-        };
-        match method.refusal(shape, destination) {
-            Some(why) => Err(Error::Impossible(method.as_str(), why)),
-            None => Ok(method),
-        }
-    }
-
     /// Returns why this system has no such method, if it has none.
     pub fn missing(self) -> Option<&'static str> {
         match self {
@@ -112,8 +91,12 @@ impl IoMethod {
         }
     }
 
-    /// Returns why this method cannot do such work.
-    fn refusal(self, shape: Option<Shape>, destination: Destination) -> Option<&'static str> {
+    /// Returns why this method cannot do work of a shape (`None`: a copy), if it cannot.
+    pub(super) fn refusal(
+        self,
+        shape: Option<Shape>,
+        destination: Destination,
+    ) -> Option<&'static str> {
         if let Some(why) = self.missing() {
             return Some(why);
         }
@@ -139,37 +122,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused_with_the_reason() {
-        let choose = |method, shape, destination| {
-            IoMethod::choose(Some(method), shape, destination).map_err(|error| error.to_string())
-        };
-        let refused = choose(IoMethod::KernelCopy, Some(Shape::Reduce), Destination::Elsewhere);
-        assert_eq!(
-            refused.unwrap_err(),
-            "method 'kernel-copy' cannot be used here: the kernel copies what is there, and no \
-             step sees it"
-        );
-        for destination in [Destination::Nowhere, Destination::InPlace] {
-            assert!(choose(IoMethod::KernelCopy, None, destination).is_err());
-        }
+    fn what_cannot_be_is_refused_and_all_else_is_not() {
         for &method in IoMethod::ALL {
-            if method == IoMethod::KernelCopy || method.missing().is_some() {
+            if method.missing().is_some() {
                 continue;
             }
             for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {
                 for to in [Destination::Nowhere, Destination::Elsewhere, Destination::InPlace] {
-                    let impossible = method == IoMethod::Mapped && shape == Some(Shape::Resizing);
-                    assert_eq!(choose(method, shape, to).ok(), (!impossible).then_some(method));
+                    let impossible = match method {
+                        IoMethod::KernelCopy => shape.is_some() || to != Destination::Elsewhere,
+                        IoMethod::Mapped => shape == Some(Shape::Resizing),
+                        _ => false,
+                    };
+                    let context = format!("{}, {shape:?}, {to:?}", method.as_str());
+                    assert_eq!(method.refusal(shape, to).is_some(), impossible, "{context}");
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_copy_is_left_to_the_kernel_unless_told_otherwise() {
-        let choose = |shape, to| IoMethod::choose(None, shape, to).unwrap();
-        assert_eq!(choose(None, Destination::Elsewhere), IoMethod::KernelCopy);
-        assert_eq!(choose(None, Destination::InPlace), IoMethod::Buffered);
-        assert_eq!(choose(Some(Shape::BYTES), Destination::Elsewhere), IoMethod::Buffered);
     }
 }

@@ -19,6 +19,7 @@ mod method;
 mod outlet;
 mod pipeline;
 mod placer;
+mod plan;
 mod ring;
 mod streams;
 mod work;
@@ -35,6 +36,7 @@ pub(crate) use holes::append_around;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
+pub use plan::{Plan, Task};
 use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
@@ -44,7 +46,7 @@ use work::{BufferedInput, Input, Scratch, Work};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
-use crate::step::{Finding, Shape, Step};
+use crate::step::{Cost, Finding, Step};
 
 /// The block for large files: larger ones are not faster, and leave the processor's cache.
 pub(crate) const LARGE_BLOCK: usize = 256 << 10;
@@ -60,6 +62,9 @@ const LARGE_FILE: u64 = 1 << 20;
 pub struct PassOptions {
     /// The method; chosen for each file if nothing is said.
     pub method: Option<IoMethod>,
+    /// The method that was measured to be the best here: taken where it can be, if no other one is
+    /// asked for.
+    pub preferred: Option<IoMethod>,
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
     /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
@@ -91,6 +96,8 @@ pub struct Passed {
     pub findings: Vec<Finding>,
     /// How it was done.
     pub method: IoMethod,
+    /// Why so, in one line.
+    pub reason: &'static str,
 }
 
 /// Passes over files, one after the other, with the same memory.
@@ -121,12 +128,43 @@ impl Passes {
     pub fn run(
         &mut self,
         source: &Source,
-        step: Option<&mut dyn Step>,
+        mut step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
     ) -> Result<Passed, Error> {
-        let shape = step.as_ref().map(|step| step.shape());
-        let destination = out.as_deref().map_or(Destination::Nowhere, Destination::of);
-        let method = self.method(shape, destination)?;
+        let task = Task {
+            shape: step.as_ref().map(|step| step.shape()),
+            cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
+            size: source.size(),
+            destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
+            why_seen: self.why_seen(),
+        };
+        let plan = Plan::new(self.options.method, self.options.preferred, task)?;
+        let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
+        match passed {
+            // Only this file or its file system knew that it cannot be.
+            Err(Error::Impossible(..)) if plan.is_preference() => {
+                source.start_again();
+                if let Some(step) = &mut step {
+                    step.reset();
+                }
+                if let Some(out) = &mut out {
+                    out.start_again();
+                }
+                let plan = Plan::new(None, None, task)?;
+                self.pass(source, step, out, plan, task)
+            }
+            passed => passed,
+        }
+    }
+
+    fn pass(
+        &mut self,
+        source: &Source,
+        step: Option<&mut dyn Step>,
+        mut out: Option<&mut Replacement>,
+        Plan { method, reason }: Plan,
+        Task { shape, destination, .. }: Task,
+    ) -> Result<Passed, Error> {
         let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
         let (came, findings) = match (method, &mut out) {
@@ -160,21 +198,15 @@ impl Passes {
             (_, _, Some(out)) => out.expect(digest),
             _ => {}
         }
-        Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method })
+        Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
     }
 
-    fn method(&self, shape: Option<Shape>, destination: Destination) -> Result<IoMethod, Error> {
-        let PassOptions { method: asked, holes, read_back, .. } = self.options;
-        let method = IoMethod::choose(asked, shape, destination)?;
-        let why = match holes {
-            _ if read_back => "nobody sees what it copies, and could compare it",
-            Holes::Make | Holes::Fill => "the kernel copies holes as they are",
-            Holes::Keep => return Ok(method),
-        };
-        match (method, asked) {
-            (IoMethod::KernelCopy, None) => Ok(IoMethod::Buffered),
-            (IoMethod::KernelCopy, Some(_)) => Err(Error::Impossible(method.as_str(), why)),
-            _ => Ok(method),
+    /// Returns why what is copied has to pass by here, and not only through the kernel.
+    fn why_seen(&self) -> Option<&'static str> {
+        match self.options.holes {
+            _ if self.options.read_back => Some("nobody sees what it copies, and could compare it"),
+            Holes::Make | Holes::Fill => Some("the kernel copies holes as they are"),
+            Holes::Keep => None,
         }
     }
 
@@ -230,6 +262,14 @@ impl Passes {
             _ => Box::new(BufferedInput { source, block, size, ended: false }),
         };
         work.run(input.as_mut(), writer.map(|writer| writer as &mut dyn Writer))
+    }
+}
+
+/// Lends a step, which may be needed once more.
+fn again<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
+    match step {
+        Some(step) => Some(*step),
+        None => None,
     }
 }
 

@@ -180,6 +180,12 @@ impl Replacement {
         Ok(())
     }
 
+    /// Forgets what was written.
+    pub(crate) fn start_again(&mut self) {
+        self.temporary = None;
+        (self.length, self.reserved, self.skipped_to) = (0, 0, 0);
+    }
+
     /// Returns the permissions that the temporary file begins with: those of the input, if it will
     /// be a new file, so that the system applies mask and lists of its folder as always; else
     /// nobody's but ours, until it has those of what it replaces.

@@ -178,6 +178,48 @@ fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
 }
 
 #[test]
+fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() {
+    let temp = TempDir::new();
+    let mount = |kind| Mount::new(&["-t", kind, "transect"], &temp.join(kind));
+    let (memory, other) = match (mount("tmpfs"), mount("ramfs")) {
+        (Ok(memory), Ok(other)) => (memory, other),
+        (Err(reason), _) | (_, Err(reason)) => {
+            return loudly_skip("a_preferred_method_gives_way", reason);
+        }
+    };
+    let bytes = text(400_000);
+    // Input and output; output only; when a block has been through the steps; a file without a size.
+    for (method, input, target) in [
+        (IoMethod::Direct, memory.path(), temp.path()),
+        (IoMethod::DirectUring, temp.path(), memory.path()),
+        (IoMethod::Direct, temp.path(), memory.path()),
+        (IoMethod::Mapped, temp.path(), other.path()),
+    ] {
+        let (input, target) = (input.join("input"), target.join("target"));
+        std::fs::write(&input, &bytes).unwrap();
+        let preferring = |preferred| {
+            let options = PassOptions { preferred: Some(preferred), ..PassOptions::default() };
+            let (mut passes, mut step) = (Passes::new(options), Count::default());
+            let options = existing(Existing::Replace);
+            transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().passed
+        };
+        for (preferred, expected) in
+            [(method, IoMethod::Buffered), (IoMethod::Streams, IoMethod::Streams)]
+        {
+            let passed = preferring(preferred);
+            assert_eq!((passed.method, passed.bytes_in), (expected, 400_000));
+            assert_eq!(passed.findings[0].value, "400000", "no block is counted twice");
+            assert!(std::fs::read(&target).unwrap() == bytes);
+            assert_eq!(
+                names(target.parent().unwrap()).iter().filter(|n| n.contains("target")).count(),
+                1
+            );
+        }
+        std::fs::remove_file(&target).unwrap();
+    }
+}
+
+#[test]
 fn what_is_read_and_written_directly_is_not_in_the_cache() {
     const TEST: &str = "what_is_read_and_written_directly_is_not_in_the_cache";
     let temp = TempDir::new();

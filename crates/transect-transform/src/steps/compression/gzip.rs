@@ -5,7 +5,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use super::level;
 use super::pieces::Pieces;
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{Cost, Refusal, Shape, Step, Stop};
 use crate::steps::Made;
 
 /// The usual level, as that of the program `gzip`.
@@ -85,6 +85,10 @@ fn compress(
 impl Step for Gzip {
     fn shape(&self) -> Shape {
         Shape::Resizing
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Heavy
     }
 
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {

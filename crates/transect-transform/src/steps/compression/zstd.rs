@@ -7,7 +7,7 @@ use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer
 use super::level;
 use super::pieces::Pieces;
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{Cost, Refusal, Shape, Step, Stop};
 use crate::steps::Made;
 
 /// Compresses into one frame, with a checksum of the content, as the program `zstd` does.
@@ -46,6 +46,10 @@ fn compress(encoder: &mut Encoder<'static>, piece: &[u8], out: &mut Out<'_>) -> 
 impl Step for Zstd {
     fn shape(&self) -> Shape {
         Shape::Resizing
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Heavy
     }
 
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
