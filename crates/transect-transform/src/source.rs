@@ -22,27 +22,36 @@ pub struct Source {
     consumed: AtomicU64,
 }
 
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Opening {
+    /// A walk has just found it to be a regular file, and nobody asks again. If it has become a
+    /// device since, opening it may do something; whatever it has become, it is no input then.
+    pub(crate) is_listed: bool,
+    /// The system is told that it will be read from its beginning to its end: it may read further
+    /// ahead, and keep less of what was read.
+    pub(crate) sequential: bool,
+}
+
 impl Source {
     /// Opens a file. A link is followed.
     ///
     /// # Errors
     /// It cannot be opened, or is no regular file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        let path = path.into();
-        // Before it is opened: to open a device may do something, and to open a pipe waits.
-        let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
-        regular(&path, &there)?;
-        Self::open_listed(path)
+        Self::open_as(path.into(), Opening::default())
     }
 
-    /// Opens a file that a walk has just found to be a regular one. If it has become a device since,
-    /// opening it may do something; whatever it has become, it is no input then.
-    ///
-    /// # Errors
-    /// As [`Source::open`].
-    pub fn open_listed(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        let path = path.into();
-        let file = system::open_to_read(&path).map_err(Error::system(Operation::Read, &path))?;
+    /// Opens a file about which more is known, or wanted.
+    pub(crate) fn open_as(path: PathBuf, opening: Opening) -> Result<Self, Error> {
+        let Opening { is_listed, sequential } = opening;
+        if !is_listed {
+            // Before it is opened: to open a device may do something, and to open a pipe waits.
+            let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
+            regular(&path, &there)?;
+        }
+        let file = system::open_to_read(&path, sequential);
+        let file = file.map_err(Error::system(Operation::Read, &path))?;
         let before = attributes_of(&file).map_err(Error::system(Operation::Read, &path))?;
         // It may have become something else before it was opened.
         regular(&path, &before)?;

@@ -22,7 +22,7 @@ pub struct Report {
 /// In place ([`Existing::InPlace`](crate::publish::Existing::InPlace)) the target is the input.
 ///
 /// # Errors
-/// Those of [`Source::open`], [`Replacement::begin`], [`Passes::run`] and [`Replacement::publish`]. The
+/// Those of [`Passes::open`], [`Replacement::begin`], [`Passes::run`] and [`Replacement::publish`]. The
 /// target is what it was, and nothing is left beside it.
 pub fn transform(
     input: &Path,
@@ -31,7 +31,8 @@ pub fn transform(
     passes: &mut Passes,
     options: ReplaceOptions,
 ) -> Result<Report, Error> {
-    let (passed, result) = pass(Source::open(input)?, target, step, passes, options)?;
+    let source = passes.open(input)?;
+    let (passed, result) = pass(source, target, step, passes, options)?;
     let published = result.map(Replacement::publish).transpose()?;
     Ok(Report { passed, published })
 }
@@ -49,7 +50,8 @@ pub fn transform_into(
     options: ReplaceOptions,
 ) -> Result<Passed, Error> {
     let options = ReplaceOptions { durability: Durability::Batch, ..options };
-    let (passed, result) = pass(Source::open(input)?, Some(target), step, passes, options)?;
+    let source = passes.open(input)?;
+    let (passed, result) = pass(source, Some(target), step, passes, options)?;
     result.map_or(Ok(()), |result| batch.add(result))?;
     Ok(passed)
 }

@@ -24,6 +24,7 @@ mod ring;
 mod streams;
 mod work;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,7 +46,7 @@ use work::{BufferedInput, Input, Scratch, Work};
 
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::Source;
+use crate::source::{Opening, Source};
 use crate::step::{Cost, Finding, Step};
 
 /// The block for large files: larger ones are not faster, and leave the processor's cache.
@@ -76,6 +77,8 @@ pub struct PassOptions {
     pub read_back: bool,
     /// What becomes of runs of zeros.
     pub holes: Holes,
+    /// The system is told that files are read from their beginning to their end.
+    pub sequential: bool,
     /// A request to stop, looked at between blocks.
     pub cancel: Cancel,
     /// Where to count the bytes that were read, for whoever watches.
@@ -114,6 +117,28 @@ impl Passes {
     /// Returns passes with these options.
     pub fn new(options: PassOptions) -> Self {
         Self { options, ..Self::default() }
+    }
+
+    /// Opens a file to be passed over with these options.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open(&self, path: &Path) -> Result<Source, Error> {
+        self.open_as(path, false)
+    }
+
+    /// As [`Passes::open`], without asking what it is before it is opened: a walk has just found it
+    /// to be a regular file. If it has become a device since, opening it may do something.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open_listed(&self, path: &Path) -> Result<Source, Error> {
+        self.open_as(path, true)
+    }
+
+    fn open_as(&self, path: &Path, is_listed: bool) -> Result<Source, Error> {
+        let sequential = self.options.sequential;
+        Source::open_as(path.to_owned(), Opening { is_listed, sequential })
     }
 
     /// Reads a file to its end, through a step, into `out`; and makes sure that nobody changed it

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags, Uid,
-    XattrFlags,
+    Advice, AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags,
+    Uid, XattrFlags,
 };
 use rustix::io::Errno;
 use transect_sys::Attributes;
@@ -17,9 +17,14 @@ pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 
 use crate::publish::Unkept;
 
-pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
+    if sequential {
+        // A hint that is not taken changes nothing.
+        let _ = rustix::fs::fadvise(&file, 0, None, Advice::Sequential);
+    }
+    Ok(file)
 }
 
 pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -2,7 +2,8 @@
 //!
 //! Required of each:
 //!
-//! * `open_to_read`: does not wait if the file has become a pipe.
+//! * `open_to_read`: does not wait if the file has become a pipe; tells the system, if asked, that it
+//!   will be read from its beginning to its end.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
 //! * `write_all_at`: writes at an offset.
 //! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and

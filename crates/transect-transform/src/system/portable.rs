@@ -9,8 +9,17 @@ use transect_sys::Attributes;
 
 use crate::publish::Unkept;
 
-pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
-    File::open(path)
+pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(windows)]
+    if sequential {
+        // FILE_FLAG_SEQUENTIAL_SCAN
+        std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, 0x0800_0000);
+    }
+    #[cfg(not(windows))]
+    let _ = sequential;
+    options.open(path)
 }
 
 pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -13,7 +13,6 @@ use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passed, Passes};
 use crate::publish::{Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept};
-use crate::source::Source;
 use crate::step::{Shape, Step};
 use crate::system;
 use crate::whole_file::pass;
@@ -281,8 +280,8 @@ impl<'a> Worker<'a> {
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
         let source = match input.file_type {
-            FileType::File => Source::open_listed(&input.path),
-            _ => Source::open(&input.path),
+            FileType::File => self.passes.open_listed(&input.path),
+            _ => self.passes.open(&input.path),
         };
         pass(source?, target, step, &mut self.passes, self.job.replace_options())
     }

@@ -80,6 +80,25 @@ fn a_copy_is_a_copy_with_every_method() {
 }
 
 #[test]
+fn a_hint_to_the_system_changes_nothing_of_the_result() {
+    let temp = TempDir::new();
+    let (input, output) = (temp.join("input"), temp.join("output"));
+    let bytes = text(300_000);
+    std::fs::write(&input, &bytes).unwrap();
+    for method in at_hand() {
+        let options =
+            PassOptions { method: Some(method), sequential: true, ..PassOptions::default() };
+        let mut passes = Passes::new(options);
+        let options = existing(Existing::Replace);
+        transform(&input, Some(&output), None, &mut passes, options).unwrap();
+        assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
+    }
+    let missing = temp.join("missing");
+    let (plain, hinted) = (Source::open(&missing), Source::open_sequential(&missing));
+    assert_eq!(message(plain), message(hinted));
+}
+
+#[test]
 fn without_a_target_it_is_told_whether_anything_would_change() {
     let temp = TempDir::new();
     let input = temp.join("input");
