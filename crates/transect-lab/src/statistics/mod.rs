@@ -16,6 +16,7 @@
 pub mod paired;
 pub mod protocol;
 pub mod random;
+pub mod ranks;
 pub mod significance;
 pub mod summary;
 mod unpaired;
@@ -25,6 +26,7 @@ use std::fmt;
 
 pub use paired::Ratios;
 pub use random::SplitMix64;
+pub use ranks::rank_sum_p;
 pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;
 pub use verdict::{Judgement, Verdict, aa_check, judge, judge_all};
