@@ -19,6 +19,7 @@ pub mod contender;
 pub mod contract;
 pub mod corpus;
 pub mod environment;
+pub mod import;
 pub mod launch;
 pub mod method;
 pub mod page;

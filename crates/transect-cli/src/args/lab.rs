@@ -20,6 +20,9 @@ pub(crate) enum LabCommand {
     Report(LabReportArgs),
     /// Shows two sessions beside each other: what became faster, and what slower
     Compare(LabCompareArgs),
+    /// Shows the tables of a file transform article's listings, and what in them is decided
+    #[command(after_help = IMPORT_NOTES)]
+    Import(LabImportArgs),
     /// Finds the settings that win on a file system; `transect scan` and `list` use them from then on
     Tune(LabTuneArgs),
     /// Makes and checks trees and files with a fixed content, to measure on
@@ -225,6 +228,26 @@ pub(crate) struct LabCompareArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const IMPORT_NOTES: &str = "\
+A listing is what the article's batch files write: `-- TEST 16kb CRT --`, then for each run a line \
+`Transformed … blocks` and its real, user and system time. Each file is a session of its own; the \
+sequential flag is looked at across all of them.
+
+Exit codes: 0 all were read; 2 wrong usage, or a file cannot be read or is no listing.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabImportArgs {
+    /// A file of listings
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print every run as a line of comma-separated values
+    #[arg(long)]
+    pub(crate) csv: bool,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ pub(crate) const COMMANDS: [&str; 9] =
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 6] = ["list", "run", "compare", "tune", "report", "corpus"];
+const OF_THE_LAB: [&str; 7] = ["list", "run", "compare", "import", "tune", "report", "corpus"];
 
 #[test]
 fn help_of_every_command_is_as_reviewed() {

@@ -12,6 +12,7 @@ mod corpus;
 mod generate;
 mod harness;
 mod help;
+mod import;
 mod lab;
 mod limits;
 mod list;

@@ -135,7 +135,7 @@ fn join(fields: &[String]) -> String {
 }
 
 /// Returns a field, in quotes if it holds what ends a field or a line.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -3,6 +3,7 @@
 mod begin;
 mod compare;
 mod corpus;
+mod import;
 mod list;
 mod method;
 mod report;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::Run(args) => run::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
+        LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),

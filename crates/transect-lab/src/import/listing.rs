@@ -1,0 +1,346 @@
+//! The listings of the fourth article: what its batch files wrote, line by line.
+//!
+//! ```text
+//! SEQUENTIAL                                    the flag is set for all that follows
+//! -- TEST 16kb CRT --                           block and API of the runs that follow
+//! Transformed 4 blocks of 16384 bytes from in.bin into out.bin
+//! Real Time: 00:00:04.492
+//! User Time: 00:00:00.062
+//! Sys Time:  00:00:00.875
+//! ```
+//!
+//! In place of the `TEST` line there may be the command itself, as the article prints it: then the
+//! block is given in bytes, and the line `Transformed` says no length.
+
+use std::fmt;
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The API, in capitals: `CRT`, `STD`, `WIN`, `WINMAP`.
+    pub api: String,
+    /// The length of a block in bytes.
+    pub block: u64,
+    /// The length of the file in bytes, in whole blocks.
+    pub size: u64,
+    /// The sequential flag was set.
+    pub sequential: bool,
+    /// Time on the wall, in nanoseconds.
+    pub real_ns: u64,
+    /// CPU time outside the kernel, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+}
+
+/// Why a text is no listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListingError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for ListingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for ListingError {}
+
+/// Reads a listing. Line ends may be those of Windows, and empty lines mean nothing.
+///
+/// # Errors
+/// The first line that does not belong there, or that nothing is listed.
+pub fn parse(text: &str) -> Result<Vec<Sample>, ListingError> {
+    let mut listing = Listing::default();
+    let mut last = 1;
+    for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        last = at + 1;
+        let taken = match line.trim() {
+            "" => Ok(()),
+            line => listing.take(line),
+        };
+        taken.map_err(|what| ListingError { line: last, what })?;
+    }
+    let ended = listing.end();
+    ended.map_err(|what| ListingError { line: last, what })
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Listing {
+    sequential: bool,
+    test: Option<Test>,
+    run: Option<Run>,
+    samples: Vec<Sample>,
+}
+
+/// What the runs that follow do.
+#[derive(Clone)]
+struct Test {
+    api: String,
+    block: u64,
+}
+
+/// A run whose times are still to come.
+struct Run {
+    test: Test,
+    size: u64,
+    real_ns: Option<u64>,
+    user_ns: Option<u64>,
+}
+
+impl Listing {
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        if let Some(time) = line.strip_prefix("Real Time:") {
+            return self.take_real(nanoseconds(time)?);
+        }
+        if let Some(time) = line.strip_prefix("User Time:") {
+            return self.take_user(nanoseconds(time)?);
+        }
+        if let Some(time) = line.strip_prefix("Sys Time:") {
+            return self.take_system(nanoseconds(time)?);
+        }
+        if self.run.is_some() {
+            return Err(format!("a time of the run before was to come, not '{line}'"));
+        }
+        if let Some(rest) = line.strip_prefix("Transformed ") {
+            self.run = Some(self.transformed(rest).ok_or("no blocks and their bytes")??);
+        } else if line == "SEQUENTIAL" {
+            self.sequential = true;
+        } else if let Some(test) = line.strip_prefix("-- TEST ") {
+            self.test = Some(test_of(test).ok_or("no block and API, as in '16kb CRT --'")?);
+        } else if let Some((_, command)) = line.split_once(" transform ") {
+            let (test, sequential) = command_of(command).ok_or("no API, files and block")?;
+            (self.test, self.sequential) = (Some(test), sequential);
+        } else if !line.contains(" clear ") {
+            return Err(format!("'{line}' does not belong to a listing"));
+        }
+        Ok(())
+    }
+
+    /// Takes `N blocks [of B bytes] from INPUT into OUTPUT`; nothing if it is something else.
+    fn transformed(&self, rest: &str) -> Option<Result<Run, String>> {
+        let mut words = rest.split_whitespace();
+        let count: u64 = words.next()?.parse().ok()?;
+        (words.next()? == "blocks").then_some(())?;
+        let block: Option<u64> = match words.next()? {
+            "of" => Some(words.next()?.parse().ok()?),
+            "from" => None,
+            _ => return None,
+        };
+        let Some(test) = &self.test else {
+            return Some(Err("nothing before says with which API".to_owned()));
+        };
+        if let Some(block) = block.filter(|block| *block != test.block) {
+            let expected = test.block;
+            return Some(Err(format!("blocks of {block} bytes in a test of {expected} bytes")));
+        }
+        let size = count.checked_mul(test.block).ok_or("more bytes than can be counted".to_owned());
+        Some(size.map(|size| Run { test: test.clone(), size, real_ns: None, user_ns: None }))
+    }
+
+    fn take_real(&mut self, time: u64) -> Result<(), String> {
+        match &mut self.run {
+            Some(run) if run.real_ns.is_none() => run.real_ns = Some(time),
+            Some(_) => return Err("a second real time of one run".to_owned()),
+            None => return Err("a time without a run".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn take_user(&mut self, time: u64) -> Result<(), String> {
+        match &mut self.run {
+            Some(run) if run.real_ns.is_some() && run.user_ns.is_none() => run.user_ns = Some(time),
+            _ => return Err("a user time that follows no real time".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn take_system(&mut self, time: u64) -> Result<(), String> {
+        match self.run.take() {
+            Some(Run { test, size, real_ns: Some(real_ns), user_ns: Some(user_ns) }) => {
+                let (Test { api, block }, sequential) = (test, self.sequential);
+                let system_ns = time;
+                let sample = Sample { api, block, size, sequential, real_ns, user_ns, system_ns };
+                self.samples.push(sample);
+                Ok(())
+            }
+            _ => Err("a system time that follows no user time".to_owned()),
+        }
+    }
+
+    fn end(self) -> Result<Vec<Sample>, String> {
+        if self.run.is_some() {
+            return Err("the listing ends in the middle of a run".to_owned());
+        }
+        if self.samples.is_empty() {
+            return Err("no run is listed".to_owned());
+        }
+        Ok(self.samples)
+    }
+}
+
+/// Takes `16kb CRT --`.
+fn test_of(text: &str) -> Option<Test> {
+    let mut words = text.split_whitespace();
+    let block: u64 = words.next()?.strip_suffix("kb")?.parse().ok()?;
+    let api = words.next()?.to_uppercase();
+    let is_whole = words.next() == Some("--") && words.next().is_none();
+    let block = block.checked_mul(1024).filter(|block| is_whole && *block > 0)?;
+    Some(Test { api, block })
+}
+
+/// Takes what follows `transform` in a command: `crt INPUT OUTPUT 1024 [seq]`.
+fn command_of(text: &str) -> Option<(Test, bool)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (words, sequential) = match words.as_slice() {
+        [words @ .., "seq"] => (words, true),
+        words => (words, false),
+    };
+    let [api, _, _, block] = words else { return None };
+    let block = block.parse().ok().filter(|block| *block > 0)?;
+    Some((Test { api: api.to_uppercase(), block }, sequential))
+}
+
+/// Reads a time: hours, minutes and seconds with up to nine places.
+fn nanoseconds(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    parse_time(text).ok_or_else(|| format!("'{text}' is no time, as 00:01:23.456 is"))
+}
+
+fn parse_time(text: &str) -> Option<u64> {
+    let mut parts = text.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let (seconds, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let well_formed = parts.next().is_none()
+        && fraction.len() <= 9
+        && [hours, minutes, seconds, fraction].into_iter().all(is_number);
+    if !well_formed {
+        return None;
+    }
+    let number = |part: &str| part.parse::<u64>().ok();
+    let (minutes, seconds) = (number(minutes)?, number(seconds)?);
+    if minutes > 59 || seconds > 59 {
+        return None;
+    }
+    let whole = number(hours)?.checked_mul(3600)?.checked_add(minutes * 60 + seconds)?;
+    let nanoseconds = number(&format!("{fraction:0<9}"))?;
+    whole.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SMALL: &str = "\
+-- TEST 16kb CRT --
+Transformed 65536 blocks of 16384 bytes from a b.bin into out.bin
+Real Time: 00:00:04.492
+User Time: 00:00:00.062
+Sys Time:  00:01:00.8
+";
+
+    #[test]
+    fn a_run_is_all_that_its_lines_say() {
+        let expected = Sample {
+            api: "CRT".to_owned(),
+            block: 16 << 10,
+            size: 1 << 30,
+            sequential: false,
+            real_ns: 4_492_000_000,
+            user_ns: 62_000_000,
+            system_ns: 60_800_000_000,
+        };
+        assert_eq!(parse(SMALL), Ok(vec![expected.clone()]));
+        let windows = format!("\u{feff}\r\n{}\r\n", SMALL.replace('\n', "\r\n"));
+        assert_eq!(parse(&windows), Ok(vec![expected.clone()]));
+        let sequential = Sample { sequential: true, ..expected };
+        let text = format!("SEQUENTIAL\n\n{SMALL}  {}", &SMALL[20..]);
+        assert_eq!(parse(&text), Ok(vec![sequential.clone(), sequential]));
+    }
+
+    /// The listings that stand in the article's text; their numbers are those of its reference
+    /// rows, too.
+    #[test]
+    fn the_commands_of_the_article_name_the_test() {
+        let text = "\
+WinFileTests_x64.exe clear test2048.bin
+timep.exe WinFileTests_x64.exe transform crt test2048.bin outCrt.bin 1024
+Transformed 2097152 blocks from test2048.bin into outCrt.bin
+Real Time: 00:00:10.569
+User Time: 00:00:00.250
+Sys Time:  00:00:02.468
+WinFileTests_x64.exe clear test2048.bin
+timep.exe WinFileTests_x64.exe transform crt test2048.bin outCrt.bin 1024 seq
+Transformed 2097152 blocks from test2048.bin into outCrt.bin
+Real Time: 00:00:09.859
+User Time: 00:00:00.343
+Sys Time:  00:00:02.984
+";
+        let samples = parse(text).unwrap();
+        let told: Vec<_> = samples
+            .iter()
+            .map(|it| (it.api.as_str(), it.block, it.size >> 20, it.sequential, it.real_ns))
+            .collect();
+        let expected =
+            [("CRT", 1024, 2048, false, 10_569_000_000), ("CRT", 1024, 2048, true, 9_859_000_000)];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_is_no_listing_is_told_with_its_line() {
+        let lines: Vec<&str> = SMALL.lines().collect();
+        let with = |at: usize, line: &str| {
+            let mut lines = lines.clone();
+            lines[at] = line;
+            lines.join("\n")
+        };
+        for (text, line, what) in [
+            (String::new(), 1, "no run is listed"),
+            ("prose".to_owned(), 1, "'prose' does not belong to a listing"),
+            (lines[1..].join("\n"), 1, "nothing before says with which API"),
+            (lines[..4].join("\n"), 4, "the listing ends in the middle of a run"),
+            ([lines[0], lines[2]].join("\n"), 2, "a time without a run"),
+            (lines[..3].join("\n") + "\n" + lines[2], 4, "a second real time of one run"),
+            (lines[..3].join("\n") + "\n" + lines[4], 4, "a system time that follows no user"),
+            (lines[..2].join("\n") + "\n" + lines[3], 3, "a user time that follows no real time"),
+            (lines[..3].join("\n") + "\n" + lines[1], 4, "a time of the run before was to come"),
+            (with(0, "-- TEST 16 CRT --"), 1, "no block and API"),
+            (with(0, "-- TEST 0kb CRT --"), 1, "no block and API"),
+            (with(0, "-- TEST 32kb CRT --"), 2, "blocks of 16384 bytes in a test of 32768 bytes"),
+            (with(1, "Transformed some blocks"), 2, "no blocks and their bytes"),
+            (with(1, "Transformed 18446744073709551615 blocks from a into b"), 2, "more bytes"),
+            (with(0, "timep x transform crt in out"), 1, "no API, files and block"),
+            (with(2, "Real Time: 4.492"), 3, "'4.492' is no time"),
+            (with(2, "Real Time: 00:61:04.492"), 3, "is no time"),
+            (with(2, "Real Time: 00:00:+4.492"), 3, "is no time"),
+            (with(2, "Real Time: 00:00:04."), 3, "is no time"),
+            (with(2, "Real Time: 9999999999999:00:04"), 3, "is no time"),
+        ] {
+            let error = parse(&text).expect_err(&text);
+            assert_eq!(error.line, line, "{text}: {error}");
+            assert!(error.what.contains(what), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_fall_over(text in "(?s).{0,200}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn a_broken_listing_is_read_or_refused(at in 0..150_usize, byte in 0x20..0x7f_u8) {
+            let mut text = SMALL.as_bytes().to_vec();
+            let at = at % text.len();
+            text[at] = byte;
+            let _ = parse(std::str::from_utf8(&text).unwrap());
+        }
+    }
+}
