@@ -149,7 +149,7 @@ impl Patch {
     ///
     /// # Errors
     /// The input is not what the patch must be applied to, and else those of
-    /// [`transform`](crate::transform).
+    /// [`transform`].
     pub fn apply(
         &self,
         input: &Path,

@@ -126,7 +126,7 @@ mod tests {
         for manifest in [
             manifest(0, 1, &[]),
             manifest(10, 4, &["a.1", "a.2", "a.3"]),
-            manifest(8, 4, &["odd\nname\\", " blanks "]),
+            manifest(8, 4, &["odd\nname\r", " blanks "]),
             manifest(u64::MAX, u64::MAX, &["a"]),
         ] {
             assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));

@@ -7,15 +7,16 @@ use std::path::Path;
 
 use transect::ScanOptions;
 use transect_testkit::{Mount, TempDir, loudly_skip};
+use transect_transform::out::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
-use transect_transform::step::Step;
+use transect_transform::step::{Shape, Step, Stop};
 use transect_transform::tree::{Job, To, find};
 use transect_transform::{Error, Report, Source, transform, transform_into};
 
 use crate::support::{
-    Count, EVERYWHERE, Lines, Nothing, Upper, at_hand, copy, existing, message, names, passes,
-    refuses, run, text, with_steps,
+    Count, EVERYWHERE, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run,
+    text, with_steps,
 };
 
 /// Memory and a disk, small ones.
@@ -354,6 +355,25 @@ fn holes_stay_holes() {
         std::fs::remove_file(mine).unwrap();
     }
     assert_eq!(names(temp.path()), ["input"]);
+}
+
+/// Changes nothing, and does not say so beforehand.
+struct Nothing;
+
+impl Step for Nothing {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        out.put(input)
+    }
+
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn reset(&mut self) {}
 }
 
 /// Passes over a file with an opinion about holes.

@@ -94,8 +94,9 @@ fn a_hint_to_the_system_changes_nothing_of_the_result() {
         assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
     }
     let missing = temp.join("missing");
-    let (plain, hinted) = (Source::open(&missing), Source::open_sequential(&missing));
-    assert_eq!(message(plain), message(hinted));
+    let hinted = Passes::new(PassOptions { sequential: true, ..PassOptions::default() });
+    assert_eq!(message(Source::open(&missing)), message(hinted.open(&missing)));
+    assert_eq!(message(Source::open(&missing)), message(hinted.open_listed(&missing)));
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Patches: new files, and files changed where they lie.
 
-use std::path::Path;
-
 use flate2::Crc;
 use proptest::prelude::*;
 use transect::Cancel;
@@ -268,7 +266,7 @@ fn in_place_all_names_of_a_file_stay_names_of_it() {
     let patch = words(&["1:31:41"]);
     // By the link: the journal lies beside the file, under its name.
     let applied = patch.apply_in_place(&temp.join("soft"), &keep).unwrap();
-    assert_eq!(applied.path.file_name(), Path::new("file").file_name());
+    assert!(applied.path.ends_with("file"));
     assert_eq!(names(temp.path()), [".file.transect-undo", "file", "hard", "soft"]);
     assert_eq!(std::fs::read(temp.join("hard")).unwrap(), b"0A23");
     undo(&temp.join("soft")).unwrap();
@@ -283,7 +281,7 @@ fn a_file_that_may_not_be_written_is_not_touched() {
     use crate::system::{AT, as_nobody};
     use std::os::unix::fs::PermissionsExt;
     if let Some(at) = std::env::var_os(AT) {
-        let file = Path::new(&at).join("open/file");
+        let file = std::path::Path::new(&at).join("open/file");
         let refused = words(&["1:31:41"]).apply_in_place(&file, &InPlaceOptions::default());
         let expected = format!("cannot write '{}': Permission denied", file.display());
         assert_eq!(message(refused), expected);

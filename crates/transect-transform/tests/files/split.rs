@@ -1,6 +1,5 @@
 //! Files in parts, and made of them again.
 
-use std::fs::File;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,9 +7,9 @@ use std::process::Command;
 use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::{TempDir, loudly_skip};
+use transect_transform::Error;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 use transect_transform::split::{Joined, Split, join, split};
-use transect_transform::{Error, Source};
 
 use crate::support::{existing, message, names, text};
 
@@ -228,9 +227,11 @@ fn other_programs_can_check_the_parts() {
 fn holes_stay_holes_in_parts_and_joined() {
     let temp = TempDir::new();
     let (file, again) = (temp.join("file"), temp.join("again"));
-    let allocated = |path: &Path| Source::open(path).unwrap().attributes().allocated().unwrap();
+    let allocated = |path: &Path| {
+        transect_transform::Source::open(path).unwrap().attributes().allocated().unwrap()
+    };
     std::fs::write(&file, "at the beginning").unwrap();
-    File::options().write(true).open(&file).unwrap().set_len(8 << 20).unwrap();
+    std::fs::File::options().write(true).open(&file).unwrap().set_len(8 << 20).unwrap();
     if allocated(&file) > 1 << 20 {
         return loudly_skip("holes_stay_holes_in_parts", "this file system has no holes");
     }

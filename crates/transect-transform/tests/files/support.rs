@@ -122,25 +122,6 @@ impl Step for Count {
     }
 }
 
-/// Changes nothing, and does not say so beforehand.
-pub(crate) struct Nothing;
-
-impl Step for Nothing {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-        out.put(input)
-    }
-
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
-        Ok(())
-    }
-
-    fn reset(&mut self) {}
-}
-
 /// Calls somebody before each block, which makes the worst moment the likeliest.
 pub(crate) struct Meanwhile<F>(pub(crate) F);
 
