@@ -2,6 +2,8 @@
 
 mod cache;
 mod lab;
+mod parts;
+mod patch;
 mod transform;
 mod verify;
 mod walk;
@@ -13,6 +15,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use cache::*;
 pub(crate) use lab::*;
+pub(crate) use parts::*;
+pub(crate) use patch::*;
 pub(crate) use transform::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
@@ -57,6 +61,15 @@ pub(crate) enum Command {
     /// Compares files with the digests that a list has of them
     #[command(after_help = VERIFY_NOTES)]
     Verify(VerifyArgs),
+    /// Cuts a file into parts
+    #[command(after_help = PARTS_NOTES)]
+    Split(SplitArgs),
+    /// Makes one file of its parts, if all of it is as it was
+    #[command(after_help = PARTS_NOTES)]
+    Join(JoinArgs),
+    /// Changes a few bytes of a file, in place with a way back
+    #[command(after_help = PATCH_NOTES)]
+    Patch(PatchArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),
     /// Shows how much of files is in memory, and takes it out of there

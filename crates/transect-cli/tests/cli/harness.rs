@@ -193,6 +193,7 @@ impl TestEnv {
         settings.add_filter(&escape(dir), "[temp]");
         for (pattern, replacement) in [
             (r"transect \d+\.\d+\.\d+", "transect [version]"),
+            (r"\b[0-9a-f]{64}\b", "[digest]"),
             (r"in (\d[\d.]* (µs|ms|s)|\d+ min \d+ s)", "in [time]"),
             (r"[\d,]+ entries/s", "[rate] entries/s"),
             (r"\b\d+ threads?\b", "[threads]"),

@@ -3,8 +3,20 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 9] =
-    ["scan", "list", "transform", "verify", "doctor", "cache", "lab", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 12] = [
+    "scan",
+    "list",
+    "transform",
+    "verify",
+    "split",
+    "join",
+    "patch",
+    "doctor",
+    "cache",
+    "lab",
+    "completions",
+    "man",
+];
 
 /// The commands of the cache.
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];

@@ -18,6 +18,7 @@ mod limits;
 mod list;
 mod messages;
 mod page;
+mod parts;
 mod scan;
 mod signals;
 mod start;

@@ -45,6 +45,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         read_back: args.read_back,
         cancel: cancel_on_signal()?,
         progress: Some(Arc::clone(&read)),
+        ..PassOptions::default()
     };
     let replace = ReplaceOptions {
         existing: if args.force { Existing::Replace } else { Existing::Keep },

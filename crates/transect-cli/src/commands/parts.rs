@@ -1,0 +1,80 @@
+//! `transect split` and `transect join`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use transect_transform::Error;
+use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::split::{self, Joined, Split};
+
+use crate::args::{JoinArgs, SplitArgs, SyncWhat};
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::json::PathEntry;
+use crate::output::units::{bytes, counted};
+use crate::output::{self, quote};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Done<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    parts: usize,
+    size: u64,
+    blake3: &'a str,
+}
+
+/// Cuts a file into parts.
+pub(crate) fn split(args: &SplitArgs) -> Result<End, Fatal> {
+    let target = args.output.as_deref().unwrap_or(&args.file);
+    let options = options(args.force, args.sync);
+    let done = split::split(&args.file, target, args.size, options, &cancel_on_signal()?);
+    let Some(Split { manifest, parts, size, digest }) = unless_cancelled(done)? else {
+        return Ok(End::Interrupted);
+    };
+    let (path, parts) = (manifest.as_path(), parts.len());
+    let done = Done { schema: "transect.split/1", path: path.into(), parts, size, blake3: &digest };
+    show(args.json, "manifest", path, &done)
+}
+
+/// Makes one file of parts.
+pub(crate) fn join(args: &JoinArgs) -> Result<End, Fatal> {
+    let options = options(args.force, args.sync);
+    let done = split::join(&args.manifest, &args.output, options, &cancel_on_signal()?);
+    let Some(Joined { published, parts, size, digest }) = unless_cancelled(done)? else {
+        return Ok(End::Interrupted);
+    };
+    let path = published.path.as_path();
+    let done = Done { schema: "transect.join/1", path: path.into(), parts, size, blake3: &digest };
+    show(args.json, "file", path, &done)
+}
+
+fn options(force: bool, sync: SyncWhat) -> ReplaceOptions {
+    ReplaceOptions {
+        existing: if force { Existing::Replace } else { Existing::Keep },
+        durability: sync.into(),
+        ..ReplaceOptions::default()
+    }
+}
+
+/// Returns nothing where somebody asked to stop, which is no failure.
+fn unless_cancelled<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
+    match done {
+        Err(Error::Cancelled { .. }) => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+fn show(json: bool, what: &str, path: &Path, done: &Done<'_>) -> Result<End, Fatal> {
+    if json {
+        output::write_json(&mut io::stdout(), done)?;
+        return Ok(End::Complete);
+    }
+    let path = quote::for_terminal(path.as_os_str());
+    let parts = counted(done.parts as u64, "part", "parts");
+    let line = format!("{what} '{path}': {parts}, {}, blake3 {}\n", bytes(done.size), done.blake3);
+    io::stdout().write_all(line.as_bytes())?;
+    Ok(End::Complete)
+}

@@ -1,0 +1,126 @@
+//! `transect patch`: a few other bytes in a file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use transect::Cancel;
+use transect_transform::pass::PassOptions;
+use transect_transform::patch::{self, Applied, InPlaceOptions, Patch};
+use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::{Error, Unfit};
+
+use crate::args::PatchArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::json::PathEntry;
+use crate::output::units::counted;
+use crate::output::{self, quote};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Done<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    /// Bytes that are others now; unknown of a new file.
+    changed: Option<u64>,
+    journal: Option<PathEntry<'a>>,
+}
+
+/// What became of a file.
+struct Outcome {
+    path: PathBuf,
+    changed: Option<u64>,
+    journal: Option<PathBuf>,
+}
+
+impl From<Applied> for Outcome {
+    fn from(Applied { path, changed, journal }: Applied) -> Self {
+        Self { path, changed: Some(changed), journal }
+    }
+}
+
+pub(crate) fn run(args: &PatchArgs) -> Result<End, Fatal> {
+    let cancel = cancel_on_signal()?;
+    match apply(args, cancel) {
+        Err(Fatal::Transform(Error::Cancelled { .. })) => Ok(End::Interrupted),
+        done => show(args, &done?),
+    }
+}
+
+fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Outcome, Fatal> {
+    let options = InPlaceOptions { keep_journal: args.keep_journal, cancel: cancel.clone() };
+    if args.undo {
+        return Ok(patch::undo(&args.file)?.into());
+    }
+    if args.resume {
+        return Ok(patch::resume(&args.file, &options)?.into());
+    }
+    let patch = patch(args)?;
+    if args.in_place {
+        let applied = patch.apply_in_place(&args.file, &options);
+        return Ok(applied.inspect_err(hint_at_journal)?.into());
+    }
+    let Some(target) = args.output.as_deref() else {
+        let ways = "--in-place changes the file, --output PATH writes another";
+        return Err(Fatal::Usage(format!("it is not said where the result goes: {ways}")));
+    };
+    let pass = PassOptions { cancel, ..PassOptions::default() };
+    let path = new_file(&patch, args, target, &pass)?;
+    Ok(Outcome { path, changed: None, journal: None })
+}
+
+fn patch(args: &PatchArgs) -> Result<Patch, Fatal> {
+    let patch = match &args.with {
+        Some(file) => Patch::read(file)?,
+        None if args.edits.is_empty() => {
+            let why = "there is nothing to change: OFFSET:OLD:NEW, or --with FILE";
+            return Err(Fatal::Usage(why.to_owned()));
+        }
+        None => Patch::of_words(&args.edits).map_err(|wrong| Fatal::Usage(wrong.to_string()))?,
+    };
+    if !patch.knows_its_file() {
+        output::hint("this patch does not say which file it is for: nobody can tell whether it is");
+    }
+    Ok(patch)
+}
+
+/// A journal that is in the way is there for a reason.
+fn hint_at_journal(error: &Error) {
+    if let Error::Unfit { reason: Unfit::Exists, .. } = error {
+        output::hint("it is the journal of a patch: --undo goes back by it, --resume goes on");
+    }
+}
+
+fn new_file(
+    patch: &Patch,
+    args: &PatchArgs,
+    target: &Path,
+    pass: &PassOptions,
+) -> Result<PathBuf, Error> {
+    let existing = if args.force { Existing::Replace } else { Existing::Keep };
+    let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
+    Ok(patch.apply(&args.file, target, pass, options)?.path)
+}
+
+fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {
+    let Outcome { path, changed, journal } = outcome;
+    if args.json {
+        let journal = journal.as_deref().map(Into::into);
+        let path = path.as_path().into();
+        let done = Done { schema: "transect.patch/1", path, changed: *changed, journal };
+        output::write_json(&mut io::stdout(), &done)?;
+        return Ok(End::Complete);
+    }
+    let mut line = quote::for_terminal(path.as_os_str());
+    if let Some(changed) = changed {
+        line += &format!(": {} changed", counted(*changed, "byte", "bytes"));
+    }
+    if let Some(journal) = journal {
+        line += &format!("; --undo goes back by '{}'", quote::for_terminal(journal.as_os_str()));
+    }
+    line.push('\n');
+    io::stdout().write_all(line.as_bytes())?;
+    Ok(End::Complete)
+}

@@ -1,0 +1,79 @@
+//! `split`, `join` and `patch`: files cut, put together, and changed by a few bytes.
+
+use std::fs;
+
+use crate::harness::{TestEnv, assert_output};
+
+#[test]
+fn a_file_is_cut_and_put_together_and_what_was_changed_is_found() {
+    let env = TestEnv::new();
+    env.text("file", "abcdefghij");
+    assert_output!(env, env.transect(["split", "file", "--size", "4"]), @r"
+    exit code: 0
+    ----- stdout -----
+    manifest 'file.parts': 3 parts, 10 B, blake3 [digest]
+    ");
+    assert_eq!(fs::read(env.path("file.000003")).unwrap(), b"ij");
+    assert_output!(env, env.transect(["join", "file.parts", "-o", "again"]), @r"
+    exit code: 0
+    ----- stdout -----
+    file 'again': 3 parts, 10 B, blake3 [digest]
+    ");
+    assert_eq!(fs::read(env.path("again")).unwrap(), b"abcdefghij");
+    assert_output!(env, env.transect(["join", "file.parts", "-o", "again"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot replace 'again': it exists already
+    ");
+    env.text("file.000002", "efgH");
+    let refused = env.transect(["join", "file.parts", "-o", "third"]).exits(2).stderr_text();
+    assert!(refused.contains("file.000002"), "{refused}");
+    assert!(!env.path("third").exists());
+    let none = env.transect(["split", "file", "--size", "0"]).exits(2).stderr_text();
+    assert!(none.contains("a part has at least one byte"), "{none}");
+    let json = env.transect(["split", "file", "-s", "5", "-o", "other", "--json"]).exits(0).json();
+    assert_eq!((&json["parts"], &json["size"]), (&2.into(), &10.into()));
+}
+
+#[test]
+fn bytes_are_changed_in_place_and_put_back() {
+    let env = TestEnv::new();
+    env.text("file", "0123456789");
+    let patch = |args: &[&str]| env.transect(["patch", "file"].iter().chain(args));
+    assert_output!(env, patch(&["3:33:58", "0x5:3536:5960", "-i", "-k"]), @r"
+    exit code: 0
+    ----- stdout -----
+    file: 3 bytes changed; --undo goes back by '.file.transect-undo'
+    ");
+    assert_eq!(fs::read(env.path("file")).unwrap(), b"012X4Y`789");
+    let journal = "hint: it is the journal of a patch: --undo goes back by it, --resume goes on";
+    assert!(patch(&["3:33:58", "-i"]).exits(2).stderr_text().contains(journal));
+    assert_output!(env, patch(&["--undo"]), @r"
+    exit code: 0
+    ----- stdout -----
+    file: 3 bytes changed
+    ");
+    assert_eq!(fs::read(env.path("file")).unwrap(), b"0123456789");
+    assert!(!env.path(".file.transect-undo").exists());
+    for (args, message) in [
+        (&["3:34:58", "-i"][..], "cannot transform 'file': 33 is not the expected 34 at byte 3"),
+        (&["3:33", "-i"], "3:33: not of the form OFFSET:OLD:NEW"),
+        (&["3:33:58"], "it is not said where the result goes"),
+        (&["-i"], "there is nothing to change"),
+        (&["--undo"], "cannot read '.file.transect-undo': No such file or directory"),
+    ] {
+        let said = patch(args).exits(2).stderr_text();
+        assert!(said.contains(message), "{args:?}: {said}");
+    }
+    let _ = patch(&["3:33:58", "-o", "new"]).exits(0).quiet();
+    assert_eq!(fs::read(env.path("new")).unwrap(), b"012X456789");
+    fs::write(env.path("ips"), b"PATCH\0\0\x01\0\x01!EOF").unwrap();
+    assert_output!(env, patch(&["--with", "ips", "-o", "third"]), @r"
+    exit code: 0
+    ----- stdout -----
+    third
+    ----- stderr -----
+    transect: hint: this patch does not say which file it is for: nobody can tell whether it is
+    ");
+    assert_eq!(fs::read(env.path("third")).unwrap(), b"0!23456789");
+}
