@@ -357,3 +357,22 @@ fn a_reader_that_has_seen_enough_ends_the_list_quietly() {
         let _ = Output::of(list).exits(0).quiet();
     }
 }
+
+#[test]
+fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
+    let env = TestEnv::with_tree();
+    let status = env.transect(["cache", "status", r"tree\plain"]).exits(1).stderr;
+    assert!(status.contains("this system does not tell what is in memory"), "{status}");
+
+    let dropped = env.transect(["cache", "drop", "--json", "tree"]).exits(0).json();
+    assert_eq!((&dropped["files"], &dropped["complete"]), (&3.into(), &true.into()));
+    for file in dropped["file_list"].as_array().expect("a list") {
+        assert_eq!(
+            (&file["resident_before"], &file["resident_after"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+    let dropped = env.transect(["cache", "drop", r"tree\plain"]).exits(0).stderr;
+    assert!(dropped.contains("nothing proves it"), "{dropped}");
+    assert_eq!(fs::read(env.dir.join(r"tree\plain")).expect("it is there"), [b'x'; 10]);
+}
