@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_statx};
+use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_rings, has_statx};
 use transect_sys::residency;
 use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings, Want};
 use transect_testkit::{TempDir, rerun};
@@ -15,8 +15,8 @@ use transect_testkit::{TempDir, rerun};
 /// Not every edition of libc knows it.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// Makes the kernel answer `statx`, `openat2` and `cachestat` on this thread with an error, as the
-/// filters of containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
+/// Makes the kernel answer `statx`, `openat2`, `cachestat` and `io_uring_setup` on this thread with
+/// an error, as the filters of containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
 fn refuse(errno: i32) {
     const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -26,9 +26,10 @@ fn refuse(errno: i32) {
     // process makes calls of one architecture only.
     let mut steps = [
         step(LOAD_NUMBER, 0, 0, 0),
-        step(EQUAL, 3, 0, libc::SYS_statx as u32),
-        step(EQUAL, 2, 0, libc::SYS_openat2 as u32),
-        step(EQUAL, 1, 0, SYS_CACHESTAT as u32),
+        step(EQUAL, 4, 0, libc::SYS_statx as u32),
+        step(EQUAL, 3, 0, libc::SYS_openat2 as u32),
+        step(EQUAL, 2, 0, SYS_CACHESTAT as u32),
+        step(EQUAL, 1, 0, libc::SYS_io_uring_setup as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
     ];
@@ -37,7 +38,7 @@ fn refuse(errno: i32) {
     // - PR_SET_NO_NEW_PRIVS takes plain numbers;
     // - PR_SET_SECCOMP reads `program` and the steps it points to during the call only, and both
     //   live until the end of this function;
-    // - the filter lets all but three calls through, and those only fail.
+    // - the filter lets all but four calls through, and those only fail.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let mode = libc::SECCOMP_MODE_FILTER;
@@ -91,7 +92,7 @@ fn falls_back(root: &Path, errno: i32) {
     for call in [libc::SYS_statx, libc::SYS_openat2, SYS_CACHESTAT] {
         assert_eq!(answer_to(call), Some(errno), "the sandbox holds");
     }
-    assert!(!has_statx() && !has_openat2());
+    assert!(!has_statx() && !has_openat2() && !has_rings());
     assert!(ReaderName::GetdentsStatx.why_not().is_some());
     assert_eq!(ReaderName::best(), ReaderName::GetdentsFstatat);
 

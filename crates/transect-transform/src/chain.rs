@@ -358,7 +358,9 @@ mod tests {
             ("", Cost::Light),
             ("eol=lf trim blake3", Cost::Light),
             ("zstd=1", Cost::Heavy),
-            ("eol=lf gzip sha256", Cost::Heavy),
+            ("eol=lf gzip crc32c", Cost::Heavy),
+            ("gunzip eol=lf", Cost::Heavy),
+            ("unzstd", Cost::Heavy),
         ] {
             assert_eq!(line.parse::<Chain>().unwrap().cost(), cost, "{line}");
         }

@@ -52,6 +52,12 @@ impl Shape {
 }
 
 /// What a step costs beside reading and writing.
+///
+/// In nanoseconds per byte of the input, least of several runs of `examples/costs.rs` (November 2026,
+/// EPYC with SHA and AVX-512 instructions, two cores that others used as well): crc32c and xxh3 0.1,
+/// case, map and swap 0.1, blake3 0.2, sha256 0.6, trim, tabs, eol, encode and decode up to 0.6,
+/// replace 0.02 to 4, as often as the first byte is met; against that gunzip 8, unzstd 4, zstd=1 5,
+/// zstd 6, gzip=1 30, gzip 40.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
     /// Less than about 1 ns per byte: other threads would cost more than they save.

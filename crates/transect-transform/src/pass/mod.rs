@@ -66,6 +66,10 @@ pub struct PassOptions {
     /// The method that was measured to be the best here: taken where it can be, if no other one is
     /// asked for.
     pub preferred: Option<IoMethod>,
+    /// What is read and written is not to push what others need out of the system's cache: where
+    /// there is a way past it, it is taken if no method is asked for. Single pages at the ends of
+    /// files go through it all the same.
+    pub spare_cache: bool,
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
     /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
@@ -163,23 +167,22 @@ impl Passes {
             destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
             why_seen: self.why_seen(),
         };
-        let plan = Plan::new(self.options.method, self.options.preferred, task)?;
-        let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
-        match passed {
-            // Only this file or its file system knew that it cannot be.
-            Err(Error::Impossible(..)) if plan.is_preference() => {
-                source.start_again();
-                if let Some(step) = &mut step {
-                    step.reset();
-                }
-                if let Some(out) = &mut out {
-                    out.start_again();
-                }
-                let plan = Plan::new(None, None, task)?;
-                self.pass(source, step, out, plan, task)
+        let plans = Plan::all(&self.options, task)?;
+        let (last, firsts) = plans.split_last().expect("BUG: there is a method for every task");
+        for plan in firsts {
+            let passed = self.pass(source, again(&mut step), out.as_deref_mut(), *plan, task);
+            if !matches!(passed, Err(Error::Impossible(..))) {
+                return passed;
             }
-            passed => passed,
+            source.start_again();
+            if let Some(step) = &mut step {
+                step.reset();
+            }
+            if let Some(out) = &mut out {
+                out.start_again();
+            }
         }
+        self.pass(source, step, out, *last, task)
     }
 
     fn pass(

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Destination, IoMethod};
+use super::{Destination, IoMethod, PassOptions};
 use crate::error::Error;
 use crate::step::{Cost, Shape};
 
@@ -49,32 +49,29 @@ impl Plan {
     ///
     /// # Errors
     /// The method that was asked for cannot do this task.
-    pub fn new(
-        asked: Option<IoMethod>,
-        preferred: Option<IoMethod>,
-        task: Task,
-    ) -> Result<Self, Error> {
-        if let Some(method) = asked {
+    pub fn new(options: &PassOptions, task: Task) -> Result<Self, Error> {
+        Ok(Self::all(options, task)?[0])
+    }
+
+    /// Returns the method to be tried first, and those to be tried after it where only the file or
+    /// its file system knows that it cannot be.
+    pub(super) fn all(options: &PassOptions, task: Task) -> Result<Vec<Self>, Error> {
+        if let Some(method) = options.method {
             return match task.refusal(method) {
                 Some(why) => Err(Error::Impossible(method.as_str(), why)),
-                None => Ok(Self { method, reason: "it was asked for" }),
+                None => Ok(vec![Self { method, reason: "it was asked for" }]),
             };
         }
-        Ok(Self::preference(preferred, task).unwrap_or_else(|| Self::of(task)))
-    }
-
-    /// Returns the preferred method, if it can do the task.
-    fn preference(preferred: Option<IoMethod>, task: Task) -> Option<Self> {
-        let method = preferred?;
-        let can = task.refusal(method).is_none();
-        can.then_some(Self { method, reason: Self::PREFERRED })
-    }
-
-    const PREFERRED: &'static str = "it was measured to be the best here";
-
-    /// Returns whether the method was taken because it is preferred: another one will do.
-    pub(super) fn is_preference(self) -> bool {
-        self.reason == Self::PREFERRED
+        let sparing = [IoMethod::DirectUring, IoMethod::Direct]
+            .map(|method| Self { method, reason: "it leaves the system's cache to others" });
+        let preferred = options
+            .preferred
+            .map(|method| Self { method, reason: "it was measured to be the best here" });
+        let sparing = sparing.into_iter().filter(|_| options.spare_cache);
+        let can = |plan: &Self| task.refusal(plan.method).is_none();
+        let mut plans: Vec<Self> = sparing.chain(preferred).filter(can).collect();
+        plans.push(Self::of(task));
+        Ok(plans)
     }
 
     /// Chooses by what is known without measuring.
@@ -118,8 +115,12 @@ mod tests {
         why_seen: None,
     };
 
+    fn options(method: Option<IoMethod>, preferred: Option<IoMethod>) -> PassOptions {
+        PassOptions { method, preferred, ..PassOptions::default() }
+    }
+
     fn method(asked: Option<IoMethod>, preferred: Option<IoMethod>, task: Task) -> IoMethod {
-        let plan = Plan::new(asked, preferred, task).unwrap();
+        let plan = Plan::new(&options(asked, preferred), task).unwrap();
         assert!(!plan.reason.is_empty());
         plan.method
     }
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(method(Some(IoMethod::Streams), None, copy), IoMethod::Streams);
         let seen = Task { why_seen: Some("somebody looks"), ..copy };
         assert_eq!(method(None, Some(IoMethod::KernelCopy), seen), IoMethod::Buffered);
-        assert!(Plan::new(Some(IoMethod::KernelCopy), None, seen).is_err());
+        assert!(Plan::new(&options(Some(IoMethod::KernelCopy), None), seen).is_err());
         let nowhere = Task { destination: Destination::Nowhere, ..copy };
         assert_eq!(method(None, None, nowhere), IoMethod::Buffered);
         let in_place = Task { destination: Destination::InPlace, ..copy };
@@ -160,16 +161,32 @@ mod tests {
     fn a_preference_gives_way_and_what_was_asked_for_does_not() {
         let preferred = Some(IoMethod::KernelCopy);
         assert_eq!(method(None, preferred, SMALL), IoMethod::Buffered);
-        let refused = Plan::new(preferred, None, SMALL).map_err(|error| error.to_string());
+        let refused = Plan::new(&options(preferred, None), SMALL);
         assert_eq!(
-            refused.unwrap_err(),
+            refused.unwrap_err().to_string(),
             "method 'kernel-copy' cannot be used here: the kernel copies what is there, and no \
              step sees it"
         );
         let preferred = Some(IoMethod::Streams);
         assert_eq!(method(None, preferred, SMALL), IoMethod::Streams);
-        assert!(Plan::new(None, preferred, SMALL).unwrap().is_preference());
         assert_eq!(method(Some(IoMethod::Pipeline), preferred, SMALL), IoMethod::Pipeline);
-        assert!(!Plan::new(preferred, None, SMALL).unwrap().is_preference());
+    }
+
+    #[test]
+    fn what_is_to_spare_the_cache_goes_past_it_where_there_is_a_way() {
+        let options = PassOptions { spare_cache: true, ..options(None, Some(IoMethod::Streams)) };
+        for shape in [None, Some(Shape::Resizing)] {
+            let task = Task { shape, ..SMALL };
+            let plans = Plan::all(&options, task).unwrap();
+            let methods: Vec<_> = plans.into_iter().map(|plan| plan.method).collect();
+            let direct = [IoMethod::DirectUring, IoMethod::Direct]
+                .into_iter()
+                .filter(|method| method.missing().is_none());
+            let last = if shape.is_none() { IoMethod::KernelCopy } else { IoMethod::Buffered };
+            let expected: Vec<_> = direct.chain([IoMethod::Streams, last]).collect();
+            assert_eq!(methods, expected);
+        }
+        let asked = PassOptions { method: Some(IoMethod::Buffered), ..options };
+        assert_eq!(Plan::all(&asked, SMALL).unwrap().len(), 1);
     }
 }

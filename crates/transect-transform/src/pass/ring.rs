@@ -333,49 +333,14 @@ impl Placer for RingOutput {
         if let Some(error) = traffic.failed.take() {
             return Err(failed(out)(error));
         }
-        if self.handle.is_none() {
-            traffic.output = Some(out.file().try_clone().map_err(failed(out))?);
-            let mut handle = DirectHandle::of(out, self.method)?;
-            handle.turn(out, self.method, true)?;
-            self.handle = Some(handle);
-        }
-        let handle = self.handle.as_mut().expect("BUG: it was made above");
-        if self.filled == 0
-            && handle.lead(at) == 0
-            && handle.whole(bytes.len()) == bytes.len()
-            && !bytes.is_empty()
-            && let Some(part) = traffic.part_of_current(bytes)
-            && handle.whole(part.start) == part.start
-        {
-            traffic.noted.push_back((part, at));
+        self.begin(&mut traffic, out)?;
+        if self.note(&mut traffic, bytes, at) {
             return Ok(());
         }
         while !bytes.is_empty() {
-            let lead = if self.filled == 0 { handle.lead(at).min(bytes.len()) } else { 0 };
-            if lead > 0 {
-                let (now, later) = bytes.split_at(lead);
-                write_cached(&mut traffic, handle, out, self.method, now, at)?;
-                at += lead as u64;
-                bytes = later;
-                continue;
-            }
-            if self.filled == 0 {
-                self.gathered = Some(traffic.free_buffer().map_err(failed(out))?);
-                self.at = at;
-            }
-            let mut buffer = self.gathered.take().expect("BUG: it was taken above, or before");
-            let (now, later) = bytes.split_at(bytes.len().min(buffer.len() - self.filled));
-            buffer[self.filled..self.filled + now.len()].copy_from_slice(now);
-            self.filled += now.len();
-            at += now.len() as u64;
-            bytes = later;
-            if self.filled < buffer.len() {
-                self.gathered = Some(buffer);
-                continue;
-            }
-            let whole = (0..self.filled, self.at);
-            self.filled = 0;
-            traffic.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
+            let taken = self.take(&mut traffic, out, bytes, at)?;
+            at += taken as u64;
+            bytes = &bytes[taken..];
         }
         Ok(())
     }
@@ -392,37 +357,103 @@ impl Placer for RingOutput {
 }
 
 impl RingOutput {
+    /// Learns what there is to know of the file, when it is there.
+    fn begin(&mut self, traffic: &mut Traffic, out: &Replacement) -> Result<(), Error> {
+        if self.handle.is_none() {
+            traffic.output = Some(out.file().try_clone().map_err(failed(out))?);
+            let mut handle = DirectHandle::of(out, self.method)?;
+            handle.turn(out, self.method, true)?;
+            self.handle = Some(handle);
+        }
+        Ok(())
+    }
+
+    /// Notes that bytes are to be written from where they lie, if they are a part of the block that is
+    /// with the steps, and all is aligned.
+    fn note(&mut self, traffic: &mut Traffic, bytes: &[u8], at: u64) -> bool {
+        let whole = |length| self.handle().whole(length) == length;
+        match traffic.part_of_current(bytes) {
+            Some(part)
+                if self.filled == 0
+                    && !bytes.is_empty()
+                    && self.handle().lead(at) == 0
+                    && whole(part.start)
+                    && whole(part.len()) =>
+            {
+                traffic.noted.push_back((part, at));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the first of some bytes: into a buffer, or through the cache up to an aligned place.
+    /// Returns how many.
+    fn take(
+        &mut self,
+        traffic: &mut Traffic,
+        out: &Replacement,
+        bytes: &[u8],
+        at: u64,
+    ) -> Result<usize, Error> {
+        let mut buffer = match self.gathered.take() {
+            Some(buffer) => buffer,
+            None => {
+                let lead = self.handle().lead(at).min(bytes.len());
+                if lead > 0 {
+                    self.write_cached(traffic, out, &bytes[..lead], at)?;
+                    return Ok(lead);
+                }
+                self.at = at;
+                traffic.free_buffer().map_err(failed(out))?
+            }
+        };
+        let taken = bytes.len().min(buffer.len() - self.filled);
+        buffer[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
+        self.filled += taken;
+        if self.filled < buffer.len() {
+            self.gathered = Some(buffer);
+        } else {
+            let whole = (0..std::mem::take(&mut self.filled), self.at);
+            traffic.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
+        }
+        Ok(taken)
+    }
+
+    fn handle(&self) -> &DirectHandle {
+        self.handle.as_ref().expect("BUG: it is made before anything is placed")
+    }
+
     /// Writes what makes no block, its end through the cache if it is not aligned.
     fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let ring = self.ring.clone();
         let mut traffic = ring.traffic();
-        let (Some(buffer), Some(handle)) = (self.gathered.take(), &mut self.handle) else {
+        let Some(buffer) = self.gathered.take() else {
             return Ok(());
         };
-        let whole = handle.whole(self.filled);
-        let (rest, rest_at) = (&buffer[whole..self.filled], self.at + whole as u64);
-        if !rest.is_empty() {
-            write_cached(&mut traffic, handle, out, self.method, rest, rest_at)?;
+        let filled = std::mem::take(&mut self.filled);
+        let whole = self.handle().whole(filled);
+        if whole < filled {
+            self.write_cached(&mut traffic, out, &buffer[whole..filled], self.at + whole as u64)?;
         }
-        self.filled = 0;
         let parts = (whole > 0).then_some((0..whole, self.at));
         traffic.write(buffer, parts.into_iter().collect()).map_err(failed(out))
     }
-}
 
-/// Writes through the cache, when nothing is on its way past it.
-fn write_cached(
-    traffic: &mut Traffic,
-    handle: &mut DirectHandle,
-    out: &Replacement,
-    method: IoMethod,
-    bytes: &[u8],
-    at: u64,
-) -> Result<(), Error> {
-    traffic.finish_writing().map_err(failed(out))?;
-    handle.turn(out, method, false)?;
-    system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;
-    handle.turn(out, method, true)
+    /// Writes through the cache, when nothing is on its way past it.
+    fn write_cached(
+        &mut self,
+        traffic: &mut Traffic,
+        out: &Replacement,
+        bytes: &[u8],
+        at: u64,
+    ) -> Result<(), Error> {
+        traffic.finish_writing().map_err(failed(out))?;
+        let handle = self.handle.as_mut().expect("BUG: it is made before anything is placed");
+        handle.turn(out, self.method, false)?;
+        system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;
+        handle.turn(out, self.method, true)
+    }
 }
 
 fn failed(out: &Replacement) -> impl FnOnce(io::Error) -> Error {

@@ -116,14 +116,15 @@ pub(super) fn path_of(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Returns the journal that is to be written: there must be none.
+/// Returns the journal that is to be written: there must be none. Nobody else may read it, whoever
+/// may read the file: its group need not be the file's.
 pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> {
     let options = ReplaceOptions {
         existing: Existing::Keep,
         durability: Durability::File,
         ..ReplaceOptions::default()
     };
-    Replacement::begin(path, Some(source), options)
+    Ok(Replacement::begin(path, Some(source), options)?.private())
 }
 
 /// Removes a journal; when this returns, it does not come back by a crash.

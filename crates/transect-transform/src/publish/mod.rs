@@ -101,6 +101,8 @@ pub struct Replacement {
     target: Target,
     options: ReplaceOptions,
     input: Option<Attributes>,
+    /// A new file is nobody's but ours to read.
+    private: bool,
     temporary: Option<Temporary>,
     /// How much of the result there is, holes included.
     length: u64,
@@ -135,12 +137,18 @@ impl Replacement {
             target,
             options,
             input,
+            private: false,
             temporary: None,
             length: 0,
             reserved: 0,
             skipped_to: 0,
             expected: None,
         })
+    }
+
+    /// Returns the same, but if it will be a new file, nobody else may read it.
+    pub(crate) fn private(self) -> Self {
+        Self { private: true, ..self }
     }
 
     /// Returns where the result will be: the end of a link, if the target is one.
@@ -191,6 +199,7 @@ impl Replacement {
     /// nobody's but ours, until it has those of what it replaces.
     fn first_mode(&self) -> u32 {
         match &self.input {
+            _ if self.private => 0o600,
             Some(input) if !self.target.exists() => {
                 input.mode().map_or(0o666, |mode| u32::from(mode) & 0o777)
             }

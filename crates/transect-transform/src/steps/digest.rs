@@ -3,12 +3,18 @@
 use sha2::Digest as _;
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Cost, Finding, Shape, Step, Stop};
+use crate::system;
 
 /// A way to digest bytes.
 trait Hash: Send {
     /// As users type it.
     const NAME: &'static str;
+
+    /// Returns what it costs.
+    fn cost() -> Cost {
+        Cost::Light
+    }
 
     /// Returns the state before the first byte.
     fn begin() -> Self;
@@ -26,6 +32,10 @@ struct Digest<H>(H);
 impl<H: Hash> Step for Digest<H> {
     fn shape(&self) -> Shape {
         Shape::Reduce
+    }
+
+    fn cost(&self) -> Cost {
+        H::cost()
     }
 
     fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
@@ -84,6 +94,10 @@ impl Hash for blake3::Hasher {
 
 impl Hash for sha2::Sha256 {
     const NAME: &'static str = "sha256";
+
+    fn cost() -> Cost {
+        if system::has_sha256() { Cost::Light } else { Cost::Heavy }
+    }
 
     fn begin() -> Self {
         Self::new()

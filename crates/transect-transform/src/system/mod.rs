@@ -1,4 +1,4 @@
-//! What systems do differently with a single file. This is the only place that asks which one it is.
+//! What systems do differently with a single file, and processors with its bytes. This is the only place that asks which one it is.
 //!
 //! Required of each:
 //!
@@ -54,4 +54,14 @@ pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
 #[cfg(not(unix))]
 pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
     String::from_utf8(bytes).ok().map(Into::into)
+}
+
+/// Returns whether the processor has instructions for SHA-256, which the digest then uses.
+pub(crate) fn has_sha256() -> bool {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    return std::arch::is_x86_feature_detected!("sha");
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("sha2");
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    false
 }

@@ -268,6 +268,8 @@ fn in_place_all_names_of_a_file_stay_names_of_it() {
     let applied = patch.apply_in_place(&temp.join("soft"), &keep).unwrap();
     assert!(applied.path.ends_with("file"));
     assert_eq!(names(temp.path()), [".file.transect-undo", "file", "hard", "soft"]);
+    let journal = Source::open(applied.journal.unwrap()).unwrap();
+    assert_eq!(journal.attributes().mode().unwrap() & 0o777, 0o600);
     assert_eq!(std::fs::read(temp.join("hard")).unwrap(), b"0A23");
     undo(&temp.join("soft")).unwrap();
     assert_eq!(std::fs::read(temp.join("hard")).unwrap(), b"0123");

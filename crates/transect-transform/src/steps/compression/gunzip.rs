@@ -4,7 +4,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
 
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{Cost, Refusal, Shape, Step, Stop};
 use crate::steps::Made;
 use crate::steps::kept::fill;
 
@@ -218,6 +218,10 @@ impl Gunzip {
 impl Step for Gunzip {
     fn shape(&self) -> Shape {
         Shape::Resizing
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Heavy
     }
 
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {

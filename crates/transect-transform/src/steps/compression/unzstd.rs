@@ -5,7 +5,7 @@ use std::io;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{Cost, Refusal, Shape, Step, Stop};
 use crate::steps::Made;
 
 /// The largest window, as a power of two: what a frame may ask for of memory. It is what the program
@@ -97,6 +97,10 @@ fn refusal(begin: u64, error: &io::Error) -> Refusal {
 impl Step for Unzstd {
     fn shape(&self) -> Shape {
         Shape::Resizing
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Heavy
     }
 
     fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
