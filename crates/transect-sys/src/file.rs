@@ -19,7 +19,12 @@ pub fn attributes_of(file: &File) -> io::Result<Attributes> {
         use std::os::windows::io::AsHandle;
         crate::windows::attributes_of(file.as_handle(), FieldMask::all(), None)
     }
-    #[cfg(not(windows))]
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsFd;
+        crate::linux::attributes_of(file.as_fd())
+    }
+    #[cfg(not(any(target_os = "linux", windows)))]
     Ok(crate::portable::attributes_of(&file.metadata()?))
 }
 

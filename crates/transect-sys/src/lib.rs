@@ -42,6 +42,7 @@ mod name;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
 mod reader;
+pub mod residency;
 mod stat_order;
 mod volume;
 

@@ -8,11 +8,15 @@ use std::io;
 use std::path::Path;
 
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_statx};
+use transect_sys::residency;
 use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings, Want};
 use transect_testkit::{TempDir, rerun};
 
-/// Makes the kernel answer `statx` and `openat2` on this thread with an error, as the filters of
-/// containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
+/// Not every edition of libc knows it.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// Makes the kernel answer `statx`, `openat2` and `cachestat` on this thread with an error, as the
+/// filters of containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
 fn refuse(errno: i32) {
     const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -22,8 +26,9 @@ fn refuse(errno: i32) {
     // process makes calls of one architecture only.
     let mut steps = [
         step(LOAD_NUMBER, 0, 0, 0),
-        step(EQUAL, 2, 0, libc::SYS_statx as u32),
-        step(EQUAL, 1, 0, libc::SYS_openat2 as u32),
+        step(EQUAL, 3, 0, libc::SYS_statx as u32),
+        step(EQUAL, 2, 0, libc::SYS_openat2 as u32),
+        step(EQUAL, 1, 0, SYS_CACHESTAT as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
     ];
@@ -32,7 +37,7 @@ fn refuse(errno: i32) {
     // - PR_SET_NO_NEW_PRIVS takes plain numbers;
     // - PR_SET_SECCOMP reads `program` and the steps it points to during the call only, and both
     //   live until the end of this function;
-    // - the filter lets all but two calls through, and those only fail.
+    // - the filter lets all but three calls through, and those only fail.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let mode = libc::SECCOMP_MODE_FILTER;
@@ -44,7 +49,7 @@ fn refuse(errno: i32) {
 /// Returns the error number with which the kernel refuses a call that needs no valid argument to
 /// be refused.
 fn answer_to(number: libc::c_long) -> Option<i32> {
-    // SAFETY: null pointers make both calls fail with EFAULT before anything is written.
+    // SAFETY: null pointers make all three calls fail before anything is written.
     let answer =
         unsafe { libc::syscall(number, libc::AT_FDCWD, 0_usize, 0_usize, 0_usize, 0_usize) };
     assert_eq!(answer, -1);
@@ -83,7 +88,7 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (File
 
 fn falls_back(root: &Path, errno: i32) {
     refuse(errno);
-    for call in [libc::SYS_statx, libc::SYS_openat2] {
+    for call in [libc::SYS_statx, libc::SYS_openat2, SYS_CACHESTAT] {
         assert_eq!(answer_to(call), Some(errno), "the sandbox holds");
     }
     assert!(!has_statx() && !has_openat2());
@@ -113,6 +118,10 @@ fn falls_back(root: &Path, errno: i32) {
     let steps = ["a", "b", "c", "d", "deep"].map(OsStr::new);
     let file = reader.stat(&handle, &steps, FieldMask::SIZE, false).unwrap();
     assert_eq!(file.size(), Some(4444));
+
+    // Pages are looked at one by one; which of them are to be written is not told then.
+    let pages = residency::residency(&residency::open(&root.join("two")).unwrap()).unwrap();
+    assert_eq!((pages.bytes, pages.resident, pages.dirty), (22, 22, None));
 
     // Links on the way are refused all the same.
     let steps = ["link", "c", "d"].map(OsStr::new);

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{create_dir, create_dir_all, remove_file, write};
+use std::fs::{File, create_dir, create_dir_all, remove_file, write};
 use std::path::Path;
 
+use transect_sys::residency;
 use transect_sys::windows::{DirectoryCall, HandleReader};
 use transect_sys::{
     Attributes, Batch, Fault, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings,
@@ -288,4 +289,17 @@ fn what_is_not_there_any_more_has_vanished_and_a_missing_root_is_an_error() {
         }
     }
     with_every_reader(Test(temp.path()));
+}
+
+#[test]
+fn pages_can_be_dropped_but_not_counted() {
+    let temp = TempDir::new();
+    let path = temp.join("file");
+    std::fs::write(&path, vec![b'x'; 100_000]).unwrap();
+    for file in [residency::open(&path).unwrap(), File::open(&path).unwrap()] {
+        residency::drop_pages(&file).unwrap();
+        let unknown = residency::residency(&file).unwrap_err();
+        assert_eq!(unknown.kind(), std::io::ErrorKind::Unsupported);
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), vec![b'x'; 100_000]);
 }

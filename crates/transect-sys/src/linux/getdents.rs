@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
+use super::last_errno;
 use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
@@ -41,11 +42,6 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
             }
         }
     }
-}
-
-/// Returns the error number that the last call through libc left.
-fn last_errno() -> Errno {
-    std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
 
 /// Replaces the content of the batch by the next records of the directory.

@@ -5,6 +5,7 @@ mod identity;
 mod limits;
 mod mounts;
 mod open;
+pub(crate) mod pages;
 mod reader;
 mod stat;
 mod volume;
@@ -16,6 +17,8 @@ pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
 pub use stat::{StatCall, has_statx};
 pub use volume::file_system_of;
+
+pub(crate) use stat::attributes_of;
 
 use crate::fault::Fault;
 use rustix::io::Errno;
@@ -35,4 +38,9 @@ fn fault_below(errno: Errno) -> Fault {
 /// A root is what the user named: whatever is wrong with it is an error.
 fn fault_of_root(errno: Errno) -> Fault {
     Fault::Failed(errno.into())
+}
+
+/// Returns the error number that the last call through libc left.
+fn last_errno() -> Errno {
+    std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }

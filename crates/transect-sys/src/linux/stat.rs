@@ -1,6 +1,7 @@
 //! Attributes: `statx` relative to a directory handle, `fstatat` where that is refused.
 
 use std::ffi::CStr;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 
@@ -76,6 +77,14 @@ pub(super) fn stat(
         }
     }
     Ok(())
+}
+
+/// Returns all that the kernel tells of something open, also in a sandbox where `std` gives up.
+pub(crate) fn attributes_of(fd: BorrowedFd<'_>) -> io::Result<Attributes> {
+    let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
+    let mut attributes = Attributes::default();
+    stat(call, fd, c"", Target::Descriptor, FieldMask::all(), &mut attributes)?;
+    Ok(attributes)
 }
 
 /// Repeats a call that a signal interrupted.

@@ -13,6 +13,7 @@ mod find;
 mod handle_reader;
 mod name;
 mod open;
+pub(crate) mod pages;
 mod path;
 mod query;
 mod status;

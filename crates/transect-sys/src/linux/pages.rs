@@ -1,0 +1,432 @@
+//! The pages of a file in memory: `cachestat(2)`, and `mincore(2)` where that is refused.
+
+use std::ffi::c_void;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::ptr::{NonNull, null_mut};
+
+use rustix::fs::{Advice, OFlags};
+use rustix::io::Errno;
+
+use super::last_errno;
+use super::stat::retry;
+use crate::residency::Residency;
+
+/// The number of `cachestat(2)`, Linux 6.5: the same on all architectures but MIPS, where no call
+/// has this number and the kernel says so.
+const CACHESTAT: libc::c_long = 451;
+
+/// What is mapped at once to be looked at: pages of 4 KiB are told in 64 KiB.
+const WINDOW: u64 = 256 << 20;
+
+/// How far behind its end a file has certainly no page, not even as a part of a large one.
+const FAR_BEHIND: u64 = 1 << 30;
+
+/// Numbers of pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pages {
+    resident: u64,
+    dirty: Option<u64>,
+    writeback: Option<u64>,
+}
+
+/// `struct cachestat_range` of the kernel.
+#[repr(C)]
+struct CachestatRange {
+    offset: u64,
+    length: u64,
+}
+
+/// `struct cachestat` of the kernel.
+#[repr(C)]
+#[derive(Default)]
+struct Cachestat {
+    cache: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// Returns how much of `range` is in memory. It begins at a page, and ends at one or where the file
+/// does.
+pub(crate) fn residency(file: &File, range: Range<u64>) -> io::Result<Residency> {
+    match measure(range.clone(), |part| cachestat(file, part)) {
+        // Not there; refused by a sandbox, or as the file is somebody else's, for which `mincore`
+        // has a word of its own; or not for this kind of file.
+        Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => by_mincore(file, range),
+        answer => Ok(answer?),
+    }
+}
+
+fn by_mincore(file: &File, range: Range<u64>) -> io::Result<Residency> {
+    if !range.is_empty() && !is_told(file, range.end)? {
+        let reason = "what is in memory of a file is told to its owner and to who may write it";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    }
+    Ok(measure(range, |part| mincore_all(file, part))?)
+}
+
+/// Counts in bytes what `count` counts in pages: the last page apart, as the file may end in it.
+fn measure(
+    range: Range<u64>,
+    count: impl Fn(Range<u64>) -> Result<Pages, Errno>,
+) -> Result<Residency, Errno> {
+    let page = page_size();
+    let cut = range.end % page;
+    let whole = range.start..range.end - cut;
+    let last = whole.end..range.end;
+    let mut sum = Residency {
+        bytes: range.end - range.start,
+        resident: 0,
+        dirty: Some(0),
+        writeback: Some(0),
+    };
+    for (part, bytes) in [(whole, page), (last, cut)] {
+        // An empty part would be taken for all up to the end.
+        if !part.is_empty() {
+            let pages = count(part)?;
+            let in_bytes = |count: Option<u64>, so_far: Option<u64>| Some(so_far? + count? * bytes);
+            sum.resident += pages.resident * bytes;
+            sum.dirty = in_bytes(pages.dirty, sum.dirty);
+            sum.writeback = in_bytes(pages.writeback, sum.writeback);
+        }
+    }
+    Ok(sum)
+}
+
+/// Lets the kernel count the pages of a part that is not empty.
+fn cachestat(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
+    let range = CachestatRange { offset: part.start, length: part.end - part.start };
+    let mut counted = Cachestat::default();
+    // SAFETY:
+    // - the kernel reads `range` and writes `counted` during the call only; both have its layout;
+    // - the descriptor is borrowed, hence open during the call; the last argument has to be 0.
+    let answer = unsafe {
+        libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut counted, 0_u32)
+    };
+    if answer != 0 {
+        return Err(last_errno());
+    }
+    Ok(Pages {
+        resident: counted.cache,
+        dirty: Some(counted.dirty),
+        writeback: Some(counted.writeback),
+    })
+}
+
+/// Looks at the pages of a part that is not empty, one window of it after the other.
+fn mincore_all(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
+    let mut vector = Vec::new();
+    let mut resident = 0;
+    let mut start = part.start;
+    while start < part.end {
+        let end = part.end.min(start + WINDOW);
+        Window::new(file, start..end)?.look(&mut vector)?;
+        resident += vector.iter().map(|byte| u64::from(byte & 1)).sum::<u64>();
+        start = end;
+    }
+    Ok(Pages { resident, dirty: None, writeback: None })
+}
+
+/// Returns whether the kernel tells the truth: since 5.2 `mincore` calls all pages resident of a
+/// file that is somebody else's, without an error. So it is asked for one that cannot be there.
+fn is_told(file: &File, size: u64) -> Result<bool, Errno> {
+    let page = page_size();
+    let mut vector = Vec::new();
+    let start = (size + FAR_BEHIND).next_multiple_of(page);
+    Window::new(file, start..start + page)?.look(&mut vector)?;
+    Ok(vector.iter().all(|byte| byte & 1 == 0))
+}
+
+/// A part of a file in the address space, where it can be looked at but not touched.
+struct Window {
+    address: NonNull<c_void>,
+    length: usize,
+}
+
+impl Window {
+    fn new(file: &File, part: Range<u64>) -> Result<Self, Errno> {
+        let length = usize::try_from(part.end - part.start).map_err(|_| Errno::NOMEM)?;
+        let offset = libc::off64_t::try_from(part.start).map_err(|_| Errno::OVERFLOW)?;
+        let (descriptor, protection) = (file.as_raw_fd(), libc::PROT_NONE);
+        // SAFETY:
+        // - no address is asked for, so nothing that is mapped already is replaced;
+        // - the pages can be neither read nor written: no reference into them can ever be made.
+        let address = unsafe {
+            libc::mmap64(null_mut(), length, protection, libc::MAP_SHARED, descriptor, offset)
+        };
+        if address == libc::MAP_FAILED {
+            return Err(last_errno());
+        }
+        let address = NonNull::new(address).expect("BUG: nothing is mapped at address 0 unasked");
+        Ok(Self { address, length })
+    }
+
+    /// Replaces the content of `vector` by a byte for each page, whose lowest bit is set if the page
+    /// is in memory.
+    fn look(&self, vector: &mut Vec<u8>) -> Result<(), Errno> {
+        let pages = self.length.div_ceil(page_size() as usize);
+        vector.clear();
+        vector.resize(pages, 0);
+        retry(|| {
+            // SAFETY: all of the window is mapped, and there is a byte for each of its pages.
+            match unsafe { libc::mincore(self.address.as_ptr(), self.length, vector.as_mut_ptr()) }
+            {
+                0 => Ok(()),
+                _ => Err(last_errno()),
+            }
+        })
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped by us, and nobody has a reference into it. It cannot fail.
+        unsafe { libc::munmap(self.address.as_ptr(), self.length) };
+    }
+}
+
+/// Returns the size of a page in bytes.
+pub(crate) fn page_size() -> u64 {
+    // SAFETY: it takes and returns numbers.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(size).expect("BUG: every Linux knows the size of its pages")
+}
+
+pub(crate) fn drop_pages(file: &File, size: u64) -> io::Result<()> {
+    // A sync flushes the device even if nothing is to be written.
+    let is_clean = residency(file, 0..size)
+        .is_ok_and(|residency| residency.dirty == Some(0) && residency.writeback == Some(0));
+    if !is_clean {
+        retry(|| rustix::fs::fdatasync(file))?;
+    }
+    // No length: up to the end, wherever that is by now.
+    Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::residency;
+    use std::io::Write;
+    use std::os::unix::fs::FileExt;
+    use transect_testkit::{Mount, TempDir, alone, loudly_skip};
+
+    /// Not a whole number of pages.
+    const SIZE: u64 = (3 << 20) + 100;
+
+    /// Returns how much is in memory of a whole file, by the call that is there and by both calls.
+    fn asked(file: &File) -> Residency {
+        let whole = 0..file.metadata().unwrap().len();
+        let residency = residency::residency(file).unwrap();
+        let mincore = by_mincore(file, whole.clone()).unwrap();
+        assert_eq!((mincore.bytes, mincore.resident), (residency.bytes, residency.resident));
+        match measure(whole, |part| cachestat(file, part)) {
+            Ok(counted) => assert_eq!(counted.resident, mincore.resident),
+            Err(Errno::NOSYS) => loudly_skip("cachestat", "this kernel is older than 6.5"),
+            Err(errno) => panic!("{errno}"),
+        }
+        residency
+    }
+
+    /// Makes a file of `SIZE` bytes, all of them in memory.
+    fn make(path: &Path) -> File {
+        let mut file = File::create_new(path).unwrap();
+        file.write_all(&vec![b'x'; SIZE as usize]).unwrap();
+        drop(file);
+        open(path).unwrap()
+    }
+
+    /// A file whose pages can be dropped; nothing if temporary files are in memory only.
+    fn droppable(temp: &TempDir) -> Option<File> {
+        let (kind, _) = super::super::file_system_of(temp.path()).unwrap();
+        let file = make(&temp.join("file"));
+        residency::drop_pages(&file).unwrap();
+        if kind == Some("tmpfs") {
+            loudly_skip("dropping pages", "temporary files lie on tmpfs");
+            return None;
+        }
+        Some(file)
+    }
+
+    #[test]
+    fn both_calls_count_the_same_pages_and_cut_the_last() {
+        let temp = TempDir::new();
+        let Some(file) = droppable(&temp) else { return };
+        assert_eq!(
+            asked(&file),
+            Residency {
+                bytes: SIZE,
+                resident: 0,
+                dirty: asked(&file).dirty.map(|_| 0),
+                writeback: asked(&file).writeback.map(|_| 0),
+            }
+        );
+        // Nothing is to be read ahead.
+        rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
+        file.read_exact_at(&mut [0], SIZE - 1).unwrap();
+        assert_eq!(asked(&file).resident, SIZE % page_size());
+        file.read_exact_at(&mut [0], 0).unwrap();
+        assert_eq!(asked(&file).resident, SIZE % page_size() + page_size());
+
+        let parts = residency::residency_of_parts(&file, 3).unwrap();
+        let resident: Vec<_> = parts.iter().map(|part| part.resident).collect();
+        assert_eq!(resident, [page_size(), 0, SIZE % page_size()]);
+        assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), SIZE);
+
+        file.read_exact_at(&mut vec![0; SIZE as usize], 0).unwrap();
+        assert_eq!(asked(&file).resident, SIZE);
+        residency::drop_pages(&file).unwrap();
+        assert_eq!(asked(&file).resident, 0);
+    }
+
+    #[test]
+    fn what_was_changed_is_written_before_it_is_dropped() {
+        let temp = TempDir::new();
+        let Some(_) = droppable(&temp) else { return };
+        // The system may write at any time: asked at once, and more than once.
+        let seen_dirty = (0..20).any(|number| {
+            let path = temp.join(format!("{number}"));
+            let residency = asked(&make(&path));
+            assert_eq!(residency.resident, SIZE);
+            residency.dirty.is_none_or(|dirty| dirty > 0)
+        });
+        assert!(seen_dirty);
+        let file = make(&temp.join("dirty"));
+        residency::drop_pages(&file).unwrap();
+        assert_eq!(asked(&file).resident, 0);
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut &file, &mut content).unwrap();
+        assert_eq!(content, vec![b'x'; SIZE as usize]);
+    }
+
+    #[test]
+    fn what_somebody_has_mapped_stays() {
+        let temp = TempDir::new();
+        let Some(file) = droppable(&temp) else { return };
+        let length = SIZE as usize;
+        // SAFETY: nothing that is mapped is replaced, and nobody takes a reference into it.
+        let address = unsafe {
+            let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+            libc::mmap(null_mut(), length, libc::PROT_READ, flags, file.as_raw_fd(), 0)
+        };
+        assert_ne!(address, libc::MAP_FAILED);
+        residency::drop_pages(&file).unwrap();
+        assert_eq!(asked(&file).resident, SIZE);
+        // SAFETY: it was mapped above, and nobody has a reference into it.
+        assert_eq!(unsafe { libc::munmap(address, length) }, 0);
+        residency::drop_pages(&file).unwrap();
+        assert_eq!(asked(&file).resident, 0);
+    }
+
+    #[test]
+    fn files_of_every_size_can_be_asked_about() {
+        let temp = TempDir::new();
+        let empty = make_hole(&temp.join("empty"), 0);
+        assert_eq!(asked(&empty).bytes, 0);
+        assert!(residency::residency_of_parts(&empty, 7).unwrap().is_empty());
+        residency::drop_pages(&empty).unwrap();
+        let page = page_size();
+        for size in [1, page - 1, page, page + 1, WINDOW, WINDOW + 1, 1 << 32] {
+            let file = make_hole(&temp.join(size.to_string()), size);
+            let residency = asked(&file);
+            assert_eq!((residency.bytes, residency.resident), (size, 0), "{size}");
+            for parts in [1, 2, 7, 40] {
+                let parts = residency::residency_of_parts(&file, parts).unwrap();
+                assert!(parts.iter().all(|part| part.bytes > 0), "{size}");
+                assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), size);
+            }
+        }
+        // Counted, not looked at page by page: that would take long.
+        let huge = 1 << 40;
+        match measure(0..huge, |part| cachestat(&make_hole(&temp.join("huge"), huge), part)) {
+            Ok(counted) => assert_eq!((counted.bytes, counted.resident), (huge, 0)),
+            Err(errno) => assert_eq!(errno, Errno::NOSYS),
+        }
+    }
+
+    /// Makes a file that occupies nothing.
+    fn make_hole(path: &Path, size: u64) -> File {
+        File::create_new(path).unwrap().set_len(size).unwrap();
+        open(path).unwrap()
+    }
+
+    #[test]
+    fn only_regular_files_have_pages() {
+        let temp = TempDir::new();
+        let folder = open(temp.path()).unwrap();
+        for error in [
+            residency::residency(&folder),
+            residency::drop_pages(&folder).map(|()| Residency::default()),
+        ] {
+            assert_eq!(error.unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        }
+        let device = open(Path::new("/dev/null")).unwrap();
+        assert_eq!(residency::residency(&device).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let pipe = temp.join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+        let pipe = open(&pipe).unwrap();
+        assert_eq!(residency::drop_pages(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn files_that_are_made_up_have_no_pages() {
+        let file = open(Path::new("/proc/self/status")).unwrap();
+        assert_eq!(residency::residency(&file).unwrap().bytes, 0);
+        residency::drop_pages(&file).unwrap();
+    }
+
+    #[test]
+    fn memory_is_the_only_place_of_files_on_tmpfs() {
+        let temp = TempDir::new();
+        let mount = match Mount::tmpfs("16m", &temp.join("tmpfs")) {
+            Ok(mount) => mount,
+            Err(reason) => {
+                return loudly_skip("memory_is_the_only_place_of_files_on_tmpfs", reason);
+            }
+        };
+        let file = make(&mount.path().join("file"));
+        assert_eq!(asked(&file).resident, SIZE);
+        residency::drop_pages(&file).unwrap();
+        assert_eq!(asked(&file).resident, SIZE);
+    }
+
+    /// The kernel would say that all is in memory, and it would be wrong.
+    #[test]
+    fn what_is_not_told_is_no_answer() {
+        let test = "linux::pages::tests::what_is_not_told_is_no_answer";
+        if !rustix::process::geteuid().is_root() {
+            return loudly_skip(test, "becoming somebody else takes root");
+        }
+        alone(test, || {
+            let temp = TempDir::new();
+            let Some(file) = droppable(&temp) else { return };
+            assert_eq!(asked(&file).resident, 0);
+            become_user(65534);
+            let answers = [residency::residency(&file), by_mincore(&file, 0..SIZE)];
+            become_user(0);
+            for answer in answers {
+                match answer {
+                    Ok(residency) => assert_eq!(residency.resident, 0, "older kernels tell all"),
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+                }
+            }
+        });
+    }
+
+    fn become_user(user: libc::uid_t) {
+        // SAFETY: it takes a number.
+        assert_eq!(unsafe { libc::seteuid(user) }, 0);
+    }
+}
