@@ -5,8 +5,11 @@ use std::io;
 use std::path::Path;
 
 use crate::attributes::{Attributes, FieldMask};
+#[cfg(target_os = "linux")]
+use crate::choice::ReaderSettings;
 use crate::fault::Fault;
-use crate::portable::PortableReader;
+#[cfg(target_os = "linux")]
+use crate::linux::{GetdentsReader, StatCall};
 use crate::reader::Reader;
 
 /// Returns all that the system tells of an open file.
@@ -34,7 +37,11 @@ pub fn attributes_of(file: &File) -> io::Result<Attributes> {
 /// # Errors
 /// Whatever the system says, also that there is nothing.
 pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
-    PortableReader::new().stat_root(path, FieldMask::all(), true).map_err(|fault| match fault {
+    #[cfg(target_os = "linux")]
+    let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
+    #[cfg(not(target_os = "linux"))]
+    let mut reader = crate::portable::PortableReader::new();
+    reader.stat_root(path, FieldMask::all(), true).map_err(|fault| match fault {
         Fault::Vanished => io::ErrorKind::NotFound.into(),
         Fault::Failed(error) => error,
     })

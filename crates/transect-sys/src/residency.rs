@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::attributes::FileType;
-use crate::file::attributes_of;
+use crate::attributes::{Attributes, FileType};
+use crate::file::{attributes_at, attributes_of};
 #[cfg(target_os = "linux")]
 use crate::linux::pages as system;
 #[cfg(windows)]
@@ -30,12 +30,14 @@ pub struct Residency {
     pub writeback: Option<u64>,
 }
 
-/// Opens a file for the other functions here: nothing of it is read, and a pipe is not waited for. On
-/// Windows this drops its pages already; a handle that was opened otherwise would keep them.
+/// Opens a regular file for the other functions here, without reading any of it. On Windows this drops
+/// its pages already; a handle that was opened otherwise would keep them.
 ///
 /// # Errors
-/// Whatever the system says.
+/// It is no regular file, or whatever the system says.
 pub fn open(path: &Path) -> io::Result<File> {
+    // Before it is opened: to open a device may do something.
+    regular_size(&attributes_at(path)?)?;
     system::open(path)
 }
 
@@ -48,7 +50,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The file is no regular file. [`io::ErrorKind::PermissionDenied`]: Linux tells it only to the
 /// owner and to who may write the file. [`io::ErrorKind::Unsupported`]: the system does not tell.
 pub fn residency(file: &File) -> io::Result<Residency> {
-    system::residency(file, 0..regular_size(file)?)
+    system::residency(file, 0..regular_size(&attributes_of(file)?)?)
 }
 
 /// Returns how much is in memory of each of `parts` parts of a file, in their order: as many whole
@@ -57,7 +59,7 @@ pub fn residency(file: &File) -> io::Result<Residency> {
 /// # Errors
 /// As [`residency`].
 pub fn residency_of_parts(file: &File, parts: usize) -> io::Result<Vec<Residency>> {
-    let size = regular_size(file)?;
+    let size = regular_size(&attributes_of(file)?)?;
     let pages = size.div_ceil(system::page_size());
     let parts = (parts as u64).min(pages);
     let border = |part: u64| {
@@ -75,11 +77,16 @@ pub fn residency_of_parts(file: &File, parts: usize) -> io::Result<Vec<Residency
 /// The file is no regular file, or what was changed could not be written.
 /// [`io::ErrorKind::Unsupported`]: the system has no call for it.
 pub fn drop_pages(file: &File) -> io::Result<()> {
-    system::drop_pages(file, regular_size(file)?)
+    system::drop_pages(file, regular_size(&attributes_of(file)?)?)
 }
 
-fn regular_size(file: &File) -> io::Result<u64> {
-    let attributes = attributes_of(file)?;
+/// Returns whether the files beside this one lie in memory and nowhere else, so that no page of them
+/// can be dropped; false if the system does not tell.
+pub fn is_memory_only(file: &File) -> bool {
+    system::is_memory_only(file)
+}
+
+fn regular_size(attributes: &Attributes) -> io::Result<u64> {
     match attributes.file_type() {
         FileType::File => Ok(attributes.size().unwrap_or(0)),
         FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
@@ -114,6 +121,10 @@ mod portable {
 
     pub(super) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
         Err(super::not_told())
+    }
+
+    pub(super) fn is_memory_only(_: &File) -> bool {
+        false
     }
 
     pub(super) fn drop_pages(_: &File, _: u64) -> io::Result<()> {

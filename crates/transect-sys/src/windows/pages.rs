@@ -29,6 +29,10 @@ pub(crate) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
     Err(not_told())
 }
 
+pub(crate) fn is_memory_only(_: &File) -> bool {
+    false
+}
+
 /// Opens the file once more without buffering, and closes it.
 pub(crate) fn drop_pages(file: &File, _: u64) -> io::Result<()> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
