@@ -87,6 +87,18 @@ pub enum Failure {
     },
 }
 
+impl Failure {
+    /// Returns that of a cell whose method is not there.
+    pub(crate) fn unknown() -> Self {
+        Self::NotStarted { reason: "no such method here any more".to_owned() }
+    }
+
+    /// Returns that of a method whose contender could not be built.
+    pub(crate) fn not_built() -> Self {
+        Self::NotStarted { reason: "it was not built".to_owned() }
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

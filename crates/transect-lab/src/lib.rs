@@ -37,5 +37,6 @@ pub mod statistics;
 pub mod timed;
 pub mod tune;
 pub mod variant;
+pub mod walks;
 pub mod whole;
 pub mod work;

@@ -9,18 +9,15 @@ use std::time::Duration;
 use transect::Cancel;
 
 use crate::accesses::Accesses;
-use crate::launch::{Failure, RunLine, Usage, launch};
+use crate::launch::{RunLine, launch};
 use crate::method::{Kind, Method};
-use crate::peer::{Aim, Inventory, Ran};
+use crate::peer::Inventory;
 use crate::portion::{Portion, portion};
 use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample, Timed};
-use crate::state::{Probe, State};
+use crate::state::State;
 use crate::statistics::SplitMix64;
 use crate::timed::CallTimes;
 use crate::work::Work;
-
-/// How often a run is repeated that could not prove its state.
-const VOID_RETRIES: usize = 3;
 
 /// The entries among which calls are counted, at most, if they can be divided so.
 const MOST_COUNTED: u64 = 8000;
@@ -71,6 +68,21 @@ impl From<record::Error> for Error {
     }
 }
 
+/// Runs a cell once.
+pub trait Measure {
+    /// Makes the state, runs a cell in a process of its own, and looks whether the state is proved.
+    ///
+    /// # Errors
+    /// The state cannot be made. What goes wrong in a method is an outcome.
+    fn measure(
+        &mut self,
+        header: &Header,
+        cell: &Cell,
+        place: usize,
+        pass: usize,
+    ) -> Result<Outcome, Error>;
+}
+
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
@@ -78,9 +90,6 @@ pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 #[derive(Debug)]
 pub struct Session {
     record: Record,
-    /// The peers whose claims were proved, and where. Not kept in the file: whoever goes on with a
-    /// session may have other versions of them.
-    proved: HashSet<(usize, &'static str)>,
 }
 
 /// What makes the processes of a session.
@@ -98,7 +107,7 @@ impl Session {
     /// # Errors
     /// The file is there already, or cannot be written.
     pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
-        Ok(Self { record: Record::create(header, file)?, proved: HashSet::new() })
+        Ok(Self { record: Record::create(header, file)? })
     }
 
     /// Goes on with a session, behind the last whole line of its file.
@@ -113,7 +122,7 @@ impl Session {
                 return Err(Error::Changed(root.clone(), *expected, now.work()));
             }
         }
-        Ok(Self { record, proved: HashSet::new() })
+        Ok(Self { record })
     }
 
     /// Returns what it holds so far.
@@ -161,8 +170,7 @@ impl Session {
     /// sample.
     pub fn run(
         &mut self,
-        methods: &[Method],
-        launcher: &Launcher,
+        measure: &mut dyn Measure,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
@@ -171,18 +179,19 @@ impl Session {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let Cell { name, method, .. } = self.recorded().header.cells[cell].clone();
-                let run = (round, place, pass, name.as_str());
-                if self.done().contains(&run) || self.out().contains(&(place, name.as_str())) {
+                let header = &self.recorded().header;
+                let cell = &header.cells[cell];
+                let run = (round, place, pass, cell.name.as_str());
+                if self.done().contains(&run) || self.out().contains(&(place, cell.name.as_str())) {
                     continue;
                 }
-                let method = methods.iter().find(|known| known.name == method);
-                let outcome = self.measure(method, launcher, place, pass)?;
+                let outcome = measure.measure(header, cell, place, pass)?;
+                let cell = cell.name.clone();
                 // A run that Ctrl-C ended says nothing of the method.
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let sample = Sample { round, place, pass, cell: name, outcome };
+                let sample = Sample { round, place, pass, cell, outcome };
                 self.record.add_sample(sample.clone())?;
                 progress(&sample, self.left());
             }
@@ -334,91 +343,6 @@ impl Session {
             })
             .collect()
     }
-
-    /// Runs a cell once, and proves its state.
-    fn measure(
-        &mut self,
-        method: Option<&Method>,
-        launcher: &Launcher,
-        place: usize,
-        pass: usize,
-    ) -> Result<Outcome, Error> {
-        let Some(method) = method else {
-            let reason = "no such method here any more".to_owned();
-            return Ok(Outcome::Failed(Failure::NotStarted { reason }));
-        };
-        if let Some(outcome) = self.disproof(method, place) {
-            return Ok(outcome);
-        }
-        let Header { places, passes, runs, limit, .. } = &self.recorded().header;
-        let (place, state) = (&places[place], passes[pass]);
-        let mut void = 0;
-        for _ in 0..VOID_RETRIES {
-            state.prepare().map_err(|error| Error::State(state, error))?;
-            let probe = Probe::begin();
-            let ran = run_once(method, launcher, place, *runs, Duration::from_secs(*limit));
-            let read_kib = probe.end();
-            let (lines, usage) = match ran {
-                Ok(ran) => ran,
-                Err(outcome) => return Ok(outcome),
-            };
-            match (state.is_proved_by(read_kib), read_kib) {
-                (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs: lines, usage, read_kib }),
-            }
-        }
-        Ok(Outcome::Void { read_kib: void })
-    }
-
-    /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
-    /// every place, before its first run.
-    fn disproof(&mut self, method: &Method, place: usize) -> Option<Outcome> {
-        let Kind::Peer(peer) = method.kind else { return None };
-        if peer.is_read_in_every_run() || self.proved.contains(&(place, peer.name)) {
-            return None;
-        }
-        let Header { places, limit, .. } = &self.recorded().header;
-        let Place { root, inventory, .. } = &places[place];
-        match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
-            Err(failure) => Some(Outcome::Failed(failure)),
-            Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
-            Ok(_) => {
-                self.proved.insert((place, peer.name));
-                None
-            }
-        }
-    }
-}
-
-/// Runs a method in one process.
-///
-/// # Errors
-/// It failed, or found something else.
-fn run_once(
-    method: &Method,
-    launcher: &Launcher,
-    place: &Place,
-    runs: usize,
-    limit: Duration,
-) -> Result<(Vec<RunLine>, Usage), Outcome> {
-    let Place { root, expected, inventory, .. } = place;
-    if let Kind::Peer(peer) = method.kind {
-        let Ran { usage, judged } =
-            peer.run(root, inventory, limit, Aim::Time).map_err(Outcome::Failed)?;
-        judged.map_err(|found| Outcome::Wrong { found })?;
-        // It has no clock of ours: what it took is what its process took.
-        let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
-        return Ok((vec![line], usage));
-    }
-    let Some(command) = launcher.command(method, root, runs) else {
-        let reason = "it was not built".to_owned();
-        return Err(Outcome::Failed(Failure::NotStarted { reason }));
-    };
-    let (lines, usage) = launch(command, runs, limit).map_err(Outcome::Failed)?;
-    match lines.iter().find(|line| line.work != *expected) {
-        Some(line) => Err(Outcome::Wrong { found: line.work.to_string() }),
-        None => Ok((lines, usage)),
-    }
 }
 
 /// Returns all that is run in a round: place, cell, pass.
@@ -431,7 +355,7 @@ fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
 
 impl Launcher {
     /// Returns what makes a process of a method that speaks the protocol.
-    fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
+    pub(crate) fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
         match &method.kind {
             Kind::Engine(_) => Some(self.engine(method, root, runs, false)),
             Kind::Contender(contender) => {

@@ -24,6 +24,9 @@ pub enum State {
 /// What a warm run may read, in KiB: others share the machine.
 const NOISE: u64 = 256;
 
+/// How often a run is repeated that could not prove its state.
+pub(crate) const VOID_RETRIES: usize = 3;
+
 /// What was read from devices while something went on.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe(Option<u64>);

@@ -26,6 +26,7 @@ use crate::session::{self, Launcher, Session};
 use crate::size;
 use crate::state::State;
 use crate::statistics::Verdict;
+use crate::walks::Walks;
 
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
 /// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their
@@ -323,7 +324,9 @@ impl Trial<'_> {
         };
         let mut session = Session::begin(header, file)?;
         let launcher = Launcher { program: program.clone(), built: Default::default() };
-        session.run(&methods, &launcher, cancel, &mut |_, left| progress(Step::Left(left)))?;
+        session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
+            progress(Step::Left(left))
+        })?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.recorded())))
     }
 }

@@ -8,6 +8,7 @@ use transect_lab::accesses;
 use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Outcome, Sample};
 use transect_lab::session::{Launcher, Session};
+use transect_lab::walks::Walks;
 
 use super::{begin, methods, report};
 use crate::args::LabRunArgs;
@@ -75,7 +76,7 @@ fn measure(
     let began = Instant::now();
     let mut done = 0_u32;
     let mut status = StatusLine::on_a_terminal();
-    let measured = session.run(methods, launcher, cancel, &mut |sample, left| {
+    let measured = session.run(&mut Walks::new(methods, launcher), cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
         if let Some(status) = &mut status {
