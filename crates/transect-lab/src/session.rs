@@ -23,7 +23,7 @@ use crate::work::Work;
 const MOST_COUNTED: u64 = 8000;
 
 /// What is appended to the name of the method that runs twice.
-const AGAIN: &str = " (again)";
+pub(crate) const AGAIN: &str = " (again)";
 
 /// What can go wrong with a session as a whole.
 #[derive(Debug)]
@@ -116,7 +116,10 @@ impl Session {
     /// The file cannot be read, or holds no session; a tree has changed.
     pub fn resume(file: &Path) -> Result<Self, Error> {
         let record = Record::open(file)?;
-        for Place { root, expected, inventory, .. } in &record.recorded.header.places {
+        let header = &record.recorded.header;
+        // What is passed over is made anew.
+        let trees = header.places.iter().filter(|_| header.transform.is_none());
+        for Place { root, expected, inventory, .. } in trees {
             let now = Inventory::of(root);
             if now != *inventory {
                 return Err(Error::Changed(root.clone(), *expected, now.work()));
@@ -390,6 +393,7 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
         language: method.language.clone(),
         kind: method.kind.as_str().to_owned(),
         parallel: method.parallel,
+        floors: None,
     };
     let mut cells: Vec<Cell> =
         methods.iter().map(|method| cell(method.name.clone(), method)).collect();

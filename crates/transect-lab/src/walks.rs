@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::method::{Kind, Method};
 use crate::peer::{Aim, Ran};
-use crate::record::{Cell, Header, Outcome, Place};
+use crate::record::{Cell, Header, Instead, Outcome, Place};
 use crate::session::{Error, Launcher, Measure};
 use crate::state::{Probe, VOID_RETRIES};
 
@@ -74,10 +74,10 @@ impl Measure for Walks<'_> {
             };
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs: lines, usage, read_kib }),
+                _ => return Ok(Outcome::Right { runs: lines, usage, read_kib, passed: None }),
             }
         }
-        Ok(Outcome::Void { read_kib: void })
+        Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })
     }
 }
 

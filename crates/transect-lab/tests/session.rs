@@ -80,6 +80,7 @@ impl Lab {
             again,
             floor: None,
             parallel_floor: None,
+            transform: None,
         }
     }
 

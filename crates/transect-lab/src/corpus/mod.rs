@@ -34,5 +34,5 @@ pub use create::{Created, Report, create};
 pub use definition::{Content, DEFINITIONS, Definition, find};
 pub use error::{CorpusError, Operation, Refusal};
 pub use plan::{DEEPEST, Plan, Step};
-pub use room::{Needs, Room, check_room, room};
+pub use room::{Needs, Room, check_room, free, room};
 pub use verify::{Found, verify};

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use transect::Cancel;
 use transect_lab::accesses;
+use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Outcome, Sample};
-use transect_lab::session::{Launcher, Session};
+use transect_lab::session::{Launcher, Measure, Session};
 use transect_lab::walks::Walks;
 
 use super::{begin, methods, report};
@@ -27,8 +28,12 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let wanted: BTreeSet<&str> =
         session.recorded().header.cells.iter().map(|cell| cell.method.as_str()).collect();
     methods.retain(|method| wanted.contains(method.name.as_str()));
-    let launcher = launcher(&methods, &cancel)?;
-    measure(&mut session, &methods, &launcher, &cancel)?;
+    let contenders = methods.iter().filter_map(|method| match &method.kind {
+        Kind::Contender(contender) => Some(&**contender),
+        _ => None,
+    });
+    let launcher = launcher(contenders, &cancel)?;
+    measure(&mut session, &mut Walks::new(&methods, &launcher), &cancel)?;
     if args.preset.calls && !args.no_calls {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
@@ -45,6 +50,11 @@ fn session(
 ) -> Result<Option<Session>, Fatal> {
     if let Some(file) = &args.resume {
         let session = Session::resume(file).map_err(lab)?;
+        if session.recorded().header.transform.is_some() {
+            let file = file.display();
+            let other = "transect lab run transform --resume goes on with it";
+            return Err(Fatal::Lab(format!("'{file}' is a session of transforms: {other}")));
+        }
         begin::add_recorded(&session.recorded().header, methods);
         return Ok(Some(session));
     }
@@ -63,20 +73,20 @@ fn write_page(session: &Session) -> Result<(), Fatal> {
     Ok(())
 }
 
-fn lab(error: impl std::fmt::Display) -> Fatal {
+pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
     Fatal::Lab(error.to_string())
 }
 
-fn measure(
+/// Runs what is left of a session, and shows how far it is.
+pub(super) fn measure(
     session: &mut Session,
-    methods: &[Method],
-    launcher: &Launcher,
+    measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
     let began = Instant::now();
     let mut done = 0_u32;
     let mut status = StatusLine::on_a_terminal();
-    let measured = session.run(&mut Walks::new(methods, launcher), cancel, &mut |sample, left| {
+    let measured = session.run(measure, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
         if let Some(status) = &mut status {
@@ -133,13 +143,15 @@ fn count(
 }
 
 /// Builds the contenders that are needed; one that cannot be built is a row that says so.
-fn launcher(methods: &[Method], cancel: &Cancel) -> Result<Launcher, Fatal> {
+pub(super) fn launcher<'c>(
+    contenders: impl Iterator<Item = &'c Contender>,
+    cancel: &Cancel,
+) -> Result<Launcher, Fatal> {
     let program = std::env::current_exe()?;
     let cache = folders::cache().join("contenders");
     let mut status = StatusLine::on_a_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
-    for method in methods {
-        let Kind::Contender(contender) = &method.kind else { continue };
+    for contender in contenders {
         let name = &contender.name;
         if built.contains_key(name) || failed.contains(name) || cancel.is_cancelled() {
             continue;
@@ -165,9 +177,7 @@ fn tell(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,
         Outcome::Wrong { found } => Some(format!("found something else: {found}")),
-        Outcome::Void { read_kib } => {
-            Some(format!("could not prove its state: read {read_kib} KiB"))
-        }
+        Outcome::Void { instead } => Some(format!("could not prove its state: {instead}")),
         Outcome::Failed(failure) => Some(failure.to_string()),
     };
     if let Some(wrong) = wrong {

@@ -1,0 +1,114 @@
+//! The folder that a session writes to, and nowhere else.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How its name begins, for whoever finds one.
+const PREFIX: &str = "transect-lab-scratch-";
+
+/// Held by whoever uses the folder; the system lets go of it however that one ends.
+const LOCK: &str = "lock";
+
+/// A folder of a session, removed when it is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Scratch {
+    /// Makes a folder in another one, and removes those that sessions have left there that were
+    /// killed.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn new(parent: &Path) -> io::Result<Self> {
+        let parent = parent.canonicalize()?;
+        remove_abandoned(&parent);
+        let process = std::process::id();
+        // Under its name only when it is locked: nobody takes it for abandoned.
+        let new = parent.join(format!("new-{PREFIX}{process}"));
+        let folder = parent.join(format!("{PREFIX}{process}"));
+        std::fs::create_dir(&new)?;
+        let lock = File::create_new(new.join(LOCK)).and_then(|lock| {
+            lock.try_lock()?;
+            std::fs::create_dir(new.join("out"))?;
+            std::fs::rename(&new, &folder)?;
+            Ok(lock)
+        });
+        match lock {
+            Ok(lock) => Ok(Self { folder, _lock: lock }),
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&new);
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns where an input of so many bytes is.
+    pub fn input(&self, size: u64) -> PathBuf {
+        self.folder.join(format!("input-{size}"))
+    }
+
+    /// Returns where outputs go.
+    pub fn output(&self) -> PathBuf {
+        self.folder.join("out").join("output")
+    }
+
+    /// Removes outputs, and what was left of them.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn clear(&self) -> io::Result<()> {
+        let out = self.folder.join("out");
+        std::fs::remove_dir_all(&out)?;
+        std::fs::create_dir(out)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left is removed by the next session.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Removes the folders that nobody holds any more. One that cannot be removed does no harm here.
+#[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
+fn remove_abandoned(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if is_ours && File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn a_folder_goes_with_its_session_and_abandoned_ones_with_the_next() {
+        let temp = TempDir::new();
+        let abandoned = temp.join(format!("{PREFIX}1"));
+        let other = temp.join("transect-lab");
+        for folder in [&abandoned, &other] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join(LOCK), "").unwrap();
+        }
+        let scratch = Scratch::new(temp.path()).unwrap();
+        assert!(!abandoned.exists() && other.exists());
+        std::fs::write(scratch.output(), "x").unwrap();
+        scratch.clear().unwrap();
+        assert!(!scratch.output().exists());
+        remove_abandoned(temp.path());
+        assert!(scratch.output().parent().unwrap().exists(), "it is held");
+        let folder = scratch.folder.clone();
+        drop(scratch);
+        assert!(!folder.exists());
+    }
+}
