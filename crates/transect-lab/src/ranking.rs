@@ -262,8 +262,11 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
                     memory: usage.peak_memory as f64,
                     faults: usage.account.map(|it| (it.minor_faults + it.major_faults) as f64),
                     switches: usage.account.map(|it| (it.waits + it.preemptions) as f64),
-                    unwritten: passed.and_then(|it| it.unwritten).map(|bytes| bytes as f64),
-                    fresh: passed.and_then(|it| it.fresh_over(usage)),
+                    unwritten: passed
+                        .as_ref()
+                        .and_then(|it| it.unwritten)
+                        .map(|bytes| bytes as f64),
+                    fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
                 };
                 values.insert(sample.round, value);
             }

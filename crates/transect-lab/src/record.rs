@@ -149,7 +149,7 @@ pub enum Outcome {
         read_kib: Option<u64>,
         /// What was looked at before and after it, if it passed over files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        passed: Option<Passed>,
+        passed: Option<Box<Passed>>,
     },
     /// It found something else: its time means nothing.
     Wrong {

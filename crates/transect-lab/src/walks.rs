@@ -69,8 +69,9 @@ impl Measure for Walks<'_> {
             let ran = run_once(method, self.launcher, place, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
             let (lines, usage) = match ran {
-                Ok(ran) => ran,
-                Err(outcome) => return Ok(outcome),
+                Ok(Ok(ran)) => ran,
+                Ok(Err(found)) => return Ok(Outcome::Wrong { found }),
+                Err(failure) => return Ok(Outcome::Failed(failure)),
             };
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
@@ -81,32 +82,28 @@ impl Measure for Walks<'_> {
     }
 }
 
-/// Runs a method in one process.
+/// Runs a method in one process; returns what it found instead, if it found something else.
 ///
 /// # Errors
-/// It failed, or found something else.
+/// It failed.
 fn run_once(
     method: &Method,
     launcher: &Launcher,
     place: &Place,
     runs: usize,
     limit: Duration,
-) -> Result<(Vec<RunLine>, Usage), Outcome> {
+) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
     let Place { root, expected, inventory, .. } = place;
     if let Kind::Peer(peer) = method.kind {
-        let Ran { usage, judged } =
-            peer.run(root, inventory, limit, Aim::Time).map_err(Outcome::Failed)?;
-        judged.map_err(|found| Outcome::Wrong { found })?;
+        let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
         // It has no clock of ours: what it took is what its process took.
         let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
-        return Ok((vec![line], usage));
+        return Ok(judged.map(|_| (vec![line], usage)));
     }
-    let Some(command) = launcher.command(method, root, runs) else {
-        return Err(Outcome::Failed(Failure::not_built()));
-    };
-    let (lines, usage) = launch(command, runs, limit).map_err(Outcome::Failed)?;
-    match lines.iter().find(|line| line.work != *expected) {
-        Some(line) => Err(Outcome::Wrong { found: line.work.to_string() }),
+    let command = launcher.command(method, root, runs).ok_or_else(Failure::not_built)?;
+    let (lines, usage) = launch(command, runs, limit)?;
+    Ok(match lines.iter().find(|line| line.work != *expected) {
+        Some(line) => Err(line.work.to_string()),
         None => Ok((lines, usage)),
-    }
+    })
 }

@@ -151,7 +151,7 @@ impl<'m> Passes<'m> {
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
         let (written, unwritten) = left_by(&self.scratch.output());
-        let passed = Passed { bytes, resident, written, unwritten, primed };
+        let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, header, place, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
             None => Outcome::Right { runs, usage, read_kib, passed: Some(passed) },
