@@ -78,7 +78,7 @@ const ENGINE: &[Known] = &[
     ("mapped-read", "the input mapped into memory, the output written", &[], &[Floor::Write]),
     ("mapped", "input and output mapped into memory", &["A48"], &[Floor::Memory]),
     ("direct", "past the system's cache, aligned", &[], &[]),
-    ("uring", "several reads and writes under way at once", &["A55"], &[Floor::Write]),
+    ("uring", "several reads and writes under way at once", &[], &[Floor::Write]),
 ];
 
 impl Method {
