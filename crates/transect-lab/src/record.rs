@@ -430,6 +430,28 @@ impl Header {
         !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
     }
 
+    /// Returns what is done in a place, for people.
+    pub fn work_in(&self, place: &Place) -> String {
+        match self.transform {
+            None => place.expected.to_string(),
+            Some(rules) => format!("{} bytes; {}", place.expected.bytes, rules.about()),
+        }
+    }
+
+    /// Returns the state before the runs of a pass, for people. A guest's host has caches of its own,
+    /// which nobody here can drop.
+    pub fn state_of(&self, pass: usize) -> String {
+        let state = self.passes[pass];
+        match self.transform {
+            None => format!("caches {}", state.word()),
+            Some(_) if state == State::Cold && self.environment.hypervisor => {
+                "input guest cold".to_owned()
+            }
+            Some(_) if state == State::AsIs => "input as it is".to_owned(),
+            Some(_) => format!("input {}", state.word()),
+        }
+    }
+
     fn has_cell(&self, name: &str) -> bool {
         self.cells.iter().any(|cell| cell.name == name)
     }

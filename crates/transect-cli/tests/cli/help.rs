@@ -6,7 +6,13 @@ use crate::harness::TestEnv;
 pub(crate) const COMMANDS: [&str; 6] = ["scan", "list", "doctor", "lab", "completions", "man"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 6] = ["list", "run", "compare", "tune", "report", "corpus"];
+const OF_THE_LAB: [&str; 8] =
+    ["list", "run", "run enumerate", "run transform", "compare", "tune", "report", "corpus"];
+
+/// Returns a command of the lab as its arguments, to ask it for help.
+fn of_the_lab(command: &'static str) -> Vec<&'static str> {
+    std::iter::once("lab").chain(command.split(' ')).collect()
+}
 
 #[test]
 fn help_of_every_command_is_as_reviewed() {
@@ -20,7 +26,9 @@ fn help_of_every_command_is_as_reviewed() {
         help(&[command, "--help"], &format!("help-{command}"));
     }
     for command in OF_THE_LAB {
-        help(&["lab", command, "--help"], &format!("help-lab-{command}"));
+        let mut args = of_the_lab(command);
+        args.push("--help");
+        help(&args, &format!("help-lab-{}", command.replace(' ', "-")));
     }
 }
 
@@ -43,7 +51,7 @@ fn help_names_every_command() {
 fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
     let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
-    for command in commands.chain(OF_THE_LAB.iter().map(|command| vec!["lab", command])) {
+    for command in commands.chain(OF_THE_LAB.map(of_the_lab)) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
         transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();

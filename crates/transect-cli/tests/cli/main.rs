@@ -11,6 +11,7 @@ mod generate;
 mod harness;
 mod help;
 mod lab;
+mod lab_transform;
 mod limits;
 mod list;
 mod messages;
