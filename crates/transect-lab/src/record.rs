@@ -16,7 +16,7 @@ use crate::launch::{Failure, RunLine, Usage};
 use crate::peer::Inventory;
 use crate::state::State;
 use crate::timed::CallTimes;
-use crate::transform::{Digests, FLOOR, Passed, Rules};
+use crate::transform::{Digests, FLOOR, Passed, Phase, Rules};
 use crate::work::Work;
 
 /// The schema of a session's first line.
@@ -74,6 +74,9 @@ pub struct Place {
     /// What files have to hold, if files are passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digests: Option<Digests>,
+    /// What is done with many files, if it is not one that is passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
 }
 
 impl Place {
@@ -82,7 +85,7 @@ impl Place {
         let inventory = Inventory::of(&root);
         let file_system = FileSystem::of(&root);
         let expected = inventory.work();
-        Self { name, root, file_system, expected, inventory, digests: None }
+        Self { name, root, file_system, expected, inventory, digests: None, phase: None }
     }
 
     /// Returns how many entries it has, its root included.
@@ -434,7 +437,11 @@ impl Header {
     pub fn work_in(&self, place: &Place) -> String {
         match self.transform {
             None => place.expected.to_string(),
-            Some(rules) => format!("{} bytes; {}", place.expected.bytes, rules.about()),
+            Some(rules) => {
+                let Work { files, bytes, .. } = place.expected;
+                let files = place.phase.map_or(String::new(), |_| format!("{files} files, "));
+                format!("{files}{bytes} bytes; {}", rules.about())
+            }
         }
     }
 

@@ -255,11 +255,9 @@ impl Session {
         let portions: Vec<Portion> = places
             .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
             .collect::<Result<_, _>>()?;
-        let uncounted = self.uncounted();
-        let cells = uncounted.len();
-        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+        self.count_each(cancel, progress, &mut |_, place, cell| {
             let method = methods.iter().find(|method| method.name == cell.method);
-            let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
+            let method = method.ok_or("no such method here any more")?;
             let of = |root: &Path| {
                 let command = match method.kind {
                     Kind::Peer(peer) => peer.command(root),
@@ -268,9 +266,29 @@ impl Session {
                 Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
             };
             let portion = &portions[place];
-            let accesses = of(&scratch.join("root")).and_then(|start| {
-                Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
-            });
+            let start = of(&scratch.join("root"))?;
+            Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
+        })
+    }
+
+    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a place,
+    /// and tells `progress` of every cell. What cannot be counted is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn count_each(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Accesses>,
+        of: &mut dyn FnMut(&Header, usize, &Cell) -> Result<Accesses, String>,
+    ) -> Result<(), Error> {
+        let uncounted = self.uncounted();
+        let cells = uncounted.len();
+        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let accesses = of(&self.recorded().header, place, &cell);
             if let Ok(accesses) = accesses {
                 self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
             }

@@ -147,6 +147,9 @@ pub(crate) struct LabTransformArgs {
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
           value_parser = transform_preset_parser())]
     pub(crate) preset: &'static transform::Preset,
+    /// How many small files there are, if the preset is one of many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) files: Option<u32>,
     /// Sizes of the input, such as 64M; several with commas. By default as the preset says
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
     pub(crate) sizes: Vec<usize>,
@@ -183,13 +186,17 @@ pub(crate) struct LabTransformArgs {
     /// The longest that one process may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) limit: u64,
+    /// Count no system calls; otherwise each method does that in runs of its own, at the end, if the
+    /// preset says so
+    #[arg(long)]
+    pub(crate) no_calls: bool,
     /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "sizes", "blocks", "methods", "state", "rounds", "kind",
-                                "sync", "seq", "seed", "limit"])]
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "state", "rounds",
+                                "kind", "sync", "seq", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
@@ -286,6 +293,20 @@ pub(crate) struct LabPassArgs {
     /// What has to be on the device before the clock stops
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) sync: LabSync,
+    /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
+    #[arg(long, value_name = "PHASE", value_parser = phase_parser(), requires = "files")]
+    pub(crate) phase: Option<transform::Phase>,
+    /// How many files there are
+    #[arg(long, value_name = "N")]
+    pub(crate) files: Option<u64>,
+}
+
+fn phase_parser() -> impl TypedValueParser<Value = transform::Phase> {
+    let all = transform::Phase::ALL;
+    PossibleValuesParser::new(all.iter().map(|phase| phase.as_str())).map(|name| {
+        let phase = all.iter().copied().find(|phase| phase.as_str() == name);
+        phase.expect("BUG: the parser lets only names of phases pass")
+    })
 }
 
 fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {

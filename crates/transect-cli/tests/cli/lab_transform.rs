@@ -354,3 +354,52 @@ fn what_cannot_be_measured_is_one_clear_line() {
         assert_eq!(output.stdout_text(), "", "{args:?}");
     }
 }
+
+#[test]
+fn many_files_are_measured_in_every_phase_of_their_lives() {
+    let env = TestEnv::new();
+    env.mkdir("scratch");
+    let many = ["lab", "run", "transform", "--preset", "many-files", "--contenders", "."];
+    let small = ["--files", "3", "--rounds", "1", "--dir", "scratch", "-o", "session.jsonl"];
+    for (sync, ways) in [("none", 4), ("inside", 5)] {
+        let _ = std::fs::remove_file(env.path("session.jsonl"));
+        let _ = env.transect(many.iter().chain(&small).chain(&["--sync", sync])).exits(0);
+        let report = report(&env);
+        let rankings = report["rankings"].as_array().expect("rankings");
+        let phases: Vec<&str> = rankings.iter().filter_map(|it| it["name"].as_str()).collect();
+        let expected = ["create", "read", "rewrite-unchanged", "rewrite-changed", "remove"];
+        assert_eq!(phases, expected);
+        for ranking in rankings {
+            assert_eq!(ranking["rows"].as_array().map(Vec::len), Some(ways), "{ranking}");
+            assert_eq!(
+                (&ranking["unranked"], &ranking["proved"]),
+                (&Value::Array(vec![]), &true.into())
+            );
+        }
+        assert_eq!(left_over(&env), [""; 0]);
+    }
+    for (option, value) in [("--blocks", "1K"), ("--kind", "zstd")] {
+        let refused = env.transect(many.iter().chain(&[option, value])).exits(2).stderr_text();
+        assert!(refused.contains(&format!("many-files takes no {option}")), "{refused}");
+    }
+}
+
+#[test]
+fn calls_of_a_pass_are_counted_in_runs_of_their_own() {
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        let test = "calls_of_a_pass_are_counted_in_runs_of_their_own";
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    let full = ["--preset", "full", "--rounds", "1", "--state", "warm", "--methods", "buffered"];
+    let _ = run(&env, &full).exits(0);
+    let report = report(&env);
+    let calls = |name: &str| {
+        let rows = report["rankings"][0]["rows"].as_array().expect("rows").iter();
+        let row = rows.clone().find(|row| row["cell"]["name"] == name).expect(name);
+        row["accesses"]["calls"].as_u64().expect("a number")
+    };
+    // Sixteen blocks of 64 KiB are read and written; the floor, with one of 256 KiB, takes four.
+    assert!((32..64).contains(&calls("buffered,block=64K")), "{}", calls("buffered,block=64K"));
+    assert!((8..16).contains(&calls("floor-read-write")), "{}", calls("floor-read-write"));
+}

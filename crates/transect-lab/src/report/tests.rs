@@ -63,6 +63,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             expected: work,
             inventory: Inventory::default(),
             digests: None,
+            phase: None,
         }],
         passes: vec![State::Warm],
         rounds,

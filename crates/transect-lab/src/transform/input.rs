@@ -14,7 +14,7 @@ use transect_transform::step::{Step, Stop};
 use super::rules::Kind;
 
 /// The pattern of the article's tool: 96 bytes that can be printed, but for the last.
-const PATTERN: std::ops::Range<u8> = 32..128;
+pub(super) const PATTERN: std::ops::Range<u8> = 32..128;
 
 /// How much is made at once.
 const PIECE: usize = 96 << 13;
@@ -64,7 +64,8 @@ fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
+/// Returns the digest of pieces, one after the other.
+pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     let mut chain = blake3(&[]);
     let mut nothing = |_: &[u8]| Ok::<(), Stop>(());
     let mut gathered = Vec::new();

@@ -2,19 +2,21 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use transect_sys::residency::{self, Residency};
+use transect_sys::residency;
 
 use super::input::digest_of;
+use super::many::{self, Phase};
 use super::method::{How, Method};
 use super::pass::FLOOR_BLOCK;
 use super::rules::Rules;
 use super::scratch::Scratch;
 use super::variant::Variant;
+use crate::accesses::Accesses;
 use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::record::{Cell, Header, Instead, Outcome, Place};
 use crate::session::{Error, Launcher, Measure};
@@ -70,7 +72,16 @@ impl<'m> Passes<'m> {
     }
 
     /// Returns what makes a process of a cell.
-    fn command(&self, cell: &Cell, rules: Rules, input: &Path) -> Result<Command, Failure> {
+    fn command(&self, cell: &Cell, rules: Rules, place: &Place) -> Result<Command, Failure> {
+        if let Some(phase) = place.phase {
+            let mut command = Command::new(&self.launcher.program);
+            command.args(["lab", "pass", "--sync", rules.sync.as_str()]);
+            command.args(["--phase", phase.as_str()]);
+            command.args(["--files", &place.expected.files.to_string(), &cell.method]);
+            command.arg(self.scratch.inputs()).arg(self.scratch.outputs());
+            return Ok(command);
+        }
+        let input = &self.scratch.input(place.expected.bytes);
         let variant: Variant = cell.method.parse().map_err(|_| Failure::unknown())?;
         let method = self.methods.iter().find(|known| known.name == variant.method);
         let output = self.scratch.output();
@@ -104,10 +115,36 @@ impl<'m> Passes<'m> {
         &self,
         cell: &Cell,
         header: &Header,
-        input: &Path,
+        place: &Place,
     ) -> Result<(Vec<RunLine>, Usage), Failure> {
         let rules = header.transform.expect("BUG: a session of transforms has rules");
-        launch(self.command(cell, rules, input)?, 1, Duration::from_secs(header.limit))
+        launch(self.command(cell, rules, place)?, 1, Duration::from_secs(header.limit))
+    }
+
+    /// Counts the system calls of a cell for each of its files, in a run of its own. What it does to
+    /// start is counted with nothing to do, and taken off.
+    ///
+    /// # Errors
+    /// What `strace` said, or the system.
+    pub fn accesses(&self, header: &Header, place: usize, cell: &Cell) -> Result<Accesses, String> {
+        let place = &header.places[place];
+        let files = if place.phase.is_some() { 0 } else { 1 };
+        let nothing = Work { files, directories: 0, bytes: 0, errors: 0 };
+        let nothing = Place { expected: nothing, ..place.clone() };
+        let empty = self.scratch.input(0);
+        if !empty.exists() {
+            super::create(&empty, 0).map_err(|error| transect::reason(&error))?;
+        }
+        let of = |place: &Place| {
+            self.clear().and_then(|()| self.prepare(place)).map_err(|error| error.to_string())?;
+            let rules = header.transform.expect("BUG: a session of transforms has rules");
+            let command =
+                self.command(cell, rules, place).map_err(|failure| failure.to_string())?;
+            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(header.limit))
+        };
+        let start = of(&nothing)?;
+        let accesses = of(place)?.without(start);
+        Ok(Accesses { entries: place.expected.files, ..accesses })
     }
 
     /// Removes outputs, and waits until nothing is on its way to devices.
@@ -126,36 +163,73 @@ impl<'m> Passes<'m> {
         place: &Place,
         state: State,
     ) -> Result<Outcome, Error> {
-        let input = self.scratch.input(place.expected.bytes);
         let not_made = |error| Error::State(state, error);
-        make(state, &input).map_err(not_made)?;
+        let read = self.read_in(place);
         self.clear()?;
-        let primed = match self.run(cell, header, &input) {
+        self.prepare(place)?;
+        make(state, &read).map_err(not_made)?;
+        let primed = match self.run(cell, header, place) {
             Ok((_, primed)) => primed,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
         // At once: memory that is free for seconds may be given back to a host.
         self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
-        make(state, &input).map_err(not_made)?;
-        let resident = look(state, &input).map_err(not_made)?.map(|it| it.resident);
+        self.prepare(place)?;
+        make(state, &read).map_err(not_made)?;
+        let resident = look(state, &read).map_err(not_made)?;
         let bytes = place.expected.bytes;
         if resident.and_then(|it| state.is_proved_by_residency(it, bytes)) == Some(false) {
             let resident = resident.unwrap_or_default();
             return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
         }
         let probe = Probe::begin();
-        let ran = self.run(cell, header, &input);
+        let ran = self.run(cell, header, place);
         let read_kib = probe.end();
         let (runs, usage) = match ran {
             Ok(ran) => ran,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
-        let (written, unwritten) = left_by(&self.scratch.output());
+        let (written, unwritten) = left_by(&self.made_in(place));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, header, place, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
             None => Outcome::Right { runs, usage, read_kib, passed: Some(passed) },
         })
+    }
+
+    /// Makes what a run finds, beside its inputs.
+    fn prepare(&self, place: &Place) -> Result<(), Error> {
+        let Some(phase) = place.phase else { return Ok(()) };
+        let outputs = self.scratch.outputs();
+        many::prepare(&outputs, place.expected.files as usize, phase)
+            .map_err(|error| Error::Scratch(outputs, error))
+    }
+
+    /// Returns the files that a run reads.
+    fn read_in(&self, place: &Place) -> Vec<PathBuf> {
+        match place.phase {
+            None => vec![self.scratch.input(place.expected.bytes)],
+            Some(Phase::Create) => many::paths(&self.scratch.inputs(), place.expected.files),
+            Some(_) => self.made_in(place),
+        }
+    }
+
+    /// Returns the files that a run makes.
+    fn made_in(&self, place: &Place) -> Vec<PathBuf> {
+        match place.phase {
+            None => vec![self.scratch.output()],
+            Some(_) => many::paths(&self.scratch.outputs(), place.expected.files),
+        }
+    }
+
+    /// Returns what is wrong with many files, if anything is.
+    fn disproof_of_many(&self, place: &Place) -> Option<String> {
+        let digests = place.digests.as_ref().expect("BUG: the place of a transform has digests");
+        match many::digest_of_all(&self.scratch.outputs()) {
+            Ok(found) if found == digests.output => None,
+            Ok(found) => Some(format!("files with the digest {found}, not {}", digests.output)),
+            Err(error) => Some(format!("files that cannot be read: {}", transect::reason(&error))),
+        }
     }
 
     /// Returns what is wrong with what a run made, if anything is.
@@ -167,9 +241,11 @@ impl<'m> Passes<'m> {
         runs: &[RunLine],
         passed: &Passed,
     ) -> Option<String> {
-        let expected = Work { files: 1, directories: 0, bytes: passed.bytes, errors: 0 };
-        if let Some(line) = runs.iter().find(|line| line.work != expected) {
+        if let Some(line) = runs.iter().find(|line| line.work != place.expected) {
             return Some(format!("{} read", line.work));
+        }
+        if place.phase.is_some() {
+            return self.disproof_of_many(place);
         }
         let variant: Variant = cell.method.parse().ok()?;
         let method = self.methods.iter().find(|known| known.name == variant.method)?;
@@ -226,38 +302,45 @@ impl Measure for Passes<'_> {
     }
 }
 
-/// Makes a state of a file, not of the whole machine: that takes no privilege.
-fn make(state: State, input: &Path) -> io::Result<()> {
-    match state {
+/// Makes a state of some files, not of the whole machine: that takes no privilege.
+fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
+    files.iter().try_for_each(|path| match state {
         State::AsIs => Ok(()),
-        State::Cold => residency::drop_pages(&residency::open(input)?),
+        State::Cold => residency::drop_pages(&residency::open(path)?),
         State::Warm => {
-            let there = residency::residency(&residency::open(input)?)?;
+            let there = residency::residency(&residency::open(path)?)?;
             if there.resident < there.bytes {
-                io::copy(&mut File::open(input)?, &mut io::sink())?;
+                io::copy(&mut File::open(path)?, &mut io::sink())?;
             }
             Ok(())
         }
-    }
+    })
 }
 
-/// Returns how much of a file is in memory, if that matters.
-fn look(state: State, input: &Path) -> io::Result<Option<Residency>> {
-    match state {
-        State::AsIs => Ok(None),
-        State::Cold | State::Warm => residency::residency(&residency::open(input)?).map(Some),
+/// Returns how much of some files is in memory, in bytes, if that matters.
+fn look(state: State, files: &[PathBuf]) -> io::Result<Option<u64>> {
+    if state == State::AsIs {
+        return Ok(None);
     }
+    let resident = |path: &PathBuf| Ok(residency::residency(&residency::open(path)?)?.resident);
+    files.iter().map(resident).sum::<io::Result<u64>>().map(Some)
 }
 
-/// Returns the length of an output, and how much of it is not on the device; nothing if there is no
-/// output, or the system does not tell.
-fn left_by(output: &Path) -> (Option<u64>, Option<u64>) {
-    let Ok(file) = residency::open(output) else { return (None, None) };
-    let length = transect_sys::file::attributes_of(&file).ok().and_then(|it| it.size());
-    let unwritten = residency::residency(&file)
-        .ok()
-        .and_then(|there| Some(there.dirty?.saturating_add(there.writeback?)));
-    (length, unwritten)
+/// Returns the length of all outputs that are there, and how much of them is not on the device;
+/// nothing if there are none, or the system does not tell.
+fn left_by(outputs: &[PathBuf]) -> (Option<u64>, Option<u64>) {
+    let mut left = (None, None);
+    for file in outputs.iter().filter_map(|path| residency::open(path).ok()) {
+        let add = |sum: &mut Option<u64>, bytes: Option<u64>| {
+            *sum = bytes.map(|bytes| sum.unwrap_or_default().saturating_add(bytes));
+        };
+        let length = transect_sys::file::attributes_of(&file).ok().and_then(|it| it.size());
+        let there = residency::residency(&file).ok();
+        let unwritten = there.and_then(|it| Some(it.dirty?.saturating_add(it.writeback?)));
+        add(&mut left.0, length);
+        add(&mut left.1, unwritten);
+    }
+    left
 }
 
 /// Waits until nothing is on its way to devices, or for a while.

@@ -14,6 +14,7 @@
 
 mod floor;
 mod input;
+mod many;
 mod measure;
 mod method;
 mod needs;
@@ -25,6 +26,8 @@ mod variant;
 
 pub use floor::Floor;
 pub use input::{Digests, create};
+pub use many::{Phase, Way, create_many, run_many};
+pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
 pub use measure::{Passed, Passes};
 pub use method::{How, Method, cells};
 pub use needs::Needs;

@@ -20,6 +20,8 @@ pub struct Preset {
     pub states: &'static [State],
     /// Rounds.
     pub rounds: usize,
+    /// Many small files, in all the phases of their lives, in place of a large one.
+    pub files: Option<usize>,
     /// Whether system calls are counted afterwards, in runs of their own.
     pub calls: bool,
     /// The methods; nothing for all of them.
@@ -40,6 +42,7 @@ pub const PRESETS: &[Preset] = &[
         states: &[State::Warm, State::Cold],
         // With fewer rounds than that nothing can be decided among twenty cells.
         rounds: 10,
+        files: None,
         calls: false,
         methods: &[],
     },
@@ -51,6 +54,7 @@ pub const PRESETS: &[Preset] = &[
         blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
         states: &[State::Warm, State::Cold],
         rounds: 12,
+        files: None,
         calls: true,
         methods: &[],
     },
@@ -62,8 +66,21 @@ pub const PRESETS: &[Preset] = &[
         blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
         states: &[State::Cold],
         rounds: 5,
+        files: None,
         calls: false,
         methods: &["c-stdio", "cpp-iostream", "buffered", "mapped", "c-mmap"],
+    },
+    Preset {
+        name: "many-files",
+        about: "1,000 files of 14 KiB: created, read, rewritten unchanged and changed, removed; ten rounds",
+        contract: None,
+        sizes: &[],
+        blocks: &[],
+        states: &[State::Warm],
+        rounds: 10,
+        files: Some(1000),
+        calls: false,
+        methods: &[],
     },
 ];
 

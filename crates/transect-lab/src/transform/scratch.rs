@@ -46,14 +46,29 @@ impl Scratch {
         }
     }
 
+    /// Returns the folder itself.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns where an input of so many bytes is.
     pub fn input(&self, size: u64) -> PathBuf {
         self.folder.join(format!("input-{size}"))
     }
 
-    /// Returns where outputs go.
+    /// Returns where the inputs of many files are.
+    pub fn inputs(&self) -> PathBuf {
+        self.folder.join("inputs")
+    }
+
+    /// Returns where the outputs of many files go, and nothing else.
+    pub fn outputs(&self) -> PathBuf {
+        self.folder.join("out")
+    }
+
+    /// Returns where an output goes.
     pub fn output(&self) -> PathBuf {
-        self.folder.join("out").join("output")
+        self.outputs().join("output")
     }
 
     /// Removes outputs, and what was left of them.
@@ -61,7 +76,7 @@ impl Scratch {
     /// # Errors
     /// Whatever the system says.
     pub fn clear(&self) -> io::Result<()> {
-        let out = self.folder.join("out");
+        let out = self.outputs();
         std::fs::remove_dir_all(&out)?;
         std::fs::create_dir(out)
     }

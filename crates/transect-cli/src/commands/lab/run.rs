@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use transect::Cancel;
-use transect_lab::accesses;
+use transect_lab::accesses::{self, Accesses};
 use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Outcome, Sample};
-use transect_lab::session::{Launcher, Measure, Session};
+use transect_lab::session::{self, Launcher, Measure, OfEach, Session};
 use transect_lab::walks::Walks;
 
 use super::{begin, methods, report};
@@ -116,22 +116,19 @@ fn look_at_calls(
     });
     drop(status);
     timed.map_err(lab)?;
-    count(session, methods, launcher, cancel)
+    count(|progress| session.count(methods, launcher, cancel, progress))
 }
 
 /// Counts the system calls of every method.
-fn count(
-    session: &mut Session,
-    methods: &[Method],
-    launcher: &Launcher,
-    cancel: &Cancel,
+pub(super) fn count(
+    run: impl FnOnce(&mut OfEach<'_, Accesses>) -> Result<(), session::Error>,
 ) -> Result<(), Fatal> {
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
     let mut status = StatusLine::on_a_terminal();
-    let counted = session.count(methods, launcher, cancel, &mut |cell, counted, left| {
+    let counted = run(&mut |cell, counted, left| {
         if let Err(reason) = counted {
             output::complain(&format!("{cell}: cannot count its calls: {reason}"));
         }

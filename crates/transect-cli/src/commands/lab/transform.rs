@@ -8,18 +8,19 @@ use globset::GlobMatcher;
 use transect::Cancel;
 use transect_lab::environment::{Environment, FileSystem};
 use transect_lab::peer::Inventory;
-use transect_lab::record::{Header, Place, SCHEMA};
+use transect_lab::record::{Cell, Header, Place, SCHEMA};
 use transect_lab::session::Session;
 use transect_lab::size;
 use transect_lab::state::State;
 use transect_lab::transform::{
-    self, BASE, Digests, Floor, How, Kind, Method, Needs, Passes, Rules, Scratch, Variant,
+    self, BASE, Digests, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch, Variant,
 };
 use transect_lab::work::Work;
 
-use super::run::{lab, launcher, measure};
-use super::{begin, contenders, report};
-use crate::args::LabTransformArgs;
+use super::begin::{file_of, named, seed};
+use super::run::{count, lab, launcher, measure};
+use super::{contenders, report};
+use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::{End, Fatal};
 use crate::folders;
 use crate::interrupt::cancel_on_signal;
@@ -40,7 +41,15 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
         How::Engine(_) | How::Floor(_) => None,
     });
     let launcher = launcher(contenders, &cancel)?;
-    measure(&mut session, &mut Passes::new(&methods, &launcher, &scratch), &cancel)?;
+    let mut passes = Passes::new(&methods, &launcher, &scratch);
+    measure(&mut session, &mut passes, &cancel)?;
+    if args.preset.calls && !args.no_calls {
+        count(|progress| {
+            session.count_each(&cancel, progress, &mut |header, place, cell| {
+                passes.accesses(header, place, cell)
+            })
+        })?;
+    }
     drop(scratch);
     report::show(session.recorded(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
@@ -69,7 +78,7 @@ fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
     }
     let header = header(args, folder)?;
     check(&header, folder)?;
-    let file = args.output.clone().unwrap_or_else(|| begin::file_of(&header));
+    let file = args.output.clone().unwrap_or_else(|| file_of(&header));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(header, &file).map_err(lab)
 }
@@ -99,12 +108,50 @@ fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
 
 /// Returns the first line of a session.
 fn header(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
+    match args.preset.files {
+        Some(files) => header_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
+        None if args.files.is_some() => {
+            Err(Fatal::Lab("--files is for --preset many-files".to_owned()))
+        }
+        None => header_of_one(args, folder),
+    }
+}
+
+/// Returns that of a session of many small files, in which each phase is a place.
+fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Header, Fatal> {
+    let of_one = [
+        ("--sizes", args.sizes.is_empty()),
+        ("--blocks", args.blocks.is_empty()),
+        ("--methods", args.methods.is_empty()),
+        ("--seq", !args.seq),
+        ("--kind", args.kind == LabKind::Copy),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
+        return Err(Fatal::Lab(format!("--preset many-files takes no {option}")));
+    }
+    let rules = Rules { kind: Kind::Case, sync: args.sync.into() };
+    let place = |&phase: &Phase| Place {
+        name: phase.as_str().to_owned(),
+        root: folder.to_owned(),
+        file_system: FileSystem::of(folder),
+        expected: transform::work_of_many(files),
+        inventory: Inventory::default(),
+        digests: Some(transform::digests_of_many(files, phase)),
+        phase: Some(phase),
+    };
+    let places = Phase::ALL.iter().map(place).collect();
+    let (cells, again) = transform::cells_of_many(rules.sync);
+    let base = cells[0].name.clone();
+    Ok(Header { base, floor: None, ..begin(args, rules, places, (cells, again)) })
+}
+
+/// Returns that of a session of large files, in which each size is a place.
+fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let methods = methods(args, rules.kind)?;
     let chosen = choose(args, &methods)?;
     let blocks = given(&args.blocks, args.preset.blocks);
-    let (cells, again) = transform::cells(&chosen, &blocks, args.seq);
-    let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
+    let cells = transform::cells(&chosen, &blocks, args.seq);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let place = |size: u64| Place {
         name: size::shortest(size as usize),
@@ -113,16 +160,29 @@ fn header(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
         expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
         inventory: Inventory::default(),
         digests: Some(Digests::expected(size, rules.kind)),
+        phase: None,
     };
-    Ok(Header {
+    let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
+    Ok(begin(args, rules, places, cells))
+}
+
+/// Returns what both kinds of sessions have in common.
+fn begin(
+    args: &LabTransformArgs,
+    rules: Rules,
+    places: Vec<Place>,
+    (cells, again): (Vec<Cell>, String),
+) -> Header {
+    let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
+    Header {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
         environment: Environment::capture(std::env::args().collect()),
-        places: given(&sizes, args.preset.sizes).into_iter().map(place).collect(),
+        places,
         passes: given(&states, args.preset.states),
         rounds: args.rounds.map_or(args.preset.rounds, usize::from),
         runs: 1,
-        seed: args.seed.unwrap_or_else(begin::seed),
+        seed: args.seed.unwrap_or_else(seed),
         limit: args.limit,
         cells,
         base: BASE.to_owned(),
@@ -130,7 +190,7 @@ fn header(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
         floor: Some(Floor::ReadWrite.as_str().to_owned()),
         parallel_floor: None,
         transform: Some(rules),
-    })
+    }
 }
 
 /// Returns what was asked for, once each, or what the preset says.
@@ -157,13 +217,13 @@ fn methods(args: &LabTransformArgs, kind: Kind) -> Result<Vec<Method>, Fatal> {
 fn choose<'m>(args: &LabTransformArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, Fatal> {
     let all = || methods.iter().map(|method| (&*method.name, method.why_not.as_deref()));
     let globs: Vec<GlobMatcher> =
-        args.methods.iter().map(|text| begin::named(text, all())).collect::<Result<_, _>>()?;
+        args.methods.iter().map(|text| named(text, all())).collect::<Result<_, _>>()?;
     let chosen = methods.iter().filter(|method| method.why_not.is_none()).filter(|method| {
-        let named = match globs.as_slice() {
+        let wanted = match globs.as_slice() {
             [] => args.preset.holds(method),
             globs => globs.iter().any(|glob| glob.is_match(&method.name)),
         };
-        named || method.name == BASE || matches!(method.how, How::Floor(_))
+        wanted || method.name == BASE || matches!(method.how, How::Floor(_))
     });
     Ok(chosen.collect())
 }
@@ -182,6 +242,10 @@ fn rules(header: &Header) -> Rules {
 
 /// Makes the inputs, unless somebody interrupts.
 fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
+    if header.places.iter().any(|place| place.phase.is_some()) {
+        let (inputs, files) = (scratch.inputs(), header.places[0].expected.files as usize);
+        return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
+    }
     let mut status = StatusLine::on_a_terminal();
     for place in &header.places {
         if cancel.is_cancelled() {
