@@ -71,6 +71,7 @@ fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
         shown.contains("1048576 bytes; copy; what is written may be in memory only"),
         "{shown}"
     );
+    assert!(shown.contains("\n1M in "), "{shown}");
     assert!(shown.contains("1. input warm, proved"), "{shown}");
     assert!(shown.contains("cold, proved") && !shown.contains("not proved"), "{shown}");
     assert_eq!(left_over(&env), [""; 0]);
@@ -131,6 +132,8 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
     assert!(markdown.contains("## 1M: input warm"), "{markdown}");
     assert!(markdown.contains("1048576 bytes; case"), "{markdown}");
     assert!(form("--json").contains("floor-step"));
+    let page = env.transect(["lab", "report", "--html", "-", "session.jsonl"]).exits(0);
+    assert!(page.stdout_text().contains("input warm"), "the page is about files, too");
 
     let compare = ["lab", "compare", "session.jsonl", "session.jsonl", "--check", "--json"];
     let compared = env.transect(compare).exits(0).json();

@@ -190,6 +190,7 @@ impl<'m> Passes<'m> {
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
         let (written, unwritten) = left_by(&self.made_in(place));
+        let unwritten = unwritten.filter(|_| place.phase.is_none_or(Phase::writes));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, header, place, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },

@@ -1,7 +1,7 @@
 //! The folder that a session writes to, and nowhere else.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How its name begins, for whoever finds one.
@@ -27,20 +27,12 @@ impl Scratch {
         let parent = parent.canonicalize()?;
         remove_abandoned(&parent);
         let process = std::process::id();
-        // Under its name only when it is locked: nobody takes it for abandoned.
-        let new = parent.join(format!("new-{PREFIX}{process}"));
         let folder = parent.join(format!("{PREFIX}{process}"));
-        std::fs::create_dir(&new)?;
-        let lock = File::create_new(new.join(LOCK)).and_then(|lock| {
-            lock.try_lock()?;
-            std::fs::create_dir(new.join("out"))?;
-            std::fs::rename(&new, &folder)?;
-            Ok(lock)
-        });
-        match lock {
+        std::fs::create_dir(&folder)?;
+        match begin(&folder) {
             Ok(lock) => Ok(Self { folder, _lock: lock }),
             Err(error) => {
-                let _ = std::fs::remove_dir_all(&new);
+                let _ = std::fs::remove_dir_all(&folder);
                 Err(error)
             }
         }
@@ -89,13 +81,32 @@ impl Drop for Scratch {
     }
 }
 
+/// Makes a folder one that is held. Nobody takes it for abandoned before that: the lock is empty.
+fn begin(folder: &Path) -> io::Result<File> {
+    let mut lock = File::create_new(folder.join(LOCK))?;
+    lock.try_lock()?;
+    lock.write_all(b"held")?;
+    std::fs::create_dir(folder.join("out"))?;
+    Ok(lock)
+}
+
+/// Returns whether a folder was held, and is not any more.
+fn is_abandoned(folder: &Path) -> bool {
+    let mut held = String::new();
+    let lock = File::open(folder.join(LOCK)).and_then(|mut lock| {
+        lock.read_to_string(&mut held)?;
+        Ok(lock)
+    });
+    lock.is_ok_and(|lock| !held.is_empty() && lock.try_lock().is_ok())
+}
+
 /// Removes the folders that nobody holds any more. One that cannot be removed does no harm here.
 #[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
 fn remove_abandoned(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let folder = entry.path();
         let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        if is_ours && File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok()) {
+        if is_ours && is_abandoned(&folder) {
             let _ = std::fs::remove_dir_all(folder);
         }
     }
@@ -113,10 +124,13 @@ mod tests {
         let other = temp.join("transect-lab");
         for folder in [&abandoned, &other] {
             std::fs::create_dir(folder).unwrap();
-            std::fs::write(folder.join(LOCK), "").unwrap();
+            std::fs::write(folder.join(LOCK), "held").unwrap();
         }
+        let new = temp.join(format!("{PREFIX}2"));
+        std::fs::create_dir(&new).unwrap();
+        std::fs::write(new.join(LOCK), "").unwrap();
         let scratch = Scratch::new(temp.path()).unwrap();
-        assert!(!abandoned.exists() && other.exists());
+        assert!(!abandoned.exists() && other.exists() && new.exists());
         std::fs::write(scratch.output(), "x").unwrap();
         scratch.clear().unwrap();
         assert!(!scratch.output().exists());

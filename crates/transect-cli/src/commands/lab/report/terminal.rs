@@ -358,10 +358,18 @@ impl Screen<'_> {
         };
         let passes = header.passes.len();
         let pass = if passes > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
-        writeln!(self.out, "\n{BOLD}{root}{BOLD:#}: {}", header.work_in(place))?;
+        // A tree is its path; a file is made for the session, and only its folder is anybody's.
+        let title = match header.transform {
+            None => format!("{BOLD}{root}{BOLD:#}"),
+            Some(_) => format!("{BOLD}{}{BOLD:#} in {root}", name(&place.name)),
+        };
+        writeln!(self.out, "\n{title}: {}", header.work_in(place))?;
         let file_system = place.file_system.name.as_deref().unwrap_or("unknown file system");
+        let read_ahead = place.file_system.read_ahead.filter(|_| header.transform.is_some());
+        let read_ahead =
+            read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = header.state_of(ranking.pass);
-        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}"))?;
+        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}"))?;
         writeln!(self.out)
     }
 
