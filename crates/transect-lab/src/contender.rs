@@ -1,4 +1,4 @@
-//! Contenders: rival ways of walking a tree, in their own languages (`contenders/README.md`).
+//! Contenders: rival ways of doing the work, in their own languages (`contenders/README.md`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,9 @@ pub struct Contender {
     pub language: String,
     /// What it is, in one line.
     pub about: String,
+    /// What it does.
+    #[serde(default)]
+    pub task: Task,
     /// Programs that it takes to build and run it.
     #[serde(default)]
     pub needs: Vec<String>,
@@ -29,7 +32,7 @@ pub struct Contender {
     /// The steps that build it; `{out}` is the folder to build into.
     #[serde(default)]
     build: Vec<Vec<String>>,
-    /// What runs it; `{out}`, `{method}`, `{root}` and `{runs}` are replaced.
+    /// What runs it; `{out}`, `{method}` and what its task has beyond that are replaced.
     run: Vec<String>,
     /// Its methods.
     #[serde(rename = "method")]
@@ -40,6 +43,18 @@ pub struct Contender {
     /// Where its sources are.
     #[serde(skip)]
     folder: PathBuf,
+}
+
+/// What a contender does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// It walks a tree: `{root}`, so many times: `{runs}`.
+    #[default]
+    Enumerate,
+    /// It makes an output of an input, once: `{input}`, `{output}`, `{block}`, `{kind}`, `{sync}`,
+    /// `{hint}`.
+    Transform,
 }
 
 /// A method of a contender.
@@ -53,17 +68,33 @@ pub struct Described {
     pub contract: Vec<String>,
     /// What it does, in one line.
     pub about: String,
-    /// It walks on several threads: it is measured against the floor that does.
+    /// It works on several threads. A walk is measured against the floor that does.
     #[serde(default)]
     pub parallel: bool,
     /// It takes part in a quick session, too; not where it is much slower than its language's others,
     /// or another form of one of them.
     #[serde(default = "yes")]
     pub quick: bool,
+    /// What it can do with the bytes of a file.
+    #[serde(default = "copy")]
+    pub kinds: Vec<String>,
+    /// It can be told how much of a file to read and write at once.
+    #[serde(default = "yes")]
+    pub block: bool,
+    /// It can tell the system that a file is read from its beginning to its end.
+    #[serde(default)]
+    pub hint: bool,
+    /// The floors of file transforms that it cannot be below all at once.
+    #[serde(default)]
+    pub floors: Vec<String>,
 }
 
 fn yes() -> bool {
     true
+}
+
+fn copy() -> Vec<String> {
+    vec!["copy".to_owned()]
 }
 
 impl Contender {
@@ -134,11 +165,21 @@ impl Contender {
         }
     }
 
-    /// Returns what makes a process of one of its methods.
+    /// Returns what makes a process of one of its methods that walk.
     pub fn command(&self, out: &Path, method: &str, root: &Path, runs: usize) -> Command {
         let runs = runs.to_string();
-        let values: [(&str, &Path); 4] =
-            [("out", out), ("method", method.as_ref()), ("root", root), ("runs", runs.as_ref())];
+        self.command_with(out, method, &[("root", root), ("runs", runs.as_ref())])
+    }
+
+    /// Returns what makes a process of one of its methods, with the values of its task.
+    pub(crate) fn command_with(
+        &self,
+        out: &Path,
+        method: &str,
+        values: &[(&str, &Path)],
+    ) -> Command {
+        let common: [(&str, &Path); 2] = [("out", out), ("method", method.as_ref())];
+        let values: Vec<(&str, &Path)> = common.iter().chain(values).copied().collect();
         let mut words = self.run.iter().map(|word| replace(word, &values));
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).current_dir(&self.folder);

@@ -35,6 +35,9 @@ pub struct FileSystem {
     pub name: Option<String>,
     /// Its mount options.
     pub options: Option<String>,
+    /// How many bytes the system reads ahead of who reads in order; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<u64>,
 }
 
 impl FileSystem {
@@ -86,7 +89,20 @@ fn mount(root: &Path) -> FileSystem {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mount = transect_sys::linux::mount_of(&root);
     let (name, options) = mount.map(|mount| (mount.file_system, mount.options)).unzip();
-    FileSystem { name, options }
+    FileSystem { name, options, read_ahead: read_ahead(&root) }
+}
+
+/// Returns what the device below a folder reads ahead. A part of a device has what the whole has.
+#[cfg(target_os = "linux")]
+fn read_ahead(root: &Path) -> Option<u64> {
+    let device = transect_sys::file::attributes_at(root).ok()?.device()?;
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let device = Path::new("/sys/dev/block").join(format!("{major}:{minor}"));
+    let queues = [device.join("queue"), device.join("../queue")];
+    let told = |queue: &std::path::PathBuf| {
+        std::fs::read_to_string(queue.join("read_ahead_kb")).ok()?.trim().parse::<u64>().ok()
+    };
+    Some(queues.iter().find_map(told)? * 1024)
 }
 
 #[cfg(not(target_os = "linux"))]

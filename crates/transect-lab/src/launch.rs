@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use wait4::{ResUse, Wait4};
 
+use crate::account::Account;
 use crate::timed::CallTimes;
 use crate::work::Work;
 
@@ -30,7 +31,7 @@ pub struct RunLine {
 }
 
 /// What a process used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// From its start to its end, in nanoseconds.
     pub wall_ns: u64,
@@ -42,6 +43,9 @@ pub struct Usage {
     /// (`getrusage(2)`: what is measured begins before the program does). 0 where the system does not
     /// tell: Windows.
     pub peak_memory: u64,
+    /// What else the system kept account of: on Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
 }
 
 /// What went wrong with a process.
@@ -85,6 +89,18 @@ pub enum Failure {
         /// Lines printed.
         printed: usize,
     },
+}
+
+impl Failure {
+    /// Returns that of a cell whose method is not there.
+    pub(crate) fn unknown() -> Self {
+        Self::NotStarted { reason: "no such method here any more".to_owned() }
+    }
+
+    /// Returns that of a method whose contender could not be built.
+    pub(crate) fn not_built() -> Self {
+        Self::NotStarted { reason: "it was not built".to_owned() }
+    }
 }
 
 impl std::fmt::Display for Failure {
@@ -165,10 +181,11 @@ fn run<T: Send + 'static>(
 
     let (send, ended) = channel();
     let waiting = std::thread::spawn(move || {
+        let account = Account::at_the_end_of(group);
         let ended = child.wait4();
         // Nobody waits any more if it hung.
         let _ = send.send(());
-        ended
+        (ended, account)
     });
     let reading = std::thread::spawn(move || read(stdout));
     let said = std::thread::spawn(move || tail(stderr));
@@ -179,7 +196,8 @@ fn run<T: Send + 'static>(
         kill_group(group);
     }
     let wall = start.elapsed();
-    let resources = waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let (resources, account) =
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if hung {
@@ -194,6 +212,7 @@ fn run<T: Send + 'static>(
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: rusage.maxrss,
+        account,
     };
     Ok((read, usage))
 }

@@ -13,6 +13,7 @@
 //! * Samples are written before the next one is taken: a session that was stopped goes on.
 
 pub mod accesses;
+pub mod account;
 pub mod builtin;
 pub mod compare;
 pub mod contender;
@@ -36,7 +37,9 @@ pub mod size;
 pub mod state;
 pub mod statistics;
 pub mod timed;
+pub mod transform;
 pub mod tune;
 pub mod variant;
+pub mod walks;
 pub mod whole;
 pub mod work;

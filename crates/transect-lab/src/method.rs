@@ -4,7 +4,7 @@ use std::path::Path;
 
 use transect::{Order, ReaderName};
 
-use crate::contender::Contender;
+use crate::contender::{Contender, Task};
 use crate::peer::{PEERS, Peer};
 use crate::variant::Variant;
 
@@ -85,7 +85,9 @@ impl Method {
             .map(|variant| Self::variant(&variant))
             .collect();
         let (contenders, mut wrong) = contenders.map(Contender::all).unwrap_or_default();
-        for contender in contenders.iter().filter(|c| test_doubles || !c.test_double) {
+        let walk = |contender: &&Contender| contender.task == Task::Enumerate;
+        let wanted = |contender: &&Contender| test_doubles || !contender.test_double;
+        for contender in contenders.iter().filter(walk).filter(wanted) {
             let why_not = contender.why_not();
             methods.extend(contender.methods.iter().map(|method| Self {
                 name: method.name.clone(),

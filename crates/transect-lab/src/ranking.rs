@@ -62,6 +62,17 @@ pub struct Row {
     /// The most memory that its process held, in bytes: the median; nothing where the system does
     /// not tell.
     pub peak_memory: Option<f64>,
+    /// Pages that its process touched first, or that had to come from a device: the median.
+    pub faults: Option<f64>,
+    /// How often its first thread waited, or was made to: the median.
+    pub switches: Option<f64>,
+    /// What of its output was not on the device at its end, in bytes: the median. A method that
+    /// leaves less behind did more.
+    pub unwritten: Option<f64>,
+    /// The processor time of the run before the measured one, which does not count, over that of
+    /// the measured one: the median. Far more than 1 says that memory that nobody had used for a
+    /// while is dear here.
+    pub fresh: Option<f64>,
     /// How much faster than the slowest, by medians.
     pub against_the_slowest: f64,
     /// Against the floor on as many threads as it uses: one, or several.
@@ -97,6 +108,10 @@ struct Value {
     user: f64,
     system: f64,
     memory: f64,
+    faults: Option<f64>,
+    switches: Option<f64>,
+    unwritten: Option<f64>,
+    fresh: Option<f64>,
 }
 
 /// The values of a cell by round.
@@ -134,15 +149,21 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     for cell in &header.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
-        let floor = if cell.parallel { &header.parallel_floor } else { &header.floor };
+        let parallel = cell.parallel && header.parallel_floor.is_some();
+        let floor = if parallel { &header.parallel_floor } else { &header.floor };
         row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
-        let floors = [&header.floor, floor].into_iter().flatten();
+        let floors: Vec<&String> = match &cell.floors {
+            Some(floors) => floors.iter().collect(),
+            None => [&header.floor, floor].into_iter().flatten().collect(),
+        };
+        let floors = floors.into_iter();
         let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
         row.below_the_floor = header.passes[pass] != State::Cold
             && to_floors.peek().is_some()
             && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
         let is_base = cell.name == header.base || cell.name == header.again;
-        row.to_base = if is_base { None } else { against(&header.base, &cell.name) };
+        row.to_base =
+            if is_base || cell.is_floor() { None } else { against(&header.base, &cell.name) };
         let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
         let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
@@ -154,7 +175,7 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     let state = header.passes[pass];
     let proved =
         here.iter().filter(|sample| sample.pass == pass).all(|sample| match &sample.outcome {
-            Outcome::Right { read_kib, .. } => state.is_proved_by(*read_kib) == Some(true),
+            right @ Outcome::Right { .. } => right.is_proved(state) == Some(true),
             _ => true,
         });
     let name = header.places[place].name.clone();
@@ -180,6 +201,9 @@ impl Row {
     fn of(cell: &Cell, values: &Values) -> Option<Self> {
         let column = |of: fn(&Value) -> f64| values.values().map(of).collect::<Vec<_>>();
         let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
+        let told = |of: fn(&Value) -> Option<f64>| {
+            Summary::of(&values.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
+        };
         let samples = column(|value| value.time);
         let time = Summary::of(&samples)?;
         Some(Self {
@@ -192,6 +216,10 @@ impl Row {
             user_ns: median(|value| value.user),
             system_ns: median(|value| value.system),
             peak_memory: Some(median(|value| value.memory)).filter(|&bytes| bytes > 0.0),
+            faults: told(|value| value.faults),
+            switches: told(|value| value.switches),
+            unwritten: told(|value| value.unwritten),
+            fresh: told(|value| value.fresh),
             against_the_slowest: 1.0,
             to_floor: None,
             below_the_floor: false,
@@ -218,8 +246,8 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
             Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
             Outcome::Failed(failure) => return Err(failure.to_string()),
             _ if sample.pass != pass => {}
-            Outcome::Void { read_kib } => void = Some(*read_kib),
-            Outcome::Right { runs, usage, .. } => {
+            Outcome::Void { instead } => void = Some(*instead),
+            Outcome::Right { runs, usage, passed, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
                 let time = match times.as_slice() {
                     [only] => *only,
@@ -232,6 +260,13 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
                     user: usage.user_ns as f64,
                     system: usage.system_ns as f64,
                     memory: usage.peak_memory as f64,
+                    faults: usage.account.map(|it| (it.minor_faults + it.major_faults) as f64),
+                    switches: usage.account.map(|it| (it.waits + it.preemptions) as f64),
+                    unwritten: passed
+                        .as_ref()
+                        .and_then(|it| it.unwritten)
+                        .map(|bytes| bytes as f64),
+                    fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
                 };
                 values.insert(sample.round, value);
             }
@@ -239,7 +274,7 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
     }
     match void {
         _ if !values.is_empty() => Ok(values),
-        Some(kib) => Err(format!("could not prove its state: {kib} KiB were read from devices")),
+        Some(instead) => Err(format!("could not prove its state: {instead}")),
         None => Err("did not run yet".to_owned()),
     }
 }

@@ -16,6 +16,7 @@ use crate::launch::{Failure, RunLine, Usage};
 use crate::peer::Inventory;
 use crate::state::State;
 use crate::timed::CallTimes;
+use crate::transform::{Digests, FLOOR, Passed, Phase, Rules};
 use crate::work::Work;
 
 /// The schema of a session's first line.
@@ -52,6 +53,9 @@ pub struct Header {
     pub floor: Option<String>,
     /// The same on several threads: what methods on several threads are measured against.
     pub parallel_floor: Option<String>,
+    /// What is done with files, if files are passed over and no trees walked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Rules>,
 }
 
 /// A tree that is walked.
@@ -67,6 +71,12 @@ pub struct Place {
     pub expected: Work,
     /// The same in full: what the figures of peers are made of.
     pub inventory: Inventory,
+    /// What files have to hold, if files are passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digests: Option<Digests>,
+    /// What is done with many files, if it is not one that is passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
 }
 
 impl Place {
@@ -74,7 +84,8 @@ impl Place {
     pub fn look(name: String, root: PathBuf) -> Self {
         let inventory = Inventory::of(&root);
         let file_system = FileSystem::of(&root);
-        Self { name, root, file_system, expected: inventory.work(), inventory }
+        let expected = inventory.work();
+        Self { name, root, file_system, expected, inventory, digests: None, phase: None }
     }
 
     /// Returns how many entries it has, its root included.
@@ -96,8 +107,19 @@ pub struct Cell {
     pub language: String,
     /// How it is run.
     pub kind: String,
-    /// It walks on several threads.
+    /// It works on several threads.
     pub parallel: bool,
+    /// The floors that it cannot be below all at once, where they are not those of the session: a
+    /// method that maps its input copies nothing out of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floors: Option<Vec<String>>,
+}
+
+impl Cell {
+    /// Returns whether it does less than the work, to show what a part of it takes.
+    pub fn is_floor(&self) -> bool {
+        self.kind == FLOOR
+    }
 }
 
 /// What one process came to: a further line of the file.
@@ -128,6 +150,9 @@ pub enum Outcome {
         usage: Usage,
         /// KiB read from devices meanwhile, if the system tells.
         read_kib: Option<u64>,
+        /// What was looked at before and after it, if it passed over files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        passed: Option<Box<Passed>>,
     },
     /// It found something else: its time means nothing.
     Wrong {
@@ -136,11 +161,55 @@ pub enum Outcome {
     },
     /// It could not be shown to have been cold, or warm, several times over.
     Void {
-        /// KiB read from devices, the last time.
-        read_kib: u64,
+        /// What was found the last time.
+        #[serde(flatten)]
+        instead: Instead,
     },
     /// It failed.
     Failed(Failure),
+}
+
+/// What was found where a state was to be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Instead {
+    /// Devices were read, or not.
+    Read {
+        /// KiB read from devices.
+        read_kib: u64,
+    },
+    /// The input was in memory, or not all of it.
+    Resident {
+        /// What of it was in memory, in bytes.
+        resident: u64,
+        /// The whole, in bytes.
+        bytes: u64,
+    },
+}
+
+impl std::fmt::Display for Instead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Read { read_kib } => write!(f, "{read_kib} KiB were read from devices"),
+            Self::Resident { resident, bytes } => {
+                write!(f, "{resident} of {bytes} bytes of the input were in memory")
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns whether a run that was right proved its state; `None` if the system does not tell, or
+    /// there is nothing to prove.
+    pub fn is_proved(&self, state: State) -> Option<bool> {
+        match self {
+            Self::Right { passed: Some(passed), .. } => {
+                state.is_proved_by_residency(passed.resident?, passed.bytes)
+            }
+            Self::Right { read_kib, .. } => state.is_proved_by(*read_kib),
+            _ => None,
+        }
+    }
 }
 
 /// How often a method goes to the system: a further line of the file, one for each cell and place.
@@ -360,7 +429,34 @@ impl Header {
     /// Returns whether a cell is a method of its own: no floor, and not the base once more.
     pub fn is_method(&self, cell: &str) -> bool {
         let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
-        !others.contains(&Some(cell))
+        let is_floor = |known: &Cell| known.name == cell && known.is_floor();
+        !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
+    }
+
+    /// Returns what is done in a place, for people.
+    pub fn work_in(&self, place: &Place) -> String {
+        match self.transform {
+            None => place.expected.to_string(),
+            Some(rules) => {
+                let Work { files, bytes, .. } = place.expected;
+                let files = place.phase.map_or(String::new(), |_| format!("{files} files, "));
+                format!("{files}{bytes} bytes; {}", rules.about())
+            }
+        }
+    }
+
+    /// Returns the state before the runs of a pass, for people. A guest's host has caches of its own,
+    /// which nobody here can drop.
+    pub fn state_of(&self, pass: usize) -> String {
+        let state = self.passes[pass];
+        match self.transform {
+            None => format!("caches {}", state.word()),
+            Some(_) if state == State::Cold && self.environment.hypervisor => {
+                "input guest cold".to_owned()
+            }
+            Some(_) if state == State::AsIs => "input as it is".to_owned(),
+            Some(_) => format!("input {}", state.word()),
+        }
     }
 
     fn has_cell(&self, name: &str) -> bool {

@@ -9,24 +9,21 @@ use std::time::Duration;
 use transect::Cancel;
 
 use crate::accesses::Accesses;
-use crate::launch::{Failure, RunLine, Usage, launch};
+use crate::launch::{RunLine, launch};
 use crate::method::{Kind, Method};
-use crate::peer::{Aim, Inventory, Ran};
+use crate::peer::Inventory;
 use crate::portion::{Portion, portion};
 use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample, Timed};
-use crate::state::{Probe, State};
+use crate::state::State;
 use crate::statistics::SplitMix64;
 use crate::timed::CallTimes;
 use crate::work::Work;
-
-/// How often a run is repeated that could not prove its state.
-const VOID_RETRIES: usize = 3;
 
 /// The entries among which calls are counted, at most, if they can be divided so.
 const MOST_COUNTED: u64 = 8000;
 
 /// What is appended to the name of the method that runs twice.
-const AGAIN: &str = " (again)";
+pub(crate) const AGAIN: &str = " (again)";
 
 /// What can go wrong with a session as a whole.
 #[derive(Debug)]
@@ -71,6 +68,21 @@ impl From<record::Error> for Error {
     }
 }
 
+/// Runs a cell once.
+pub trait Measure {
+    /// Makes the state, runs a cell in a process of its own, and looks whether the state is proved.
+    ///
+    /// # Errors
+    /// The state cannot be made. What goes wrong in a method is an outcome.
+    fn measure(
+        &mut self,
+        header: &Header,
+        cell: &Cell,
+        place: usize,
+        pass: usize,
+    ) -> Result<Outcome, Error>;
+}
+
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
@@ -78,9 +90,6 @@ pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 #[derive(Debug)]
 pub struct Session {
     record: Record,
-    /// The peers whose claims were proved, and where. Not kept in the file: whoever goes on with a
-    /// session may have other versions of them.
-    proved: HashSet<(usize, &'static str)>,
 }
 
 /// What makes the processes of a session.
@@ -98,7 +107,7 @@ impl Session {
     /// # Errors
     /// The file is there already, or cannot be written.
     pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
-        Ok(Self { record: Record::create(header, file)?, proved: HashSet::new() })
+        Ok(Self { record: Record::create(header, file)? })
     }
 
     /// Goes on with a session, behind the last whole line of its file.
@@ -107,13 +116,16 @@ impl Session {
     /// The file cannot be read, or holds no session; a tree has changed.
     pub fn resume(file: &Path) -> Result<Self, Error> {
         let record = Record::open(file)?;
-        for Place { root, expected, inventory, .. } in &record.recorded.header.places {
+        let header = &record.recorded.header;
+        // What is passed over is made anew.
+        let trees = header.places.iter().filter(|_| header.transform.is_none());
+        for Place { root, expected, inventory, .. } in trees {
             let now = Inventory::of(root);
             if now != *inventory {
                 return Err(Error::Changed(root.clone(), *expected, now.work()));
             }
         }
-        Ok(Self { record, proved: HashSet::new() })
+        Ok(Self { record })
     }
 
     /// Returns what it holds so far.
@@ -161,8 +173,7 @@ impl Session {
     /// sample.
     pub fn run(
         &mut self,
-        methods: &[Method],
-        launcher: &Launcher,
+        measure: &mut dyn Measure,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
@@ -171,18 +182,19 @@ impl Session {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let Cell { name, method, .. } = self.recorded().header.cells[cell].clone();
-                let run = (round, place, pass, name.as_str());
-                if self.done().contains(&run) || self.out().contains(&(place, name.as_str())) {
+                let header = &self.recorded().header;
+                let cell = &header.cells[cell];
+                let run = (round, place, pass, cell.name.as_str());
+                if self.done().contains(&run) || self.out().contains(&(place, cell.name.as_str())) {
                     continue;
                 }
-                let method = methods.iter().find(|known| known.name == method);
-                let outcome = self.measure(method, launcher, place, pass)?;
+                let outcome = measure.measure(header, cell, place, pass)?;
+                let cell = cell.name.clone();
                 // A run that Ctrl-C ended says nothing of the method.
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let sample = Sample { round, place, pass, cell: name, outcome };
+                let sample = Sample { round, place, pass, cell, outcome };
                 self.record.add_sample(sample.clone())?;
                 progress(&sample, self.left());
             }
@@ -243,11 +255,9 @@ impl Session {
         let portions: Vec<Portion> = places
             .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
             .collect::<Result<_, _>>()?;
-        let uncounted = self.uncounted();
-        let cells = uncounted.len();
-        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+        self.count_each(cancel, progress, &mut |_, place, cell| {
             let method = methods.iter().find(|method| method.name == cell.method);
-            let Some(method) = method.filter(|_| !cancel.is_cancelled()) else { continue };
+            let method = method.ok_or("no such method here any more")?;
             let of = |root: &Path| {
                 let command = match method.kind {
                     Kind::Peer(peer) => peer.command(root),
@@ -256,9 +266,29 @@ impl Session {
                 Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
             };
             let portion = &portions[place];
-            let accesses = of(&scratch.join("root")).and_then(|start| {
-                Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
-            });
+            let start = of(&scratch.join("root"))?;
+            Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
+        })
+    }
+
+    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a place,
+    /// and tells `progress` of every cell. What cannot be counted is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn count_each(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Accesses>,
+        of: &mut dyn FnMut(&Header, usize, &Cell) -> Result<Accesses, String>,
+    ) -> Result<(), Error> {
+        let uncounted = self.uncounted();
+        let cells = uncounted.len();
+        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let accesses = of(&self.recorded().header, place, &cell);
             if let Ok(accesses) = accesses {
                 self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
             }
@@ -334,91 +364,6 @@ impl Session {
             })
             .collect()
     }
-
-    /// Runs a cell once, and proves its state.
-    fn measure(
-        &mut self,
-        method: Option<&Method>,
-        launcher: &Launcher,
-        place: usize,
-        pass: usize,
-    ) -> Result<Outcome, Error> {
-        let Some(method) = method else {
-            let reason = "no such method here any more".to_owned();
-            return Ok(Outcome::Failed(Failure::NotStarted { reason }));
-        };
-        if let Some(outcome) = self.disproof(method, place) {
-            return Ok(outcome);
-        }
-        let Header { places, passes, runs, limit, .. } = &self.recorded().header;
-        let (place, state) = (&places[place], passes[pass]);
-        let mut void = 0;
-        for _ in 0..VOID_RETRIES {
-            state.prepare().map_err(|error| Error::State(state, error))?;
-            let probe = Probe::begin();
-            let ran = run_once(method, launcher, place, *runs, Duration::from_secs(*limit));
-            let read_kib = probe.end();
-            let (lines, usage) = match ran {
-                Ok(ran) => ran,
-                Err(outcome) => return Ok(outcome),
-            };
-            match (state.is_proved_by(read_kib), read_kib) {
-                (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs: lines, usage, read_kib }),
-            }
-        }
-        Ok(Outcome::Void { read_kib: void })
-    }
-
-    /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
-    /// every place, before its first run.
-    fn disproof(&mut self, method: &Method, place: usize) -> Option<Outcome> {
-        let Kind::Peer(peer) = method.kind else { return None };
-        if peer.is_read_in_every_run() || self.proved.contains(&(place, peer.name)) {
-            return None;
-        }
-        let Header { places, limit, .. } = &self.recorded().header;
-        let Place { root, inventory, .. } = &places[place];
-        match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
-            Err(failure) => Some(Outcome::Failed(failure)),
-            Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
-            Ok(_) => {
-                self.proved.insert((place, peer.name));
-                None
-            }
-        }
-    }
-}
-
-/// Runs a method in one process.
-///
-/// # Errors
-/// It failed, or found something else.
-fn run_once(
-    method: &Method,
-    launcher: &Launcher,
-    place: &Place,
-    runs: usize,
-    limit: Duration,
-) -> Result<(Vec<RunLine>, Usage), Outcome> {
-    let Place { root, expected, inventory, .. } = place;
-    if let Kind::Peer(peer) = method.kind {
-        let Ran { usage, judged } =
-            peer.run(root, inventory, limit, Aim::Time).map_err(Outcome::Failed)?;
-        judged.map_err(|found| Outcome::Wrong { found })?;
-        // It has no clock of ours: what it took is what its process took.
-        let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
-        return Ok((vec![line], usage));
-    }
-    let Some(command) = launcher.command(method, root, runs) else {
-        let reason = "it was not built".to_owned();
-        return Err(Outcome::Failed(Failure::NotStarted { reason }));
-    };
-    let (lines, usage) = launch(command, runs, limit).map_err(Outcome::Failed)?;
-    match lines.iter().find(|line| line.work != *expected) {
-        Some(line) => Err(Outcome::Wrong { found: line.work.to_string() }),
-        None => Ok((lines, usage)),
-    }
 }
 
 /// Returns all that is run in a round: place, cell, pass.
@@ -431,7 +376,7 @@ fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
 
 impl Launcher {
     /// Returns what makes a process of a method that speaks the protocol.
-    fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
+    pub(crate) fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
         match &method.kind {
             Kind::Engine(_) => Some(self.engine(method, root, runs, false)),
             Kind::Contender(contender) => {
@@ -466,6 +411,7 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
         language: method.language.clone(),
         kind: method.kind.as_str().to_owned(),
         parallel: method.parallel,
+        floors: None,
     };
     let mut cells: Vec<Cell> =
         methods.iter().map(|method| cell(method.name.clone(), method)).collect();

@@ -24,6 +24,9 @@ pub enum State {
 /// What a warm run may read, in KiB: others share the machine.
 const NOISE: u64 = 256;
 
+/// How often a run is repeated that could not prove its state.
+pub(crate) const VOID_RETRIES: usize = 3;
+
 /// What was read from devices while something went on.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe(Option<u64>);
@@ -84,6 +87,16 @@ impl State {
             Self::AsIs => None,
         }
     }
+
+    /// Returns whether what of a file was in memory just before a run proves the state; `None` if
+    /// there is nothing to prove.
+    pub fn is_proved_by_residency(self, resident: u64, bytes: u64) -> Option<bool> {
+        match self {
+            Self::Warm => Some(resident >= bytes),
+            Self::Cold => Some(resident == 0),
+            Self::AsIs => None,
+        }
+    }
 }
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
@@ -117,5 +130,10 @@ mod tests {
         assert_eq!(State::Cold.is_proved_by(Some(100_000)), Some(true));
         assert_eq!(State::Cold.is_proved_by(None), None);
         assert_eq!(State::AsIs.is_proved_by(Some(7)), None);
+        for (resident, cold, warm) in [(0, true, false), (1, false, false), (8192, false, true)] {
+            assert_eq!(State::Cold.is_proved_by_residency(resident, 8192), Some(cold));
+            assert_eq!(State::Warm.is_proved_by_residency(resident, 8192), Some(warm));
+            assert_eq!(State::AsIs.is_proved_by_residency(resident, 8192), None);
+        }
     }
 }

@@ -26,6 +26,7 @@ use crate::session::{self, Launcher, Session};
 use crate::size;
 use crate::state::State;
 use crate::statistics::Verdict;
+use crate::walks::Walks;
 
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
 /// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their
@@ -320,10 +321,13 @@ impl Trial<'_> {
             again,
             floor: None,
             parallel_floor: None,
+            transform: None,
         };
         let mut session = Session::begin(header, file)?;
         let launcher = Launcher { program: program.clone(), built: Default::default() };
-        session.run(&methods, &launcher, cancel, &mut |_, left| progress(Step::Left(left)))?;
+        session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
+            progress(Step::Left(left))
+        })?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.recorded())))
     }
 }
@@ -400,10 +404,9 @@ mod tests {
                     // A little noise, another in each cell, that favours nobody.
                     let noise = 1.0 + 0.004 * ((round * 7 + at * 3) % 5) as f64;
                     let elapsed_ns = (1e6 * factor * noise) as u64;
-                    let usage =
-                        Usage { wall_ns: elapsed_ns, user_ns: 0, system_ns: 0, peak_memory: 0 };
+                    let usage = Usage { wall_ns: elapsed_ns, ..Usage::default() };
                     let runs = vec![RunLine { work, elapsed_ns, calls: None }];
-                    let outcome = Outcome::Right { runs, usage, read_kib: None };
+                    let outcome = Outcome::Right { runs, usage, read_kib: None, passed: None };
                     let cell = cell.name.clone();
                     samples.push(Sample { round, place: 0, pass, cell, outcome });
                 }
@@ -425,6 +428,7 @@ mod tests {
             again,
             floor: None,
             parallel_floor: None,
+            transform: None,
         };
         rank(&Recorded { header, samples, counted: Vec::new(), timed: Vec::new() })
     }

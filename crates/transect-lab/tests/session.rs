@@ -12,6 +12,7 @@ use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Header, Outcome, Place, Record, SCHEMA, Sample};
 use transect_lab::session::{self, Launcher, Session};
 use transect_lab::state::State;
+use transect_lab::walks::Walks;
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -79,6 +80,7 @@ impl Lab {
             again,
             floor: None,
             parallel_floor: None,
+            transform: None,
         }
     }
 
@@ -89,7 +91,9 @@ impl Lab {
     fn run(&self, session: &mut Session) -> usize {
         let mut told = 0;
         let mut count = |_: &Sample, _: usize| told += 1;
-        session.run(&self.methods, &self.launcher, &Cancel::new(), &mut count).unwrap();
+        session
+            .run(&mut Walks::new(&self.methods, &self.launcher), &Cancel::new(), &mut count)
+            .unwrap();
         told
     }
 }

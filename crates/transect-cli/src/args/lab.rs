@@ -6,16 +6,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use transect_lab::corpus::{self, Pattern};
 use transect_lab::preset::{PRESETS, Preset};
-use transect_lab::size;
 use transect_lab::state::State;
+use transect_lab::{size, transform};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum LabCommand {
     /// Lists all methods: those of this program, contenders in other languages, and what cannot be
     List(LabListArgs),
-    /// Runs a session: rounds in which every method walks the same tree once
-    Run(LabRunArgs),
+    /// Runs a session: rounds in which every method does the same work once
+    #[command(subcommand)]
+    Run(LabRunCommand),
     /// Shows what a session has come to
     Report(LabReportArgs),
     /// Shows two sessions beside each other: what became faster, and what slower
@@ -31,6 +32,18 @@ pub(crate) enum LabCommand {
     /// Walks as one method does, for a session
     #[command(hide = true)]
     Method(LabMethodArgs),
+    /// Passes over a file as one method does, for a session
+    #[command(hide = true)]
+    Pass(LabPassArgs),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum LabRunCommand {
+    /// Walks trees: which way of asking a file system is fastest here
+    Enumerate(LabRunArgs),
+    /// Passes over large files: which way of reading and writing is fastest here
+    Transform(LabTransformArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -115,9 +128,6 @@ pub(crate) struct LabMethodsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabRunArgs {
-    /// What is measured
-    #[arg(value_name = "TASK", value_parser = ["enumerate"])]
-    pub(crate) task: String,
     /// A tree to walk; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<PathBuf>,
@@ -162,6 +172,174 @@ pub(crate) struct LabRunArgs {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabTransformArgs {
+    /// Which rules; `classic` are those of the article
+    #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
+          value_parser = transform_preset_parser())]
+    pub(crate) preset: &'static transform::Preset,
+    /// How many small files there are, if the preset is one of many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) files: Option<u32>,
+    /// Sizes of the input, such as 64M; several with commas. By default as the preset says
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
+    pub(crate) sizes: Vec<usize>,
+    /// How much is read and written at once, such as 16K; several with commas. By default as the
+    /// preset says
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
+    pub(crate) blocks: Vec<usize>,
+    /// Only methods whose name matches; may be repeated. The floors and the base are always there
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) methods: Vec<String>,
+    /// How much of the input is in memory before every run; by default as the preset says
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) state: Vec<LabFileState>,
+    /// How often every method runs; by default as the preset says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) rounds: Option<u16>,
+    /// What is done with the bytes
+    #[arg(long, value_enum, default_value = "copy")]
+    pub(crate) kind: LabKind,
+    /// What has to be on the device before the clock stops
+    #[arg(long, value_enum, default_value = "none")]
+    pub(crate) sync: LabSync,
+    /// Add cells that tell the system that the input is read from its beginning to its end, of those
+    /// methods that can
+    #[arg(long)]
+    pub(crate) seq: bool,
+    /// Where the session makes a folder for inputs and outputs, which it removes; by default in the
+    /// user's cache. It writes nowhere else
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Where the orders of the rounds come from; by default the clock
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The longest that one process may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) limit: u64,
+    /// Count no system calls; otherwise each method does that in runs of its own, at the end, if the
+    /// preset says so
+    #[arg(long)]
+    pub(crate) no_calls: bool,
+    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on with a session that was stopped
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "state", "rounds",
+                                "kind", "sync", "seq", "seed", "limit"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) all: LabMethodsArgs,
+}
+
+fn transform_preset_parser() -> impl TypedValueParser<Value = &'static transform::Preset> {
+    let value = |preset: &transform::Preset| PossibleValue::new(preset.name).help(preset.about);
+    PossibleValuesParser::new(transform::PRESETS.iter().map(value)).map(|name| {
+        transform::Preset::find(&name).expect("BUG: the parser lets only names of presets pass")
+    })
+}
+
+fn block_size(text: &str) -> Result<usize, String> {
+    match size::parse(text)? {
+        0 => Err("a block holds something".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
+/// The state of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LabFileState {
+    /// All of it, proved by asking the system
+    Warm,
+    /// Nothing of it, proved by asking the system; caches of a host are out of reach
+    Cold,
+    /// As it happens to be: neither made nor proved
+    AsIs,
+}
+
+impl From<LabFileState> for State {
+    fn from(state: LabFileState) -> Self {
+        match state {
+            LabFileState::Warm => Self::Warm,
+            LabFileState::Cold => Self::Cold,
+            LabFileState::AsIs => Self::AsIs,
+        }
+    }
+}
+
+/// What is done with the bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LabKind {
+    /// They are handed on as they are
+    Copy,
+    /// ASCII letters become large
+    Case,
+    /// They are handed on, and their digest is found
+    Blake3,
+    /// They are compressed
+    Zstd,
+}
+
+impl From<LabKind> for transform::Kind {
+    fn from(kind: LabKind) -> Self {
+        match kind {
+            LabKind::Copy => Self::Copy,
+            LabKind::Case => Self::Case,
+            LabKind::Blake3 => Self::Blake3,
+            LabKind::Zstd => Self::Zstd,
+        }
+    }
+}
+
+/// What has to be on the device before the clock stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LabSync {
+    /// Nothing: what is written may be in memory only
+    None,
+    /// The output
+    Inside,
+}
+
+impl From<LabSync> for transform::Sync {
+    fn from(sync: LabSync) -> Self {
+        match sync {
+            LabSync::None => Self::None,
+            LabSync::Inside => Self::Inside,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabPassArgs {
+    /// A method and settings: METHOD[,block=SIZE]
+    pub(crate) name: transform::Variant,
+    /// The file that is read
+    pub(crate) input: PathBuf,
+    /// The file that is made
+    pub(crate) output: PathBuf,
+    /// What is done with the bytes
+    #[arg(long, value_enum, default_value = "copy")]
+    pub(crate) kind: LabKind,
+    /// What has to be on the device before the clock stops
+    #[arg(long, value_enum, default_value = "none")]
+    pub(crate) sync: LabSync,
+    /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
+    #[arg(long, value_name = "PHASE", value_parser = phase_parser(), requires = "files")]
+    pub(crate) phase: Option<transform::Phase>,
+    /// How many files there are
+    #[arg(long, value_name = "N")]
+    pub(crate) files: Option<u64>,
+}
+
+fn phase_parser() -> impl TypedValueParser<Value = transform::Phase> {
+    let all = transform::Phase::ALL;
+    PossibleValuesParser::new(all.iter().map(|phase| phase.as_str())).map(|name| {
+        let phase = all.iter().copied().find(|phase| phase.as_str() == name);
+        phase.expect("BUG: the parser lets only names of phases pass")
+    })
 }
 
 fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {

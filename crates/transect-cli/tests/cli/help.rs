@@ -22,7 +22,22 @@ pub(crate) const COMMANDS: [&str; 12] = [
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 7] = ["list", "run", "compare", "import", "tune", "report", "corpus"];
+const OF_THE_LAB: [&str; 9] = [
+    "list",
+    "run",
+    "run enumerate",
+    "run transform",
+    "compare",
+    "import",
+    "tune",
+    "report",
+    "corpus",
+];
+
+/// Returns a command of the lab as its arguments, to ask it for help.
+fn of_the_lab(command: &'static str) -> Vec<&'static str> {
+    std::iter::once("lab").chain(command.split(' ')).collect()
+}
 
 #[test]
 fn help_of_every_command_is_as_reviewed() {
@@ -39,7 +54,9 @@ fn help_of_every_command_is_as_reviewed() {
         help(&["cache", command, "--help"], &format!("help-cache-{command}"));
     }
     for command in OF_THE_LAB {
-        help(&["lab", command, "--help"], &format!("help-lab-{command}"));
+        let mut args = of_the_lab(command);
+        args.push("--help");
+        help(&args, &format!("help-lab-{}", command.replace(' ', "-")));
     }
 }
 
@@ -63,8 +80,7 @@ fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
     let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
     let of_the_cache = OF_THE_CACHE.iter().map(|command| vec!["cache", command]);
-    let of_the_lab = OF_THE_LAB.iter().map(|command| vec!["lab", command]);
-    for command in commands.chain(of_the_cache).chain(of_the_lab) {
+    for command in commands.chain(of_the_cache).chain(OF_THE_LAB.map(of_the_lab)) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
         transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();

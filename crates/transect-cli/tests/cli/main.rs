@@ -14,6 +14,7 @@ mod harness;
 mod help;
 mod import;
 mod lab;
+mod lab_transform;
 mod limits;
 mod list;
 mod messages;

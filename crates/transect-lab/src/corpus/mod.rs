@@ -38,5 +38,5 @@ pub use definition::{Content, DEFINITIONS, Definition, find};
 pub use error::{CorpusError, Operation, Refusal};
 pub use file::{EXTENT, EXTENT_DATA, FileDefinition, FileError, Pattern, TILE, create_file};
 pub use plan::{DEEPEST, Plan, Step};
-pub use room::{Needs, Room, check_room, room};
+pub use room::{Needs, Room, check_room, free, room};
 pub use verify::{Found, verify};

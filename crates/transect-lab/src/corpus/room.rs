@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::create::Place;
 use super::definition::{Content, Definition};
-use super::error::CorpusError;
+use super::error::{CorpusError, Operation};
 use super::plan::Step;
 
 /// Bytes that a directory or a small file occupies at least: the block of nearly every file system.
@@ -110,18 +110,28 @@ pub fn check_room(definition: &Definition, dir: &Path) -> Result<(), CorpusError
     Err(CorpusError::NoRoom { name: definition.name, path: dir.to_owned(), needs, room })
 }
 
-#[cfg(unix)]
 fn room_in(parent: &Path) -> Result<Room, CorpusError> {
-    use super::error::Operation;
-    let told = rustix::fs::statvfs(parent)
-        .map_err(|errno| CorpusError::failed(Operation::AskRoom, parent)(errno.into()))?;
+    free(parent).map_err(CorpusError::failed(Operation::AskRoom, parent))
+}
+
+/// Returns what is free where a folder is.
+///
+/// # Errors
+/// Whatever the system says.
+#[cfg(unix)]
+pub fn free(folder: &Path) -> std::io::Result<Room> {
+    let told = rustix::fs::statvfs(folder)?;
     // Who makes inodes when they are needed tells that there are none.
     let inodes = (told.f_files > 0).then_some(told.f_favail);
     Ok(Room { bytes: Some(told.f_bavail.saturating_mul(told.f_frsize)), inodes })
 }
 
+/// Returns what is free where a folder is: the system is not asked.
+///
+/// # Errors
+/// None.
 #[cfg(not(unix))]
-fn room_in(_: &Path) -> Result<Room, CorpusError> {
+pub fn free(_: &Path) -> std::io::Result<Room> {
     Ok(Room { bytes: None, inodes: None })
 }
 

@@ -42,10 +42,10 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
     let place = &report.session.places[ranking.place];
     let _ = write!(
         out,
-        "<h2><bdi>{}</bdi>, caches {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
+        "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
         escaped(&ranking.name),
-        ranking.state.word(),
-        place.expected,
+        report.session.state_of(ranking.pass),
+        report.session.work_in(place),
         escaped(&finding.sentence),
         escaped(&finding.noise),
     );

@@ -50,6 +50,10 @@ const COLUMNS: &[&str] = &[
     "listing_ns",
     "attributes_ns",
     "timed_threads",
+    "faults",
+    "switches",
+    "unwritten_bytes",
+    "fresh",
     "unranked_reason",
 ];
 
@@ -112,6 +116,9 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.extend(counted.map_or_else(Default::default, |counts| counts.map(|n| n.to_string())));
     let timed = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns, c.threads]);
     fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
+    let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
+    fields.extend([row.faults, row.switches, row.unwritten].map(told));
+    fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
     fields.push(String::new());
     join(&fields)
 }

@@ -5,7 +5,10 @@ use serde::Serialize;
 use crate::ranking::{Ranking, Row};
 use crate::record::{Header, Recorded};
 use crate::state::State;
-use crate::statistics::verdict::{MIN_ROUNDS, Verdict};
+use crate::statistics::verdict::{MIN_ROUNDS, Verdict, can_decide};
+
+/// A first run that takes so many times the processor time of the second is told of.
+const DEAR: f64 = 1.3;
 
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -112,6 +115,16 @@ fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
     alarms
 }
 
+/// Says so where so few rounds cannot decide anything among so many cells, whatever they show: each
+/// cell makes it likelier that one differs by chance.
+fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
+    let cells = ranking.rows.iter().filter(|row| row.judgement.is_some()).count();
+    let enough = (MIN_ROUNDS..).find(|&rounds| can_decide(cells, rounds))?;
+    (rounds >= MIN_ROUNDS && rounds < enough).then(|| {
+        format!("{rounds} rounds cannot decide anything among {cells} cells; {enough} could.")
+    })
+}
+
 fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
     let Recorded { header, .. } = recorded;
     let mut notes = Vec::new();
@@ -124,6 +137,17 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
     }
     if rounds < MIN_ROUNDS {
         notes.push(format!("Fewer than {MIN_ROUNDS} rounds decide nothing."));
+    }
+    if let Some(note) = too_many_cells(ranking, rounds) {
+        notes.push(note);
+    }
+    if let Some(dear) = ranking.rows.iter().filter_map(|row| row.fresh).max_by(f64::total_cmp)
+        && dear > DEAR
+    {
+        notes.push(format!(
+            "Fresh memory is dear here: a first run took up to {dear:.1} times the processor time \
+             of the second, which is the one that counts."
+        ));
     }
     if ranking.state == State::AsIs {
         notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());
@@ -174,6 +198,17 @@ mod tests {
         let alarms = finding(&recorded).alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
+    }
+
+    #[test]
+    fn rounds_that_cannot_decide_are_said_to_be_too_few() {
+        let many: Vec<(String, u64)> = (0..20).map(|n| (format!("cell {n}"), 2000 + n)).collect();
+        let mut times = vec![("base", 1000), ("base (again)", 1000)];
+        times.extend(many.iter().map(|(name, time)| (name.as_str(), *time)));
+        let note = "5 rounds cannot decide anything among 20 cells; 10 could.";
+        let of_rounds = |rounds| finding(&with(&times, rounds)).notes;
+        assert_eq!(of_rounds(5), [note]);
+        assert_eq!(of_rounds(10), Vec::<String>::new());
     }
 
     #[test]

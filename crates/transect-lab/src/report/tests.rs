@@ -32,8 +32,10 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         language: "C".to_owned(),
         kind: "contender".to_owned(),
         parallel: false,
+        floors: None,
     };
-    let usage = Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096 };
+    let usage =
+        Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
     let sample = |round: usize, &(name, time): &(&str, u64)| Sample {
         round,
         place: 0,
@@ -43,6 +45,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             runs: vec![RunLine { work, elapsed_ns: time + round as u64, calls: None }],
             usage,
             read_kib: Some(0),
+            passed: None,
         },
     };
     let samples = (0..rounds).flat_map(|round| times.iter().map(move |time| sample(round, time)));
@@ -59,6 +62,8 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             file_system: FileSystem::default(),
             expected: work,
             inventory: Inventory::default(),
+            digests: None,
+            phase: None,
         }],
         passes: vec![State::Warm],
         rounds,
@@ -70,6 +75,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         again: "base (again)".to_owned(),
         floor: Some("floor".to_owned()),
         parallel_floor: None,
+        transform: None,
     };
     Recorded { samples: samples.collect(), counted: Vec::new(), timed: Vec::new(), header }
 }

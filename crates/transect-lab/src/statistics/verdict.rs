@@ -170,6 +170,14 @@ fn decide(ratios: &Ratios, adjusted_p: f64, d: f64) -> Verdict {
     }
 }
 
+/// Returns whether so many rounds that all agree decide anything for one of so many cells that are
+/// judged together.
+#[must_use]
+pub fn can_decide(cells: usize, rounds: usize) -> bool {
+    let least = 0.5_f64.powi(rounds.min(64) as i32 - 1);
+    rounds >= MIN_ROUNDS && least * cells as f64 <= limit(rounds)
+}
+
 /// The largest p that is taken for evidence.
 fn limit(n: usize) -> f64 {
     0.5_f64.powi(n.min(64) as i32 - 1).max(LEVEL)

@@ -327,13 +327,14 @@ fn hand_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *
 mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
+    use std::path::{Path, PathBuf};
     use std::process::Command;
     use transect_testkit::TempDir;
 
     /// A file of this many pages, each full of its number.
-    fn pages(temp: &TempDir, count: usize) -> File {
+    fn pages(folder: &Path, count: usize) -> File {
         let bytes: Vec<u8> = (0..count * page()).map(|at| (at / page()) as u8).collect();
-        let path = temp.join("file");
+        let path = folder.join("file");
         std::fs::write(&path, bytes).unwrap();
         File::options().read(true).write(true).open(path).unwrap()
     }
@@ -341,7 +342,7 @@ mod tests {
     #[test]
     fn any_part_of_a_file_can_be_mapped() {
         let temp = TempDir::new();
-        let file = pages(&temp, 3);
+        let file = pages(temp.path(), 3);
         let page = page() as u64;
         let expected = std::fs::read(temp.join("file")).unwrap();
         for part in [0..1, 0..3 * page, page - 1..page + 1, page..2 * page, 2 * page + 7..3 * page]
@@ -360,7 +361,7 @@ mod tests {
     #[test]
     fn what_is_written_is_in_the_file() {
         let temp = TempDir::new();
-        let file = pages(&temp, 2);
+        let file = pages(temp.path(), 2);
         let mut mapping = Mapping::to_write(&file, 5..page() as u64 + 7).unwrap().unwrap();
         mapping.write(page(), b"ab").unwrap();
         drop(mapping);
@@ -371,7 +372,7 @@ mod tests {
     #[test]
     fn a_file_that_is_cut_is_an_error_and_its_other_mappings_go_on() {
         let temp = TempDir::new();
-        let file = pages(&temp, 4);
+        let file = pages(temp.path(), 4);
         let end = 4 * page() as u64;
         let mut cut = Mapping::to_write(&file, 0..end).unwrap().unwrap();
         let first = Mapping::to_read(&file, 0..1).unwrap().unwrap();
@@ -395,7 +396,7 @@ mod tests {
     #[test]
     fn threads_meet_their_own_faults_only() {
         let temp = TempDir::new();
-        let file = pages(&temp, 1);
+        let file = pages(temp.path(), 1);
         std::thread::scope(|scope| {
             for thread in 0..4_u64 {
                 let file = &file;
@@ -419,7 +420,7 @@ mod tests {
         const TEST: &str = "linux::mapped::tests::there_are_not_endlessly_many_and_room_comes_back";
         transect_testkit::alone(TEST, || {
             let temp = TempDir::new();
-            let file = pages(&temp, 1);
+            let file = pages(temp.path(), 1);
             for _ in 0..2 {
                 let map = |_| Mapping::to_read(&file, 0..1).map(Option::unwrap);
                 let all: Vec<_> = (0..MOST).map(map).map(Result::unwrap).collect();
@@ -435,14 +436,22 @@ mod tests {
         assert!(Mapping::to_read(&file, 0..1).is_ok_and(|mapping| mapping.is_none()));
     }
 
-    /// Starts this test once more, to do something in a process that may end by it.
+    /// Starts this test once more, to do something in a process that ends by it, and could not remove
+    /// a folder of its own.
     fn other_process(test: &str, role: &str) -> std::process::Output {
+        let temp = TempDir::new();
         Command::new(std::env::current_exe().unwrap())
             .args([&format!("linux::mapped::tests::{test}"), "--exact", "--nocapture"])
             .arg("--test-threads=1")
             .env("TRANSECT_TEST_FAULT", role)
+            .env("TRANSECT_TEST_AT", temp.path())
             .output()
             .unwrap()
+    }
+
+    /// Returns the folder that a process started so is to use.
+    fn folder() -> PathBuf {
+        std::env::var_os("TRANSECT_TEST_AT").expect("whoever started this said where").into()
     }
 
     #[test]
@@ -459,8 +468,7 @@ mod tests {
             // SAFETY: nobody else's process.
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
         }
-        let temp = TempDir::new();
-        let file = pages(&temp, 1);
+        let file = pages(&folder(), 1);
         let _ours = Mapping::to_read(&file, 0..1).unwrap().unwrap();
         if role == "kill" {
             // SAFETY: it is sent to this process, which is there to end by it.
@@ -496,8 +504,7 @@ mod tests {
         }
         // SAFETY: the handler has the signature that is asked for.
         unsafe { libc::signal(libc::SIGBUS, theirs as *const () as libc::sighandler_t) };
-        let temp = TempDir::new();
-        let file = pages(&temp, 1);
+        let file = pages(&folder(), 1);
         let ours = Mapping::to_read(&file, 0..2 * page() as u64).unwrap().unwrap();
         assert!(ours.read(page(), &mut [0]).is_err());
         // SAFETY: it is sent to this process, whose first handler ends it.

@@ -48,6 +48,7 @@ pub(super) fn header(
         cells,
         base,
         again,
+        transform: None,
     }))
 }
 
@@ -148,21 +149,29 @@ fn choose<'m>(
 
 /// Returns what a text of `--methods` stands for; it has to be something that can run here.
 fn glob(text: &str, methods: &[Method]) -> Result<GlobMatcher, Fatal> {
+    named(text, methods.iter().map(|method| (&*method.name, method.why_not.as_deref())))
+}
+
+/// Returns what a text of `--methods` stands for, among methods and why they cannot run here, if they
+/// cannot; it has to be something that can.
+pub(super) fn named<'m>(
+    text: &str,
+    methods: impl Iterator<Item = (&'m str, Option<&'m str>)>,
+) -> Result<GlobMatcher, Fatal> {
     let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?.compile_matcher();
-    let named: Vec<&Method> = methods.iter().filter(|m| glob.is_match(&m.name)).collect();
+    let named: Vec<Option<&str>> =
+        methods.filter(|(name, _)| glob.is_match(name)).map(|(_, why_not)| why_not).collect();
     if named.is_empty() {
         let known = "transect lab list shows those there are";
         return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
     }
-    if let Some(Some(why_not)) =
-        named.iter().map(|method| &method.why_not).min_by_key(|why_not| why_not.is_some())
-    {
+    if let Some(Some(why_not)) = named.iter().min_by_key(|why_not| why_not.is_some()) {
         return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
     }
     Ok(glob)
 }
 
-fn seed() -> u64 {
+pub(super) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_nanos() as u64
 }

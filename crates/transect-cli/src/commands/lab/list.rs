@@ -5,7 +5,8 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_lab::contract::{self, ContractRow};
-use transect_lab::method::{Kind, Method};
+use transect_lab::method::{self, Method};
+use transect_lab::transform::{self, Kind};
 
 use crate::args::LabListArgs;
 use crate::exit::{End, Fatal};
@@ -14,6 +15,7 @@ use crate::output::{self, BOLD, DIM, GOOD};
 /// One line of `--json`.
 #[derive(Serialize)]
 struct Row<'m> {
+    task: &'static str,
     method: &'m str,
     contract: &'m [String],
     language: &'m str,
@@ -25,16 +27,21 @@ struct Row<'m> {
 
 pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
     let (methods, all) = super::methods(&args.methods)?;
+    let folder = super::contenders(&args.methods)?;
+    // Whatever is wrong with a contender has been said.
+    let (passes, _) = transform::Method::all(Kind::Copy, Some(&folder), args.methods.test_doubles);
     let mut text = output::buffer();
     if args.json {
-        for method in &methods {
-            output::write_json(&mut text, &row(method))?;
+        let rows = methods.iter().map(row).chain(passes.iter().map(row_of_files));
+        for row in rows {
+            output::write_json(&mut text, &row)?;
         }
         for row in contract_rows(args) {
             output::write_json(&mut text, row)?;
         }
     } else {
         write(&mut text, &methods)?;
+        write_passes(&mut text, &passes)?;
         write_contract(&mut text, contract_rows(args))?;
     }
     output::print(text)?;
@@ -58,6 +65,7 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
 
 fn row(method: &Method) -> Row<'_> {
     Row {
+        task: "enumerate",
         method: &method.name,
         contract: &method.contract,
         language: &method.language,
@@ -66,6 +74,38 @@ fn row(method: &Method) -> Row<'_> {
         why_not: method.why_not.as_deref(),
         about: &method.about,
     }
+}
+
+fn row_of_files(method: &transform::Method) -> Row<'_> {
+    Row {
+        task: "transform",
+        method: &method.name,
+        contract: &method.contract,
+        language: &method.language,
+        kind: method.how.as_str(),
+        available: method.why_not.is_none(),
+        why_not: method.why_not.as_deref(),
+        about: &method.about,
+    }
+}
+
+/// Writes the methods of `lab run transform`, and why some of them cannot copy.
+fn write_passes(out: &mut impl Write, methods: &[transform::Method]) -> std::io::Result<()> {
+    let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
+    writeln!(out, "\n{BOLD}file transforms{BOLD:#}")?;
+    for method in methods {
+        let (name, language) = (&method.name, &method.language);
+        let contract = method.contract.join(" ");
+        let (style, about) = match &method.why_not {
+            None => (GOOD, &method.about),
+            Some(why_not) => (DIM, why_not),
+        };
+        writeln!(
+            out,
+            "{style}{name:<width$}{style:#}  {contract:<11}  {language:<10}  {DIM}{about}{DIM:#}"
+        )?;
+    }
+    Ok(())
 }
 
 fn write(out: &mut impl Write, methods: &[Method]) -> std::io::Result<()> {
@@ -96,9 +136,9 @@ fn absent(methods: &[Method]) -> BTreeMap<String, BTreeSet<String>> {
     for method in methods {
         let Some(why_not) = &method.why_not else { continue };
         let name = match &method.kind {
-            Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-            Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
-            Kind::Contender(_) | Kind::Peer(_) => method.name.clone(),
+            method::Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
+            method::Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
+            method::Kind::Contender(_) | method::Kind::Peer(_) => method.name.clone(),
         };
         absent.entry(why_not.clone()).or_default().insert(name);
     }

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use transect::Cancel;
-use transect_lab::accesses;
+use transect_lab::accesses::{self, Accesses};
+use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Outcome, Sample};
-use transect_lab::session::{Launcher, Session};
+use transect_lab::session::{self, Launcher, Measure, OfEach, Session};
+use transect_lab::walks::Walks;
 
 use super::{begin, methods, report};
 use crate::args::LabRunArgs;
@@ -26,8 +28,12 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let wanted: BTreeSet<&str> =
         session.recorded().header.cells.iter().map(|cell| cell.method.as_str()).collect();
     methods.retain(|method| wanted.contains(method.name.as_str()));
-    let launcher = launcher(&methods, &cancel)?;
-    measure(&mut session, &methods, &launcher, &cancel)?;
+    let contenders = methods.iter().filter_map(|method| match &method.kind {
+        Kind::Contender(contender) => Some(&**contender),
+        _ => None,
+    });
+    let launcher = launcher(contenders, &cancel)?;
+    measure(&mut session, &mut Walks::new(&methods, &launcher), &cancel)?;
     if args.preset.calls && !args.no_calls {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
@@ -44,6 +50,11 @@ fn session(
 ) -> Result<Option<Session>, Fatal> {
     if let Some(file) = &args.resume {
         let session = Session::resume(file).map_err(lab)?;
+        if session.recorded().header.transform.is_some() {
+            let file = file.display();
+            let other = "transect lab run transform --resume goes on with it";
+            return Err(Fatal::Lab(format!("'{file}' is a session of transforms: {other}")));
+        }
         begin::add_recorded(&session.recorded().header, methods);
         return Ok(Some(session));
     }
@@ -62,20 +73,20 @@ fn write_page(session: &Session) -> Result<(), Fatal> {
     Ok(())
 }
 
-fn lab(error: impl std::fmt::Display) -> Fatal {
+pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
     Fatal::Lab(error.to_string())
 }
 
-fn measure(
+/// Runs what is left of a session, and shows how far it is.
+pub(super) fn measure(
     session: &mut Session,
-    methods: &[Method],
-    launcher: &Launcher,
+    measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
     let began = Instant::now();
     let mut done = 0_u32;
     let mut status = StatusLine::on_a_terminal();
-    let measured = session.run(methods, launcher, cancel, &mut |sample, left| {
+    let measured = session.run(measure, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
         if let Some(status) = &mut status {
@@ -105,22 +116,19 @@ fn look_at_calls(
     });
     drop(status);
     timed.map_err(lab)?;
-    count(session, methods, launcher, cancel)
+    count(|progress| session.count(methods, launcher, cancel, progress))
 }
 
 /// Counts the system calls of every method.
-fn count(
-    session: &mut Session,
-    methods: &[Method],
-    launcher: &Launcher,
-    cancel: &Cancel,
+pub(super) fn count(
+    run: impl FnOnce(&mut OfEach<'_, Accesses>) -> Result<(), session::Error>,
 ) -> Result<(), Fatal> {
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
     let mut status = StatusLine::on_a_terminal();
-    let counted = session.count(methods, launcher, cancel, &mut |cell, counted, left| {
+    let counted = run(&mut |cell, counted, left| {
         if let Err(reason) = counted {
             output::complain(&format!("{cell}: cannot count its calls: {reason}"));
         }
@@ -132,13 +140,15 @@ fn count(
 }
 
 /// Builds the contenders that are needed; one that cannot be built is a row that says so.
-fn launcher(methods: &[Method], cancel: &Cancel) -> Result<Launcher, Fatal> {
+pub(super) fn launcher<'c>(
+    contenders: impl Iterator<Item = &'c Contender>,
+    cancel: &Cancel,
+) -> Result<Launcher, Fatal> {
     let program = std::env::current_exe()?;
     let cache = folders::cache().join("contenders");
     let mut status = StatusLine::on_a_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
-    for method in methods {
-        let Kind::Contender(contender) = &method.kind else { continue };
+    for contender in contenders {
         let name = &contender.name;
         if built.contains_key(name) || failed.contains(name) || cancel.is_cancelled() {
             continue;
@@ -164,9 +174,7 @@ fn tell(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,
         Outcome::Wrong { found } => Some(format!("found something else: {found}")),
-        Outcome::Void { read_kib } => {
-            Some(format!("could not prove its state: read {read_kib} KiB"))
-        }
+        Outcome::Void { instead } => Some(format!("could not prove its state: {instead}")),
         Outcome::Failed(failure) => Some(failure.to_string()),
     };
     if let Some(wrong) = wrong {

@@ -63,12 +63,12 @@ fn of_ranking(
     let place = &header.places[ranking.place];
     let number =
         if header.passes.len() > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
-    let word = ranking.state.word();
-    writeln!(out, "\n## {}: {number}caches {word}\n", text(&ranking.name))?;
+    let state = header.state_of(ranking.pass);
+    writeln!(out, "\n## {}: {number}{state}\n", text(&ranking.name))?;
     let kind = place.file_system.name.as_deref().unwrap_or("unknown file system");
     let options = place.file_system.options.as_deref().unwrap_or("options unknown");
     let root = place.root.to_string_lossy();
-    let on = format!("{root}: {}; {kind}, {options}", place.expected);
+    let on = format!("{root}: {}; {kind}, {options}", header.work_in(place));
     writeln!(out, "{}\n\n{}\n\n{}", text(&on), text(&finding.sentence), text(&finding.noise))?;
     for alarm in &finding.alarms {
         writeln!(out, "\n> **{}**", text(alarm))?;

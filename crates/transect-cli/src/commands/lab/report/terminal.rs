@@ -67,6 +67,23 @@ fn ratio(ratios: Option<&Ratios>) -> String {
     ratios.map_or(String::new(), |ratios| format!("{:.2}", ratios.median))
 }
 
+/// Returns what is shown of passes over files only.
+fn of_files(header: &Header, text: impl FnOnce() -> String) -> String {
+    header.transform.map_or(String::new(), |_| text())
+}
+
+/// Returns the time in which nobody worked for a method that works on one thread.
+fn off_cpu(row: &Row) -> String {
+    if row.cell.parallel {
+        return String::new();
+    }
+    time((row.wall_ns - row.cpu_ns()).max(0.0))
+}
+
+fn whole(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| format!("{number:.0}"))
+}
+
 /// A column of the ranking.
 struct Column {
     title: &'static str,
@@ -80,7 +97,8 @@ struct Column {
     instead: Option<&'static str>,
 }
 
-/// All columns, in their order. What stands in for another is there only if that one is not.
+/// All columns, in their order. What stands in for another is there only if that one is not; one that
+/// holds nothing is not there.
 const COLUMNS: &[Column] = &[
     Column {
         title: "method",
@@ -93,7 +111,7 @@ const COLUMNS: &[Column] = &[
         title: "language",
         text: |_, row| name(&row.cell.language),
         is_number: false,
-        order: 3,
+        order: 4,
         instead: None,
     },
     Column {
@@ -107,12 +125,19 @@ const COLUMNS: &[Column] = &[
         title: "min",
         text: |_, row| time(row.time.min),
         is_number: true,
-        order: 2,
+        order: 3,
         instead: None,
     },
     Column {
         title: "max",
         text: |_, row| time(row.time.max),
+        is_number: true,
+        order: 2,
+        instead: None,
+    },
+    Column {
+        title: "mad",
+        text: |header, row| of_files(header, || time(row.time.mad)),
         is_number: true,
         order: 1,
         instead: None,
@@ -121,35 +146,95 @@ const COLUMNS: &[Column] = &[
         title: "n",
         text: |_, row| row.time.n.to_string(),
         is_number: true,
-        order: 5,
+        order: 6,
         instead: None,
     },
     Column {
         title: "cpu",
         text: |_, row| time(row.cpu_ns()),
         is_number: true,
-        order: 7,
+        order: 8,
+        instead: None,
+    },
+    Column {
+        title: "user",
+        text: |header, row| of_files(header, || time(row.user_ns)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "sys",
+        text: |header, row| of_files(header, || time(row.system_ns)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "off cpu",
+        text: |header, row| of_files(header, || off_cpu(row)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "faults",
+        text: |header, row| of_files(header, || whole(row.faults)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "switches",
+        text: |header, row| of_files(header, || whole(row.switches)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "unwritten",
+        text: |header, row| {
+            of_files(header, || row.unwritten.map_or(String::new(), |it| bytes(it as u64)))
+        },
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "fresh",
+        text: |header, row| {
+            of_files(header, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
+        },
+        is_number: true,
+        order: 1,
         instead: None,
     },
     Column {
         title: "memory",
         text: |_, row| row.peak_memory.map_or(String::new(), |memory| bytes(memory as u64)),
         is_number: true,
-        order: 4,
+        order: 5,
         instead: None,
     },
     Column {
         title: "calls",
         text: |_, row| calls_per_entry(row),
         is_number: true,
-        order: 8,
+        order: 9,
+        instead: None,
+    },
+    Column {
+        title: "speed-up",
+        text: |header, row| of_files(header, || format!("{:.2}", row.against_the_slowest)),
+        is_number: true,
+        order: 1,
         instead: None,
     },
     Column {
         title: "× base (95 %)",
         text: |_, row| interval(row.to_base.as_ref()),
         is_number: true,
-        order: 10,
+        order: 11,
         instead: Some("× base"),
     },
     Column {
@@ -163,14 +248,14 @@ const COLUMNS: &[Column] = &[
         title: "× floor (95 %)",
         text: |_, row| interval(row.to_floor.as_ref()),
         is_number: true,
-        order: 6,
+        order: 7,
         instead: Some("× floor"),
     },
     Column {
         title: "× floor",
         text: |_, row| ratio(row.to_floor.as_ref()),
         is_number: true,
-        order: 9,
+        order: 10,
         instead: None,
     },
     Column {
@@ -273,10 +358,18 @@ impl Screen<'_> {
         };
         let passes = header.passes.len();
         let pass = if passes > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
-        writeln!(self.out, "\n{BOLD}{root}{BOLD:#}: {}", place.expected)?;
+        // A tree is its path; a file is made for the session, and only its folder is anybody's.
+        let title = match header.transform {
+            None => format!("{BOLD}{root}{BOLD:#}"),
+            Some(_) => format!("{BOLD}{}{BOLD:#} in {root}", name(&place.name)),
+        };
+        writeln!(self.out, "\n{title}: {}", header.work_in(place))?;
         let file_system = place.file_system.name.as_deref().unwrap_or("unknown file system");
-        let word = ranking.state.word();
-        self.say(DIM, &format!("{pass}caches {word}{proof}; {file_system}"))?;
+        let read_ahead = place.file_system.read_ahead.filter(|_| header.transform.is_some());
+        let read_ahead =
+            read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
+        let state = header.state_of(ranking.pass);
+        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}"))?;
         writeln!(self.out)
     }
 
@@ -293,7 +386,12 @@ impl Screen<'_> {
                 })
                 .collect(),
         };
-        grid(&fitting(&grid, self.width)).write(self.out)
+        let holds_something = |column: &&Column| {
+            column.order == 0
+                || ranking.rows.iter().any(|row| !(column.text)(header, row).is_empty())
+        };
+        let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
+        grid(&fitting(&grid, &columns, self.width)).write(self.out)
     }
 
     /// Writes a table; where it does not fit, each of its rows as prose.
@@ -355,15 +453,19 @@ impl Screen<'_> {
 }
 
 /// Returns the columns that there is room for.
-fn fitting(grid: &dyn Fn(&[&Column]) -> Grid, width: Option<usize>) -> Vec<&'static Column> {
+fn fitting<'c>(
+    grid: &dyn Fn(&[&Column]) -> Grid,
+    of: &[&'c Column],
+    width: Option<usize>,
+) -> Vec<&'c Column> {
     let mut dropped: Vec<&str> = Vec::new();
     loop {
         let is_there = |column: &&Column| {
-            let stands_in_for = COLUMNS.iter().find(|other| other.instead == Some(column.title));
+            let stands_in_for = of.iter().find(|other| other.instead == Some(column.title));
             let is_its_turn = stands_in_for.is_none_or(|other| dropped.contains(&other.title));
             is_its_turn && !dropped.contains(&column.title)
         };
-        let columns: Vec<&Column> = COLUMNS.iter().filter(is_there).collect();
+        let columns: Vec<&Column> = of.iter().copied().filter(is_there).collect();
         let line = grid(&columns).width();
         let next = columns.iter().filter(|column| column.order > 0).min_by_key(|c| c.order);
         match (width, next) {
@@ -395,7 +497,10 @@ mod tests {
                     .collect(),
             )],
         };
-        fitting(&grid, width).iter().map(|column| column.title).collect()
+        fitting(&grid, &COLUMNS.iter().collect::<Vec<_>>(), width)
+            .iter()
+            .map(|column| column.title)
+            .collect()
     }
 
     #[test]

@@ -1,0 +1,25 @@
+//! `transect lab pass`: one of this program's own methods of passing over a file, speaking the
+//! contenders' protocol.
+
+use transect_lab::transform::{self, Rules, Way};
+
+use crate::args::LabPassArgs;
+use crate::exit::{End, Fatal};
+use crate::output;
+
+pub(crate) fn run(args: &LabPassArgs) -> Result<End, Fatal> {
+    let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
+    let (input, output) = (&args.input, &args.output);
+    let line = match (args.phase, args.files) {
+        (Some(phase), Some(files)) => {
+            let name = &args.name.method;
+            let way =
+                Way::find(name).ok_or_else(|| Fatal::Lab(format!("no way is called '{name}'")))?;
+            transform::run_many(way, phase, rules.sync, files, input, output)
+        }
+        _ => transform::run(&args.name, rules, input, output),
+    };
+    let line = line.map_err(Fatal::Lab)?;
+    output::write_json(&mut std::io::stdout().lock(), &line)?;
+    Ok(End::Complete)
+}

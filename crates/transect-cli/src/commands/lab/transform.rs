@@ -1,0 +1,271 @@
+//! `transect lab run transform`: a session of passes over files.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use globset::GlobMatcher;
+use transect::Cancel;
+use transect_lab::environment::{Environment, FileSystem};
+use transect_lab::peer::Inventory;
+use transect_lab::record::{Cell, Header, Place, SCHEMA};
+use transect_lab::session::Session;
+use transect_lab::size;
+use transect_lab::state::State;
+use transect_lab::transform::{
+    self, BASE, Digests, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch, Variant,
+};
+use transect_lab::work::Work;
+
+use super::begin::{file_of, named, seed};
+use super::run::{count, lab, launcher, measure};
+use super::{contenders, report};
+use crate::args::{LabKind, LabTransformArgs};
+use crate::exit::{End, Fatal};
+use crate::folders;
+use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::output::units::bytes;
+use crate::progress::StatusLine;
+
+pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
+    let cancel = cancel_on_signal()?;
+    let folder = folder(args)?;
+    let mut session = session(args, &folder)?;
+    let header = &session.recorded().header;
+    let methods = wanted(header, methods(args, rules(header).kind)?);
+    let scratch = Scratch::new(&folder).map_err(failed("make a folder in", &folder))?;
+    make_inputs(header, &scratch, &cancel)?;
+    let contenders = methods.iter().filter_map(|method| match &method.how {
+        How::Contender(contender) => Some(&**contender),
+        How::Engine(_) | How::Floor(_) => None,
+    });
+    let launcher = launcher(contenders, &cancel)?;
+    let mut passes = Passes::new(&methods, &launcher, &scratch);
+    measure(&mut session, &mut passes, &cancel)?;
+    if args.preset.calls && !args.no_calls {
+        count(|progress| {
+            session.count_each(&cancel, progress, &mut |header, place, cell| {
+                passes.accesses(header, place, cell)
+            })
+        })?;
+    }
+    drop(scratch);
+    report::show(session.recorded(), false)?;
+    Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
+}
+
+/// Returns the folder that the session makes its own in.
+fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
+    let folder = args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"));
+    if args.dir.is_none() {
+        std::fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
+    }
+    folder.canonicalize().map_err(failed("access", &folder))
+}
+
+/// Goes on with a session, or begins one, where there is room for it.
+fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
+    if let Some(file) = &args.resume {
+        let session = Session::resume(file).map_err(lab)?;
+        if session.recorded().header.transform.is_none() {
+            let file = file.display();
+            let other = "transect lab run enumerate --resume goes on with it";
+            return Err(Fatal::Lab(format!("'{file}' is a session of walks: {other}")));
+        }
+        check(&session.recorded().header, folder)?;
+        return Ok(session);
+    }
+    let header = header(args, folder)?;
+    check(&header, folder)?;
+    let file = args.output.clone().unwrap_or_else(|| file_of(&header));
+    output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
+    Session::begin(header, &file).map_err(lab)
+}
+
+/// Makes sure that the folder has room and can hold what is to be measured, and says what that takes.
+fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
+    if header.passes.contains(&State::Cold) {
+        let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
+        if File::open(folder).is_ok_and(in_memory) {
+            let folder = folder.display();
+            let why = "its files lie in memory and nowhere else: --state warm, or another --dir";
+            return Err(Fatal::Lab(format!("nothing is ever cold in '{folder}': {why}")));
+        }
+    }
+    let needs = Needs::of(header);
+    let free = needs.check(folder).map_err(failed("use", folder))?;
+    let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
+    output::hint(&format!(
+        "takes {}{free} in '{}'; up to {} are written there, most of them removed before they \
+         reach the device",
+        bytes(needs.room),
+        folder.display(),
+        bytes(needs.written),
+    ));
+    Ok(())
+}
+
+/// Returns the first line of a session.
+fn header(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
+    match args.preset.files {
+        Some(files) => header_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
+        None if args.files.is_some() => {
+            Err(Fatal::Lab("--files is for --preset many-files".to_owned()))
+        }
+        None => header_of_one(args, folder),
+    }
+}
+
+/// Returns that of a session of many small files, in which each phase is a place.
+fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Header, Fatal> {
+    let of_one = [
+        ("--sizes", args.sizes.is_empty()),
+        ("--blocks", args.blocks.is_empty()),
+        ("--methods", args.methods.is_empty()),
+        ("--seq", !args.seq),
+        ("--kind", args.kind == LabKind::Copy),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
+        return Err(Fatal::Lab(format!("--preset many-files takes no {option}")));
+    }
+    let rules = Rules { kind: Kind::Case, sync: args.sync.into() };
+    let place = |&phase: &Phase| Place {
+        name: phase.as_str().to_owned(),
+        root: folder.to_owned(),
+        file_system: FileSystem::of(folder),
+        expected: transform::work_of_many(files),
+        inventory: Inventory::default(),
+        digests: Some(transform::digests_of_many(files, phase)),
+        phase: Some(phase),
+    };
+    let places = Phase::ALL.iter().map(place).collect();
+    let (cells, again) = transform::cells_of_many(rules.sync);
+    let base = cells[0].name.clone();
+    Ok(Header { base, floor: None, ..begin(args, rules, places, (cells, again)) })
+}
+
+/// Returns that of a session of large files, in which each size is a place.
+fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
+    let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
+    let methods = methods(args, rules.kind)?;
+    let chosen = choose(args, &methods)?;
+    let blocks = given(&args.blocks, args.preset.blocks);
+    let cells = transform::cells(&chosen, &blocks, args.seq);
+    let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
+    let place = |size: u64| Place {
+        name: size::shortest(size as usize),
+        root: folder.to_owned(),
+        file_system: FileSystem::of(folder),
+        expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
+        inventory: Inventory::default(),
+        digests: Some(Digests::expected(size, rules.kind)),
+        phase: None,
+    };
+    let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
+    Ok(begin(args, rules, places, cells))
+}
+
+/// Returns what both kinds of sessions have in common.
+fn begin(
+    args: &LabTransformArgs,
+    rules: Rules,
+    places: Vec<Place>,
+    (cells, again): (Vec<Cell>, String),
+) -> Header {
+    let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
+    Header {
+        schema: SCHEMA.to_owned(),
+        preset: args.preset.name.to_owned(),
+        environment: Environment::capture(std::env::args().collect()),
+        places,
+        passes: given(&states, args.preset.states),
+        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        runs: 1,
+        seed: args.seed.unwrap_or_else(seed),
+        limit: args.limit,
+        cells,
+        base: BASE.to_owned(),
+        again,
+        floor: Some(Floor::ReadWrite.as_str().to_owned()),
+        parallel_floor: None,
+        transform: Some(rules),
+    }
+}
+
+/// Returns what was asked for, once each, or what the preset says.
+fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
+    let values = if asked.is_empty() { of_the_preset } else { asked };
+    let mut once = Vec::new();
+    for &value in values {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    once
+}
+
+/// Returns all methods; says what could not be read.
+fn methods(args: &LabTransformArgs, kind: Kind) -> Result<Vec<Method>, Fatal> {
+    let folder = contenders(&args.all)?;
+    let (methods, wrong) = Method::all(kind, Some(&folder), args.all.test_doubles);
+    wrong.iter().for_each(output::complain);
+    Ok(methods)
+}
+
+/// Returns the methods of a session: those that can run here, and that preset or globs name.
+fn choose<'m>(args: &LabTransformArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, Fatal> {
+    let all = || methods.iter().map(|method| (&*method.name, method.why_not.as_deref()));
+    let globs: Vec<GlobMatcher> =
+        args.methods.iter().map(|text| named(text, all())).collect::<Result<_, _>>()?;
+    let chosen = methods.iter().filter(|method| method.why_not.is_none()).filter(|method| {
+        let wanted = match globs.as_slice() {
+            [] => args.preset.holds(method),
+            globs => globs.iter().any(|glob| glob.is_match(&method.name)),
+        };
+        wanted || method.name == BASE || matches!(method.how, How::Floor(_))
+    });
+    Ok(chosen.collect())
+}
+
+/// Returns the methods that a session has among its cells.
+fn wanted(header: &Header, mut methods: Vec<Method>) -> Vec<Method> {
+    let variants = header.cells.iter().filter_map(|cell| cell.method.parse::<Variant>().ok());
+    let wanted: BTreeSet<String> = variants.map(|variant| variant.method).collect();
+    methods.retain(|method| wanted.contains(&method.name));
+    methods
+}
+
+fn rules(header: &Header) -> Rules {
+    header.transform.expect("BUG: a session of transforms has rules")
+}
+
+/// Makes the inputs, unless somebody interrupts.
+fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
+    if header.places.iter().any(|place| place.phase.is_some()) {
+        let (inputs, files) = (scratch.inputs(), header.places[0].expected.files as usize);
+        return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
+    }
+    let mut status = StatusLine::on_a_terminal();
+    for place in &header.places {
+        if cancel.is_cancelled() {
+            return Ok(());
+        }
+        if let Some(status) = &mut status {
+            status.show(format!("making an input of {}", bytes(place.expected.bytes)));
+        }
+        let input = scratch.input(place.expected.bytes);
+        transform::create(&input, place.expected.bytes).map_err(failed("create", &input))?;
+    }
+    Ok(())
+}
+
+fn failed<'p>(
+    operation: &'p str,
+    path: &'p Path,
+) -> impl FnOnce(std::io::Error) -> Fatal + use<'p> {
+    move |error| {
+        let reason = transect::reason(&error);
+        Fatal::Lab(format!("cannot {operation} '{}': {reason}", path.display()))
+    }
+}

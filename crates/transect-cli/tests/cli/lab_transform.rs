@@ -1,0 +1,408 @@
+//! `transect lab run transform` as a user sees it. Nothing is asserted about time.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use transect_testkit::Mount;
+
+use crate::harness::{Output, TestEnv, skip};
+
+/// The contenders of the project.
+fn contenders() -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    folder.to_str().expect("a plain path").to_owned()
+}
+
+/// What every session here has in common: little to do, no contenders, a folder of its own.
+const SMALL: &[&str] = &[
+    "lab",
+    "run",
+    "transform",
+    "--sizes",
+    "1M",
+    "--blocks",
+    "64K",
+    "--contenders",
+    ".",
+    "--seed",
+    "7",
+    "--dir",
+    "scratch",
+    "-o",
+    "session.jsonl",
+];
+
+fn run(env: &TestEnv, more: &[&str]) -> Output {
+    env.mkdir("scratch");
+    env.transect(SMALL.iter().chain(more))
+}
+
+/// Returns the lines of a session.
+fn lines(env: &TestEnv) -> Vec<Value> {
+    let text = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
+    text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+}
+
+fn report(env: &TestEnv) -> Value {
+    env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).quiet().json()
+}
+
+/// Returns what is in the folder that the session was given.
+fn left_over(env: &TestEnv) -> Vec<String> {
+    let entries = std::fs::read_dir(env.path("scratch")).expect("the folder");
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn names(ranking: &Value, list: &str, key: &str) -> BTreeSet<String> {
+    let rows = ranking[list].as_array().expect("a list").iter();
+    let name = |row: &Value| row.pointer(key).and_then(Value::as_str).expect("a name").to_owned();
+    rows.map(name).collect()
+}
+
+#[test]
+fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
+    let env = TestEnv::new();
+    let shown = run(&env, &["--rounds", "2", "--state", "warm,cold"]).exits(0);
+    assert!(shown.stderr_text().contains("takes 18.0 MiB"), "{}", shown.stderr_text());
+    let shown = shown.stdout_text();
+    assert!(
+        shown.contains("1048576 bytes; copy; what is written may be in memory only"),
+        "{shown}"
+    );
+    assert!(shown.contains("\n1M in "), "{shown}");
+    assert!(shown.contains("1. input warm, proved"), "{shown}");
+    assert!(shown.contains("cold, proved") && !shown.contains("not proved"), "{shown}");
+    assert_eq!(left_over(&env), [""; 0]);
+
+    let report = report(&env);
+    let rankings = report["rankings"].as_array().expect("rankings");
+    assert_eq!(rankings.len(), 2);
+    for ranking in rankings {
+        assert_eq!(
+            (&ranking["proved"], &ranking["unranked"]),
+            (&true.into(), &Value::Array(vec![]))
+        );
+        let rows = names(ranking, "rows", "/cell/name");
+        for name in
+            ["buffered", "buffered (again)", "buffered,block=64K", "kernel-copy", "floor-read"]
+        {
+            assert!(rows.contains(name), "{name}: {rows:?}");
+        }
+        assert!(!rows.contains("floor-step"), "a copy has no step");
+        for row in ranking["rows"].as_array().expect("rows") {
+            let verdict = &row["judgement"]["verdict"];
+            assert!(
+                verdict.is_null() || verdict == "undecided",
+                "two rounds decide nothing: {row}"
+            );
+        }
+    }
+    for sample in &lines(&env)[1..] {
+        let passed = &sample["passed"];
+        let in_memory = if sample["pass"] == 0 { 1 << 20 } else { 0 };
+        assert_eq!((&sample["outcome"], &passed["resident"]), (&"right".into(), &in_memory.into()));
+        let written = sample["cell"]
+            .as_str()
+            .is_some_and(|cell| !["floor-read", "floor-memory"].contains(&cell));
+        assert_eq!(passed["written"].as_u64(), written.then_some(1 << 20), "{sample}");
+        // The run before is there, and another one.
+        assert!(passed["primed"]["wall_ns"].as_u64() > Some(0), "{sample}");
+        assert!(sample["usage"]["account"]["minor_faults"].as_u64() > Some(0), "{sample}");
+    }
+}
+
+#[test]
+fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
+    let env = TestEnv::new();
+    let _ = run(&env, &["--rounds", "2", "--state", "warm", "--kind", "case"]).exits(0);
+    let form = |form: &str| {
+        env.transect(["lab", "report", form, "session.jsonl"]).exits(0).quiet().stdout_text()
+    };
+    let csv = form("--csv");
+    let titles: Vec<&str> = csv.lines().next().expect("titles").split(',').collect();
+    let column = |name: &str| titles.iter().position(|title| *title == name).expect(name);
+    let base = csv.lines().find(|line| line.contains(",buffered,")).expect("the base");
+    let base: Vec<&str> = base.split(',').collect();
+    for name in ["median_ns", "faults", "switches", "unwritten_bytes"] {
+        assert!(base[column(name)].parse::<u64>().is_ok(), "{name}: {base:?}");
+    }
+    let markdown = form("--markdown");
+    assert!(markdown.contains("## 1M: input warm"), "{markdown}");
+    assert!(markdown.contains("1048576 bytes; case"), "{markdown}");
+    assert!(form("--json").contains("floor-step"));
+    let page = env.transect(["lab", "report", "--html", "-", "session.jsonl"]).exits(0);
+    assert!(page.stdout_text().contains("input warm"), "the page is about files, too");
+
+    let compare = ["lab", "compare", "session.jsonl", "session.jsonl", "--check", "--json"];
+    let compared = env.transect(compare).exits(0).json();
+    assert_eq!(compared["groups"][0]["name"], "1M");
+    assert_eq!(compared["changed"], Value::Array(vec![]));
+}
+
+#[test]
+fn whoever_makes_something_else_is_never_ranked() {
+    let env = TestEnv::new();
+    let test = "whoever_makes_something_else_is_never_ranked";
+    if !env.has("python3") {
+        return skip(test, "there is no python3").unwrap_or_default();
+    }
+    let all = contenders();
+    let more = ["--contenders", &all, "--test-doubles", "--rounds", "2", "--state", "as-is"];
+    let methods =
+        ["--methods", "wrong-*", "--sizes", "64K", "--dir", "scratch", "-o", "session.jsonl"];
+    env.mkdir("scratch");
+    let output = env.transect(["lab", "run", "transform"].iter().chain(&more).chain(&methods));
+    let told = output.exits(0).stderr_text();
+    for (name, why) in [
+        ("wrong-byte", "an output with the digest"),
+        ("wrong-short", "an output of 65535 bytes, not 65536"),
+        ("wrong-claim", "65537 bytes, 0 errors read"),
+        ("wrong-nothing", "no output"),
+    ] {
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains(name)).collect();
+        // Wrong once is wrong: it does not run in the second round.
+        assert_eq!(lines.len(), 1, "{name}: {told}");
+        assert!(lines[0].contains(why), "{name}: {told}");
+    }
+    let report = report(&env);
+    assert!(!report["rankings"][0]["rows"].to_string().contains("wrong-"), "{report}");
+    assert_eq!(names(&report["rankings"][0], "unranked", "/cell").len(), 4);
+}
+
+#[test]
+fn an_input_that_somebody_keeps_in_memory_is_not_cold() {
+    let env = TestEnv::new();
+    let test = "an_input_that_somebody_keeps_in_memory_is_not_cold";
+    if !env.has("python3") {
+        return skip(test, "there is no python3").unwrap_or_default();
+    }
+    env.mkdir("scratch");
+    // Pages that somebody has mapped stay, whoever wants to drop them.
+    env.text(
+        "keep.py",
+        "import glob, mmap, os, time\n\
+         while not (found := glob.glob('scratch/transect-lab-scratch-*/input-*')) or \
+         os.path.getsize(found[0]) < 1 << 20: time.sleep(0.001)\n\
+         file = open(found[0], 'rb')\n\
+         kept = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n\
+         sum(kept[::4096])\n\
+         open('kept', 'w').close()\n\
+         time.sleep(100)\n",
+    );
+    let mut keeper = env.command("python3");
+    let mut keeper = keeper.arg("keep.py").spawn().expect("a Python that can be started");
+    let told = run(&env, &["--rounds", "4", "--state", "cold", "--methods", "buffered"]).exits(0);
+    keeper.kill().expect("a process of our own");
+    keeper.wait().expect("a process of our own");
+    assert!(env.path("kept").exists(), "it was never kept in memory");
+    assert!(told.stderr_text().contains("could not prove its state: "), "{}", told.stderr_text());
+    let void: Vec<Value> =
+        lines(&env).into_iter().filter(|line| line["outcome"] == "void").collect();
+    assert!(!void.is_empty());
+    for sample in void {
+        assert!(sample["resident"].as_u64() > Some(0), "{sample}");
+        assert_eq!(sample["runs"], Value::Null, "no time is kept of it: {sample}");
+    }
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn samples_so_far(env: &TestEnv) -> usize {
+    let text = std::fs::read_to_string(env.path("session.jsonl")).unwrap_or_default();
+    text.lines().filter(|line| line.contains("\"record\":\"sample\"")).count()
+}
+
+#[test]
+fn who_was_killed_goes_on_and_loses_no_run_and_does_none_twice() {
+    let env = TestEnv::new();
+    env.mkdir("scratch");
+    let more = ["--rounds", "3", "--state", "warm"];
+    let running = env.start(SMALL.iter().chain(&more));
+    wait_until("some samples", || samples_so_far(&env) >= 4);
+    running.signal("KILL");
+    assert_eq!(running.finish().signal, Some(9));
+    let before = samples_so_far(&env);
+    assert_eq!(left_over(&env).len(), 1, "the folder stays when nobody can remove it");
+
+    let resume = ["lab", "run", "transform", "--resume", "session.jsonl", "--dir", "scratch"];
+    let _ = env.transect(resume.iter().chain(&["--contenders", "."])).exits(0);
+    assert_eq!(left_over(&env), [""; 0], "that of the killed one was removed, too");
+    let lines = lines(&env);
+    let cells = lines[0]["cells"].as_array().expect("cells").len();
+    assert!(before < 3 * cells, "it was killed too late: {before}");
+    let of = |sample: &Value| (sample["round"].to_string(), sample["cell"].to_string());
+    let once: BTreeSet<(String, String)> = lines[1..].iter().map(of).collect();
+    assert_eq!((once.len(), lines.len() - 1), (3 * cells, 3 * cells));
+
+    // Each kind of session goes on with its own command.
+    let walk = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(2);
+    assert!(walk.stderr_text().contains("is a session of transforms"), "{}", walk.stderr_text());
+}
+
+#[test]
+fn who_is_interrupted_leaves_nothing_but_what_was_measured() {
+    let env = TestEnv::new();
+    env.mkdir("scratch");
+    let running = env.start(SMALL.iter().chain(&["--rounds", "1000", "--state", "warm"]));
+    wait_until("some samples", || samples_so_far(&env) >= 2);
+    running.signal("INT");
+    let output = running.finish().exits(130);
+    assert!(output.stdout_text().contains("buffered"), "what there is, is shown");
+    assert_eq!(left_over(&env), [""; 0]);
+}
+
+#[test]
+fn where_there_is_no_room_nothing_begins() {
+    let env = TestEnv::new();
+    let test = "where_there_is_no_room_nothing_begins";
+    let folder = env.mkdir("scratch");
+    let mount = match Mount::tmpfs("4m", &folder) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    let refused = run(&env, &["--state", "warm"]).exits(2).stderr_text();
+    assert!(refused.contains("bytes are needed, "), "{refused}");
+    let cold = run(&env, &["--state", "cold"]).exits(2).stderr_text();
+    assert!(cold.contains("nothing is ever cold in "), "{cold}");
+    assert_eq!(left_over(&env), [""; 0]);
+    assert!(!env.path("session.jsonl").exists());
+    drop(mount);
+}
+
+#[test]
+fn contenders_in_c_do_every_kind_that_they_say_they_do() {
+    let env = TestEnv::new();
+    let test = "contenders_in_c_do_every_kind_that_they_say_they_do";
+    if !env.has("gcc") || !env.has("g++") {
+        return skip(test, "there is no gcc or no g++").unwrap_or_default();
+    }
+    env.mkdir("scratch");
+    let all = contenders();
+    let methods = ["c-stdio", "c-read-write", "c-mmap", "cpp-iostream"];
+    for (kind, size) in [("copy", "100001"), ("case", "100001"), ("case", "1")] {
+        let _ = std::fs::remove_file(env.path("session.jsonl"));
+        let what =
+            ["--kind", kind, "--sizes", size, "--sync", "inside", "--seq", "--blocks", "1000"];
+        let how = ["--state", "warm", "--rounds", "1", "--contenders", &all];
+        let place = ["--methods", "c*", "--dir", "scratch", "-o", "session.jsonl"];
+        let run = ["lab", "run", "transform"];
+        let _ = env.transect(run.iter().chain(&what).chain(&how).chain(&place)).exits(0);
+        let report = report(&env);
+        let rows = names(&report["rankings"][0], "rows", "/cell/name");
+        for method in methods {
+            let name =
+                if method == "c-mmap" { method.into() } else { format!("{method},block=1000") };
+            assert!(rows.contains(&name), "{kind}, {size}: {name}: {report}");
+        }
+        assert!(rows.contains("c-stdio,block=1000,hint=sequential"), "{rows:?}");
+        let synced = &report["rankings"][0]["rows"][0]["unwritten"];
+        assert!(synced.is_null() || synced == 0.0, "{synced}");
+    }
+}
+
+#[test]
+fn every_kind_of_work_is_checked_by_what_it_has_to_make() {
+    let env = TestEnv::new();
+    for kind in ["blake3", "zstd"] {
+        let _ = std::fs::remove_file(env.path("session.jsonl"));
+        let _ = run(&env, &["--rounds", "1", "--state", "warm", "--kind", kind]).exits(0);
+        let report = report(&env);
+        assert_eq!(report["rankings"][0]["unranked"], Value::Array(vec![]), "{kind}");
+        let rows = names(&report["rankings"][0], "rows", "/cell/name");
+        assert!(rows.contains("streams,block=64K") && rows.contains("floor-step"), "{rows:?}");
+        assert!(!rows.contains("kernel-copy"), "{rows:?}");
+    }
+}
+
+#[test]
+fn a_method_of_the_program_speaks_the_protocol_and_replaces_nothing() {
+    let env = TestEnv::new();
+    env.text("in", "Some text.");
+    let pass = ["lab", "pass", "buffered,block=4", "in", "out", "--kind", "case"];
+    let line = env.transect(pass).exits(0).quiet().json();
+    assert_eq!((&line["files"], &line["bytes"]), (&1.into(), &10.into()));
+    assert!(line["elapsed_ns"].as_u64() > Some(0));
+    assert_eq!(std::fs::read_to_string(env.path("out")).expect("the output"), "SOME TEXT.");
+    let there = env.transect(pass).exits(2).stderr_text();
+    assert!(there.contains("out"), "{there}");
+    let unknown = env.transect(["lab", "pass", "fastest", "in", "other"]).exits(2).stderr_text();
+    assert_eq!(unknown, "transect: no method is called 'fastest'\n");
+}
+
+#[test]
+fn what_cannot_be_measured_is_one_clear_line() {
+    let env = TestEnv::new();
+    for (args, told) in [
+        (vec!["--dir", "missing"], "cannot access 'missing': No such file or directory"),
+        (vec!["--methods", "nothing-*"], "no method is called 'nothing-*'"),
+        (
+            vec!["--methods", "kernel-copy", "--kind", "case"],
+            "'kernel-copy' cannot run here: method 'kernel-copy' cannot be used here",
+        ),
+        (vec!["--blocks", "0"], "a block holds something"),
+        (vec!["--resume", "missing.jsonl"], "cannot read 'missing.jsonl'"),
+    ] {
+        let common = ["lab", "run", "transform", "--contenders", "."];
+        let output = env.transect(common.iter().chain(&args)).exits(2);
+        assert!(output.stderr_text().contains(told), "{args:?}: {}", output.stderr_text());
+        assert_eq!(output.stdout_text(), "", "{args:?}");
+    }
+}
+
+#[test]
+fn many_files_are_measured_in_every_phase_of_their_lives() {
+    let env = TestEnv::new();
+    env.mkdir("scratch");
+    let many = ["lab", "run", "transform", "--preset", "many-files", "--contenders", "."];
+    let small = ["--files", "3", "--rounds", "1", "--dir", "scratch", "-o", "session.jsonl"];
+    for (sync, ways) in [("none", 4), ("inside", 5)] {
+        let _ = std::fs::remove_file(env.path("session.jsonl"));
+        let _ = env.transect(many.iter().chain(&small).chain(&["--sync", sync])).exits(0);
+        let report = report(&env);
+        let rankings = report["rankings"].as_array().expect("rankings");
+        let phases: Vec<&str> = rankings.iter().filter_map(|it| it["name"].as_str()).collect();
+        let expected = ["create", "read", "rewrite-unchanged", "rewrite-changed", "remove"];
+        assert_eq!(phases, expected);
+        for ranking in rankings {
+            assert_eq!(ranking["rows"].as_array().map(Vec::len), Some(ways), "{ranking}");
+            assert_eq!(
+                (&ranking["unranked"], &ranking["proved"]),
+                (&Value::Array(vec![]), &true.into())
+            );
+        }
+        assert_eq!(left_over(&env), [""; 0]);
+    }
+    for (option, value) in [("--blocks", "1K"), ("--kind", "zstd")] {
+        let refused = env.transect(many.iter().chain(&[option, value])).exits(2).stderr_text();
+        assert!(refused.contains(&format!("many-files takes no {option}")), "{refused}");
+    }
+}
+
+#[test]
+fn calls_of_a_pass_are_counted_in_runs_of_their_own() {
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        let test = "calls_of_a_pass_are_counted_in_runs_of_their_own";
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    let full = ["--preset", "full", "--rounds", "1", "--state", "warm", "--methods", "buffered"];
+    let _ = run(&env, &full).exits(0);
+    let report = report(&env);
+    let calls = |name: &str| {
+        let rows = report["rankings"][0]["rows"].as_array().expect("rows").iter();
+        let row = rows.clone().find(|row| row["cell"]["name"] == name).expect(name);
+        row["accesses"]["calls"].as_u64().expect("a number")
+    };
+    // Sixteen blocks of 64 KiB are read and written; the floor, with one of 256 KiB, takes four.
+    assert!((32..64).contains(&calls("buffered,block=64K")), "{}", calls("buffered,block=64K"));
+    assert!((8..16).contains(&calls("floor-read-write")), "{}", calls("floor-read-write"));
+}

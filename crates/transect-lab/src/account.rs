@@ -1,0 +1,99 @@
+//! What the kernel kept account of while a process ran, beside its times.
+
+use serde::{Deserialize, Serialize};
+
+/// What a process did that took time, or made others work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Pages that it touched and that were not mapped yet, found in memory or made.
+    pub minor_faults: u64,
+    /// Pages that had to come from a device.
+    pub major_faults: u64,
+    /// How often its first thread waited for something.
+    pub waits: u64,
+    /// How often its first thread was made to wait for others.
+    pub preemptions: u64,
+    /// Bytes that devices read for it.
+    pub read_bytes: u64,
+    /// Bytes that it made the kernel write to devices sooner or later.
+    pub written_bytes: u64,
+}
+
+impl Account {
+    /// Waits until a child ends, and looks at its account, which lasts until it is waited for once
+    /// more; nothing where there is none.
+    pub(crate) fn at_the_end_of(child: u32) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        return linux::at_the_end_of(child);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = child;
+            None
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    use super::Account;
+
+    pub(super) fn at_the_end_of(child: u32) -> Option<Account> {
+        let pid = Pid::from_raw(child.try_into().ok()?)?;
+        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{child}/{name}")).ok();
+        parse(&read("stat")?, &read("status")?, read("io").as_deref().unwrap_or_default())
+    }
+
+    /// Parses what `proc_pid_stat(5)` and its neighbours describe.
+    pub(super) fn parse(stat: &str, status: &str, io: &str) -> Option<Account> {
+        // The name of the program stands in brackets, and may hold anything.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
+        let line = |list: &str, key: &str| {
+            let value = list.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+            value.trim().parse::<u64>().ok()
+        };
+        Some(Account {
+            minor_faults: field(10)?,
+            major_faults: field(12)?,
+            waits: line(status, "voluntary_ctxt_switches")?,
+            preemptions: line(status, "nonvoluntary_ctxt_switches")?,
+            // Not every kernel counts them.
+            read_bytes: line(io, "read_bytes").unwrap_or(0),
+            written_bytes: line(io, "write_bytes").unwrap_or(0),
+        })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_whatever_a_program_is_called() {
+        let stat = "7 (a) b (c) Z 1 2 3 4 5 6 70 8 90 10 11 12\n";
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n";
+        let io = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 8192\n";
+        let account = linux::parse(stat, status, io).unwrap();
+        let expected = Account {
+            minor_faults: 70,
+            major_faults: 90,
+            waits: 3,
+            preemptions: 4,
+            read_bytes: 4096,
+            written_bytes: 8192,
+        };
+        assert_eq!(account, expected);
+        assert_eq!(linux::parse(stat, "", io), None);
+    }
+
+    #[test]
+    fn a_child_that_ended_has_an_account() {
+        let mut child = std::process::Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
+        let account = Account::at_the_end_of(child.id()).unwrap();
+        assert!(account.minor_faults > 0, "{account:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(3), "it is still there to be waited for");
+    }
+}

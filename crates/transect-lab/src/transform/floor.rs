@@ -1,0 +1,189 @@
+//! Floors: a part of the work and nothing else, to show what that part takes.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use transect_transform::out::Out;
+use transect_transform::step::{Step, Stop};
+
+use super::rules::{Kind, Rules, Sync};
+
+/// What is copied in memory at once, at most: far more than the processor's caches hold.
+const LARGEST_COPY: u64 = 64 << 20;
+
+/// As pages of memory.
+const PAGE: usize = 4096;
+
+/// A part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floor {
+    /// The input is read, block by block, and forgotten.
+    Read,
+    /// As much as the input holds is written, the same block again and again.
+    Write,
+    /// The input is read and written, block by block, and nothing is checked.
+    ReadWrite,
+    /// The step takes the input, which is in memory; what it makes is forgotten.
+    Step,
+    /// As much as the input holds is copied from memory to memory.
+    Memory,
+}
+
+impl Floor {
+    /// All floors.
+    pub const ALL: &'static [Self] =
+        &[Self::Read, Self::Write, Self::ReadWrite, Self::Step, Self::Memory];
+
+    /// Returns its name, as users type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "floor-read",
+            Self::Write => "floor-write",
+            Self::ReadWrite => "floor-read-write",
+            Self::Step => "floor-step",
+            Self::Memory => "floor-memory",
+        }
+    }
+
+    /// Returns what it does, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Read => "the input is read, and forgotten",
+            Self::Write => "as much as the input holds is written",
+            Self::ReadWrite => "the input is read and written, and nothing else",
+            Self::Step => "the step alone, from memory to nowhere",
+            Self::Memory => "as much as the input holds is copied in memory",
+        }
+    }
+
+    /// Returns why it makes no sense for a kind of work, if it makes none.
+    pub(super) fn why_not(self, kind: Kind) -> Option<&'static str> {
+        (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")
+    }
+
+    /// Returns whether what it leaves behind is the input.
+    pub(super) fn copies(self) -> bool {
+        self == Self::ReadWrite
+    }
+
+    /// Returns whether it leaves a file behind that is as long as the input.
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::ReadWrite)
+    }
+
+    /// Does it; returns how many bytes of the input were dealt with, and how long that took.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(super) fn run(
+        self,
+        rules: Rules,
+        block: usize,
+        input: &Path,
+        output: &Path,
+    ) -> io::Result<(u64, Duration)> {
+        let mut memory = vec![0; block + PAGE];
+        // Copies between pages that lie alike are the fastest.
+        let start = memory.as_ptr().align_offset(PAGE).min(PAGE);
+        let block = &mut memory[start..start + block];
+        match self {
+            Self::Read => {
+                let start = Instant::now();
+                let bytes = each(&mut File::open(input)?, block, |_| Ok(()))?;
+                Ok((bytes, start.elapsed()))
+            }
+            Self::Write => {
+                let size = File::open(input)?.metadata()?.len();
+                let filled = File::open(input)?.read(block)?;
+                let start = Instant::now();
+                let mut file = File::create(output)?;
+                reserve(&file, size);
+                let mut left = size;
+                while left > 0 {
+                    let length = left.min(filled.max(1) as u64);
+                    file.write_all(&block[..length as usize])?;
+                    left -= length;
+                }
+                finish(file, rules)?;
+                Ok((size, start.elapsed()))
+            }
+            Self::ReadWrite => {
+                let start = Instant::now();
+                let (mut from, mut to) = (File::open(input)?, File::create(output)?);
+                reserve(&to, from.metadata()?.len());
+                let bytes = each(&mut from, block, |bytes| to.write_all(bytes))?;
+                finish(to, rules)?;
+                Ok((bytes, start.elapsed()))
+            }
+            Self::Step => step(rules, &std::fs::read(input)?, block.len()),
+            Self::Memory => Ok(copy_in_memory(File::open(input)?.metadata()?.len())),
+        }
+    }
+}
+
+/// Reads a file to its end, and lets somebody have every block.
+fn each(
+    file: &mut File,
+    block: &mut [u8],
+    mut then: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut bytes = 0;
+    loop {
+        let read = file.read(block)?;
+        if read == 0 {
+            return Ok(bytes);
+        }
+        then(&block[..read])?;
+        bytes += read as u64;
+    }
+}
+
+/// Makes room for a whole output at once, which costs less than to make it bit by bit. Where that
+/// cannot be, nothing is lost.
+fn reserve(file: &File, size: u64) {
+    #[cfg(target_os = "linux")]
+    if size > 0 {
+        let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, size);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, size);
+}
+
+/// Ends an output as the rules want it, and closes it.
+fn finish(file: File, rules: Rules) -> io::Result<()> {
+    match rules.sync {
+        Sync::None => Ok(()),
+        Sync::Inside => file.sync_all(),
+    }
+}
+
+fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, Duration)> {
+    let mut chain = rules.kind.step().ok_or(io::ErrorKind::Unsupported)?;
+    let (mut gathered, mut nowhere) = (Vec::new(), |made: &[u8]| {
+        std::hint::black_box(made);
+        Ok::<(), Stop>(())
+    });
+    let start = Instant::now();
+    let mut out = Out::new(&mut gathered, &mut nowhere);
+    let mut fed = input.chunks(block).try_for_each(|block| chain.feed(block, &mut out));
+    fed = fed.and_then(|()| chain.finish(&mut out)).and_then(|()| out.flush());
+    fed.map_err(|stop| io::Error::other(stop.to_string()))?;
+    Ok((input.len() as u64, start.elapsed()))
+}
+
+/// Both sides have been touched before the clock starts: what new memory takes is not asked here.
+fn copy_in_memory(size: u64) -> (u64, Duration) {
+    let piece = size.clamp(1, LARGEST_COPY) as usize;
+    let (from, mut to) = (vec![1_u8; piece], vec![2_u8; piece]);
+    let start = Instant::now();
+    let mut left = size;
+    while left > 0 {
+        let length = left.min(piece as u64) as usize;
+        to[..length].copy_from_slice(&from[..length]);
+        std::hint::black_box(&mut to);
+        left -= length as u64;
+    }
+    (size, start.elapsed())
+}

@@ -1,0 +1,45 @@
+//! Passes over files, measured: every way of getting the bytes of a file through a step into another
+//! file.
+//!
+//! ```text
+//! methods × blocks ─► rounds ─► one sample:
+//!
+//!   the same run, which does not count ─► output removed ─► input dropped, or read
+//!      ─► how much of it is in memory (the proof) ─► the run ─► what is unwritten
+//!      ─► the output's digest, against one of bytes that were never in a file
+//! ```
+//!
+//! The run that does not count touches the memory that the measured one takes: a guest that gives
+//! free memory back to its host pays for having it again, many times more than the methods differ.
+
+mod floor;
+mod input;
+mod many;
+mod measure;
+mod method;
+mod needs;
+mod pass;
+mod preset;
+mod rules;
+mod scratch;
+mod variant;
+
+pub use floor::Floor;
+pub use input::{Digests, create};
+pub use many::{Phase, Way, create_many, run_many};
+pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
+pub use measure::{Passed, Passes};
+pub use method::{How, Method, cells};
+pub use needs::Needs;
+pub use pass::run;
+pub use preset::{PRESETS, Preset};
+pub use rules::{Kind, Rules, Sync};
+pub use scratch::Scratch;
+pub use variant::Variant;
+
+/// The kind of cells that do less than the work.
+pub const FLOOR: &str = "floor";
+
+/// The cell that others are compared with: what this program does by itself, with the block that it
+/// chooses.
+pub const BASE: &str = "buffered";

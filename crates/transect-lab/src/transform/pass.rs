@@ -1,0 +1,96 @@
+//! One run of a method of this program, with a clock of its own.
+
+use std::path::Path;
+use std::time::Instant;
+
+use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::publish::{Durability, ReplaceOptions};
+use transect_transform::step::Step;
+
+use super::floor::Floor;
+use super::rules::{Rules, Sync};
+use super::variant::Variant;
+use crate::launch::{RunLine, nanoseconds};
+use crate::work::Work;
+
+/// The block of floors, unless another is asked for.
+pub(super) const FLOOR_BLOCK: usize = 256 << 10;
+
+/// Passes over a file once. The clock runs from opening the input to having the output in its place.
+///
+/// # Errors
+/// The method is none of this program's, cannot do this, or whatever the system says: one line.
+pub fn run(
+    variant: &Variant,
+    rules: Rules,
+    input: &Path,
+    output: &Path,
+) -> Result<RunLine, String> {
+    let Variant { method, block, .. } = variant;
+    let (bytes, elapsed) = if let Some(&floor) =
+        Floor::ALL.iter().find(|floor| floor.as_str() == method)
+    {
+        let ran = floor.run(rules, block.unwrap_or(FLOOR_BLOCK), input, output);
+        ran.map_err(|error| transect::reason(&error))?
+    } else {
+        let known = IoMethod::ALL.iter().find(|known| known.as_str() == method);
+        let method = *known.ok_or_else(|| format!("no method is called '{method}'"))?;
+        let mut chain = rules.kind.step();
+        let step = chain.as_mut().map(|chain| chain as &mut dyn Step);
+        let durability = match rules.sync {
+            Sync::None => Durability::None,
+            Sync::Inside => Durability::File,
+        };
+        let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+        let start = Instant::now();
+        let mut passes =
+            Passes::new(PassOptions { method: Some(method), block: *block, ..Default::default() });
+        let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
+            .map_err(|error| error.to_string())?;
+        (report.passed.bytes_in, start.elapsed())
+    };
+    let work = Work { files: 1, directories: 0, bytes, errors: 0 };
+    Ok(RunLine { work, elapsed_ns: nanoseconds(elapsed), calls: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, create};
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn every_floor_does_its_part_and_says_how_much() {
+        let temp = TempDir::new();
+        let size = 300_000;
+        create(&temp.join("input"), size).unwrap();
+        let content = std::fs::read(temp.join("input")).unwrap();
+        for &floor in Floor::ALL {
+            let rules = Rules { kind: Kind::Case, sync: Sync::Inside };
+            let output = temp.join(floor.as_str());
+            let variant = Variant { block: Some(4096), ..Variant::plain(floor.as_str()) };
+            let line = run(&variant, rules, &temp.join("input"), &output).unwrap();
+            assert_eq!(line.work.bytes, size);
+            assert_eq!(output.exists(), floor.writes(), "{floor:?}");
+            if floor.writes() {
+                let written = std::fs::read(output).unwrap();
+                assert_eq!(written.len() as u64, size);
+                assert_eq!(written == content, floor.copies(), "{floor:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_of_the_engine_does_the_work() {
+        let temp = TempDir::new();
+        create(&temp.join("input"), 5000).unwrap();
+        let rules = Rules { kind: Kind::Case, sync: Sync::None };
+        let variant = Variant { block: Some(1024), ..Variant::plain("buffered") };
+        let line = run(&variant, rules, &temp.join("input"), &temp.join("output")).unwrap();
+        assert_eq!((line.work.files, line.work.bytes), (1, 5000));
+        let content = std::fs::read(temp.join("input")).unwrap();
+        assert_eq!(std::fs::read(temp.join("output")).unwrap(), content.to_ascii_uppercase());
+        let unknown = run(&Variant::plain("none"), rules, &temp.join("input"), &temp.join("o"));
+        assert_eq!(unknown.unwrap_err(), "no method is called 'none'");
+    }
+}
