@@ -222,6 +222,16 @@ impl Error {
         move |source| Self::System { operation, path: path.to_owned(), source }
     }
 
+    /// Returns the same error once more: every file it is about has one.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::System { operation, path, source } => {
+                Self::System { operation: *operation, path: path.clone(), source: again(source) }
+            }
+            other => unreachable!("BUG: only the system refuses several at once: {other}"),
+        }
+    }
+
     pub(crate) fn unfit(operation: Operation, path: &Path, reason: Unfit) -> Self {
         Self::Unfit { operation, path: path.to_owned(), reason }
     }
@@ -230,6 +240,11 @@ impl Error {
     pub(crate) fn refused(path: &Path) -> impl FnOnce(Refusal) -> Self {
         move |refusal| Self::Refused { path: path.to_owned(), refusal }
     }
+}
+
+/// Returns the same error of the system once more.
+pub(crate) fn again(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 impl fmt::Display for Error {

@@ -30,6 +30,7 @@ pub fn verify(
         passes: passes.clone(),
         replace: ReplaceOptions::default(),
         threads,
+        journal: None,
     };
     for (steps, lines) in kinds {
         let chain: Chain = steps.parse().expect("BUG: digests are steps");

@@ -55,6 +55,9 @@ pub(crate) struct TransformArgs {
     /// together
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncWhat::None)]
     pub(crate) sync: SyncWhat,
+    /// Write down in FILE what is done; a second run with it goes on where the first was stopped
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub(crate) journal: Option<PathBuf>,
     /// Read every result back from the device before it is put in its place, and compare
     #[arg(long)]
     pub(crate) read_back: bool,

@@ -271,6 +271,23 @@ fn programs_are_told_of_every_file_and_of_all() {
 }
 
 #[test]
+fn a_run_with_a_journal_goes_on_and_does_nothing_twice() {
+    let env = TestEnv::new();
+    tree(&env);
+    let args = ["transform", "replace=o/oo", "src", "-i", "--journal", "journal"];
+    let first = env.transect(args).exits(0);
+    assert_eq!(first.stdout_text(), "src/a.c\nsrc/b.c\n");
+    assert_output!(env, env.transect(args), @r"
+    exit code: 0
+    ----- stderr -----
+    transect: 4 files, 1 the same, 1 skipped: no text, 2 done before; 7 B in [time]
+    ");
+    assert_eq!(content(&env, "src/b.c"), "oone\n");
+    let other = env.transect(["transform", "trim", "src", "-i", "--journal", "journal"]);
+    assert!(other.exits(2).stderr_text().contains("it is no journal of 'trim'"));
+}
+
+#[test]
 fn steps_are_listed() {
     let env = TestEnv::new();
     let text = env.transect(["transform", "--steps"]).exits(0).quiet().stdout_text();

@@ -8,7 +8,7 @@ use transect_sys::file::attributes_at;
 
 use super::target::folder_of;
 use super::{Durability, Finished, Published, Replacement};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, again};
 use crate::system::{self, FileSystem};
 
 /// What became of one result of a batch.
@@ -127,7 +127,7 @@ impl Batch {
 fn sync(finished: &Finished, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
     let synced = match together {
         Some(Ok(())) => Ok(()),
-        Some(Err(error)) => Err(copy_of(error)),
+        Some(Err(error)) => Err(again(error)),
         None => finished.temporary.sync(),
     };
     synced.map_err(Error::system(Operation::Sync, &finished.target.path))
@@ -144,12 +144,7 @@ fn sync_names(names: &[usize], outcomes: &mut [Outcome]) {
     };
     for &index in names {
         if let Some(path) = path_of(&outcomes[index]) {
-            outcomes[index] = Err(Error::system(Operation::Sync, &path)(copy_of(&error)));
+            outcomes[index] = Err(Error::system(Operation::Sync, &path)(again(&error)));
         }
     }
-}
-
-/// Returns the same error once more: every file it is about has one.
-fn copy_of(error: &std::io::Error) -> std::io::Error {
-    error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }

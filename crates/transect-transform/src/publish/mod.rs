@@ -156,8 +156,13 @@ impl Replacement {
         &self.target.path
     }
 
+    /// Returns what the input was, if there is one.
+    pub(crate) fn input(&self) -> Option<&Attributes> {
+        self.input.as_ref()
+    }
+
     /// Returns whether nothing is to be written: in place, nothing has changed.
-    fn is_unwritten(&self) -> bool {
+    pub(crate) fn is_unwritten(&self) -> bool {
         self.is_in_place() && self.temporary.is_none()
     }
 

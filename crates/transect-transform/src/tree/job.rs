@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use transect::FileType;
+use transect_sys::Attributes;
 
-use super::Input;
+use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passed, Passes};
@@ -51,6 +53,8 @@ pub struct Job {
     pub replace: ReplaceOptions,
     /// How many files at once.
     pub threads: usize,
+    /// What an earlier run has done, and where to write down what this one does.
+    pub journal: Option<Arc<Journal>>,
 }
 
 /// What a file came to.
@@ -75,6 +79,8 @@ pub enum Fate {
 pub enum Skip {
     /// It is no text, and a step is made for text.
     Binary,
+    /// An earlier run has done it, as its journal says.
+    Done,
 }
 
 impl Skip {
@@ -82,6 +88,7 @@ impl Skip {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
+            Self::Done => "done",
         }
     }
 }
@@ -212,7 +219,16 @@ struct Worker<'a> {
     reported: Instant,
     batch: Batch,
     /// What waits in the batch.
-    waiting: Vec<(usize, PathBuf, Passed)>,
+    waiting: Vec<Waiting>,
+}
+
+/// A result in a batch.
+struct Waiting {
+    index: usize,
+    target: PathBuf,
+    passed: Passed,
+    /// What the input was.
+    before: Option<Attributes>,
 }
 
 impl<'a> Worker<'a> {
@@ -238,13 +254,13 @@ impl<'a> Worker<'a> {
             };
             self.one(index, input);
             if self.waiting.len() >= BATCH {
-                self.publish();
+                self.publish(inputs);
             }
         }
         if self.job.passes.cancel.is_cancelled() {
             self.give_up();
         } else {
-            self.publish();
+            self.publish(inputs);
         }
         self.report();
     }
@@ -255,20 +271,44 @@ impl<'a> Worker<'a> {
             Ok(target) => target,
             Err(error) => return self.tell(index, None, None, Err(error)),
         };
+        let elsewhere = target.as_deref().filter(|_| self.job.to != To::InPlace);
+        if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
+            return self.skip(index, target, Skip::Done);
+        }
         match self.pass(input, target.as_deref()) {
             Ok((passed, None)) => self.tell(index, target, Some(passed), Ok(None)),
             Ok((passed, Some(result))) if self.job.in_batches() => {
                 let target = target.unwrap_or_default();
+                let before = result.input().copied().filter(|_| !result.is_unwritten());
                 match self.batch.add(result) {
-                    Ok(()) => self.waiting.push((index, target, passed)),
+                    Ok(()) => self.waiting.push(Waiting { index, target, passed, before }),
                     Err(error) => self.tell(index, Some(target), None, Err(error)),
                 }
             }
             Ok((passed, Some(result))) => {
-                self.tell(index, target, Some(passed), result.publish().map(Some));
+                let published = self.publish_one(input, result);
+                self.tell(index, target, Some(passed), published.map(Some));
             }
             Err(error) => self.tell(index, target, None, Err(error)),
         }
+    }
+
+    /// Puts a result in its place, and writes it down: before, if that changes the input.
+    fn publish_one(&self, input: &Input, result: Replacement) -> Result<Published, Error> {
+        let before = result.input().copied().filter(|_| !result.is_unwritten());
+        let (Some(journal), Some(before)) = (&self.job.journal, before) else {
+            return result.publish();
+        };
+        if self.job.to != To::InPlace {
+            let published = result.publish()?;
+            journal.note(&input.path, &before)?;
+            return Ok(published);
+        }
+        journal.note(&input.path, &before)?;
+        if self.job.replace.durability != Durability::None {
+            journal.sync()?;
+        }
+        result.publish()
     }
 
     fn pass(
@@ -287,21 +327,61 @@ impl<'a> Worker<'a> {
     }
 
     /// Puts what waits in its places, and reports it.
-    fn publish(&mut self) {
-        let outcomes = std::mem::take(&mut self.batch).publish();
+    fn publish(&mut self, inputs: &[Input]) {
         let waiting = std::mem::take(&mut self.waiting);
-        for ((index, target, passed), outcome) in waiting.into_iter().zip(outcomes) {
+        if self.job.to == To::InPlace
+            && let Err(error) = self.note(inputs, &waiting)
+        {
+            // Without its journal nothing is done.
+            self.batch = Batch::new();
+            self.unreported.extend(waiting.into_iter().map(|Waiting { index, target, .. }| {
+                let fate = Err(error.again());
+                (index, Done { target: Some(target), passed: None, fate, unkept: Vec::new() })
+            }));
+            return;
+        }
+        let outcomes = std::mem::take(&mut self.batch).publish();
+        let written = outcomes.iter().map(Result::is_ok);
+        let done = waiting.iter().zip(written).filter(|(_, written)| *written);
+        let noted = match self.job.to {
+            To::InPlace => Ok(()),
+            _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(inputs, one)),
+        };
+        for (Waiting { index, target, passed, .. }, outcome) in waiting.into_iter().zip(outcomes) {
+            let outcome = match &noted {
+                Ok(()) => outcome,
+                Err(error) => Err(error.again()),
+            };
             self.tell(index, Some(target), Some(passed), outcome.map(Some));
+        }
+    }
+
+    /// Writes down what waits, and is going to change.
+    fn note(&self, inputs: &[Input], waiting: &[Waiting]) -> Result<(), Error> {
+        waiting.iter().try_for_each(|one| self.note_one(inputs, one))?;
+        self.job.journal.as_ref().map_or(Ok(()), |journal| journal.sync())
+    }
+
+    fn note_one(&self, inputs: &[Input], one: &Waiting) -> Result<(), Error> {
+        match (&self.job.journal, &one.before) {
+            (Some(journal), Some(before)) => journal.note(&inputs[one.index].path, before),
+            _ => Ok(()),
         }
     }
 
     /// Nothing that waits gets to its place any more.
     fn give_up(&mut self) {
         self.batch = Batch::new();
-        for (index, target, _) in std::mem::take(&mut self.waiting) {
+        for Waiting { index, target, .. } in std::mem::take(&mut self.waiting) {
             let error = Error::Cancelled { path: target.clone() };
             self.tell(index, Some(target), None, Err(error));
         }
+    }
+
+    /// Tells that an input was left alone.
+    fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
+        let fate = Ok(Fate::Skipped(why));
+        self.put(index, Done { target, passed: None, fate, unkept: Vec::new() });
     }
 
     fn tell(
@@ -325,7 +405,11 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.unreported.push((index, Done { target, passed, fate, unkept }));
+        self.put(index, Done { target, passed, fate, unkept });
+    }
+
+    fn put(&mut self, index: usize, done: Done) {
+        self.unreported.push((index, done));
         if self.unreported.len() >= REPORT || self.reported.elapsed() >= PATIENCE {
             self.report();
         }

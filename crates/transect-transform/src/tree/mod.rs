@@ -10,6 +10,8 @@
 
 mod find;
 mod job;
+mod journal;
 
 pub use find::{Found, Input, find};
 pub use job::{Done, Fate, Job, Skip, To};
+pub use journal::Journal;

@@ -578,6 +578,7 @@ fn results_that_have_no_room_together_are_refused_before_the_first() {
         passes: PassOptions::default(),
         replace: ReplaceOptions::default(),
         threads: 2,
+        journal: None,
     };
     let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
     let expected = format!("cannot write '{}': the results take 10485760 bytes", folder.display());

@@ -1,20 +1,21 @@
 //! Many files at once: each comes to its end, whatever becomes of the others.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use transect::{Cancel, ScanOptions};
 use transect_testkit::TempDir;
 use transect_transform::chain::Chain;
 use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
-use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To, find};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, Journal, Skip, To, find};
 use transect_transform::{Error, Source};
 
 use crate::support::names;
 
 fn job(to: To, threads: usize, durability: Durability) -> Job {
     let replace = ReplaceOptions { durability, ..ReplaceOptions::default() };
-    Job { to, passes: PassOptions::default(), replace, threads }
+    Job { to, passes: PassOptions::default(), replace, threads, journal: None }
 }
 
 fn inputs(root: &Path) -> Vec<Input> {
@@ -187,4 +188,79 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     run(&job(To::InPlace, 1, Durability::None), "case=upper", &named);
     assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"TEXT");
     assert!(temp.join("link").is_symlink());
+}
+
+/// Runs a job that is stopped after its first report, and then again until it comes to its end.
+fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize {
+    let chain: Chain = line.parse().unwrap();
+    for runs in 1.. {
+        let cancel = Cancel::new();
+        let mut job = job.clone();
+        job.passes.cancel = cancel.clone();
+        job.journal = Some(Arc::new(Journal::open(journal, &chain).unwrap()));
+        let mut done = 0;
+        job.run(&chain, inputs, &mut |_, one| {
+            done += usize::from(one.fate.is_ok());
+            if one.fate.is_ok_and(|fate| fate != Fate::Skipped(Skip::Done)) {
+                cancel.cancel();
+            }
+        });
+        assert!(runs < 100, "never done");
+        if done == inputs.len() {
+            return runs;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_a_journal_says_is_done_is_not_done_twice() {
+    for durability in [Durability::None, Durability::Batch] {
+        for threads in [1, 3] {
+            let temp = TempDir::new();
+            let root = temp.join("tree");
+            std::fs::create_dir(&root).unwrap();
+            for number in 0..600 {
+                std::fs::write(root.join(format!("{number:03}\n")), "a").unwrap();
+            }
+            let inputs = inputs(&root);
+            let journal = temp.join("journal");
+            // Twice would be four.
+            with_stops(&job(To::InPlace, threads, durability), &journal, "replace=a/aa", &inputs);
+            for input in &inputs {
+                assert_eq!(std::fs::read(&input.path).unwrap(), b"aa");
+            }
+            let elsewhere = job(To::Folder(temp.join("out")), threads, durability);
+            std::fs::remove_file(&journal).unwrap();
+            with_stops(&elsewhere, &journal, "case=upper", &inputs);
+            assert_eq!(names(&temp.join("out")).len(), 600);
+        }
+    }
+}
+
+#[test]
+fn a_journal_is_that_of_its_steps_and_loses_what_was_not_finished() {
+    let temp = TempDir::new();
+    let (file, path) = (temp.join("file"), temp.join("journal"));
+    std::fs::write(&file, "a").unwrap();
+    let inputs = inputs(&file);
+    let mut job = job(To::InPlace, 1, Durability::File);
+    let chain: Chain = "replace=a/aa".parse().unwrap();
+    job.journal = Some(Arc::new(Journal::open(&path, &chain).unwrap()));
+    run(&job, "replace=a/aa", &inputs);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("# transect journal: replace=a/aa\n"), "{text}");
+    assert_eq!(text.lines().count(), 2);
+
+    let other = Journal::open(&path, &"trim".parse().unwrap()).unwrap_err().to_string();
+    assert!(other.ends_with("it begins with '# transect journal: replace=a/aa'"), "{other}");
+    // Cut within its line: the file was not begun, as far as anybody knows.
+    std::fs::write(&path, &text[..text.len() - 1]).unwrap();
+    job.journal = Some(Arc::new(Journal::open(&path, &chain).unwrap()));
+    let outcomes = run(&job, "replace=a/aa", &inputs);
+    assert_eq!(outcomes[0].1.fate.as_ref().unwrap(), &Fate::Changed);
+    assert_eq!(std::fs::read(&file).unwrap(), b"aaaa");
+    std::fs::write(&path, "something else\n").unwrap();
+    assert!(Journal::open(&path, &chain).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"something else\n");
 }

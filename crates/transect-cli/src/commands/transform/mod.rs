@@ -14,7 +14,7 @@ use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
-use transect_transform::tree::{Job, To, find};
+use transect_transform::tree::{Job, Journal, To, find};
 
 use crate::args::TransformArgs;
 use crate::exit::{End, Fatal};
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let to = destination(args, &paths, chain.shape())?;
     let sizes = matches!(to, To::Folder(_));
     let threads = args.threads.map_or_else(cores, usize::from);
-    let job = Job { to, passes, replace, threads };
+    let journal = args.journal.as_deref().map(|path| Journal::open(path, &chain)).transpose()?;
+    let job = Job { to, passes, replace, threads, journal: journal.map(Arc::new) };
     let began = Instant::now();
     let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;

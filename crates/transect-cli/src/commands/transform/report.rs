@@ -220,7 +220,7 @@ impl<'a> Report<'a> {
             Fate::Written => {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
-            Fate::Skipped(Skip::Binary) => format!("skipped (binary) {path}"),
+            Fate::Skipped(why) => format!("skipped ({}) {path}", why.as_str()),
             fate => format!("{} {path}", status(fate)),
         };
         (line + "\n").into_bytes()
@@ -308,7 +308,7 @@ impl<'a> Report<'a> {
 
     fn summary(&self, elapsed: Duration, interrupted: bool) -> String {
         let counts = &self.counts;
-        let skipped: u64 = counts.skipped.values().sum();
+        let skipped = |why: Skip| counts.skipped.get(why.as_str()).copied().unwrap_or(0);
         let mut parts = vec![counted(counts.files, "file", "files")];
         for (number, what) in [
             (counts.changed, "changed"),
@@ -316,7 +316,8 @@ impl<'a> Report<'a> {
             (counts.written, "written"),
             (counts.looked, "read"),
             (counts.same, "the same"),
-            (skipped, "skipped: no text"),
+            (skipped(Skip::Binary), "skipped: no text"),
+            (skipped(Skip::Done), "done before"),
             (counts.failed, "failed"),
         ] {
             if number > 0 {
