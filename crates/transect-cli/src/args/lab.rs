@@ -194,7 +194,7 @@ pub(crate) struct LabTransformArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// How much of the input is in memory before every run; by default as the preset says
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabFileState>,
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]

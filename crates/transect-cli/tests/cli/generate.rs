@@ -34,9 +34,11 @@ fn completions_for_bash_are_a_bash_script() {
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
     std::fs::write(env.path("try"), complete).unwrap();
-    for (words, expected) in
-        [("do", "doctor\n"), ("lab run --pres", "--preset\n"), ("help lab rep", "report\n")]
-    {
+    for (words, expected) in [
+        ("do", "doctor\n"),
+        ("lab run enumerate --pres", "--preset\n"),
+        ("help lab rep", "report\n"),
+    ] {
         let tried = env.sh(&format!("bash try {words}")).exits(0);
         assert_eq!(tried.stdout_text(), expected, "{}", tried.text());
     }

@@ -78,15 +78,22 @@ const ENGINE: &[Known] = &[
     ("pipeline", "three threads, for reading, the step and writing", &[], &[Floor::Write]),
     ("mapped-read", "the input mapped into memory, the output written", &[], &[Floor::Write]),
     ("mapped", "input and output mapped into memory", &["A48"], &[Floor::Memory]),
-    ("direct", "past the system's cache, aligned", &[], &[]),
+    ("direct", "past the system's cache, one block at a time", &[], &[]),
     (
         "direct-uring",
         "past the system's cache, several reads and writes under way at once",
-        &[],
+        &["A55"],
         &[],
     ),
-    ("uring", "several reads and writes under way at once", &[], &[Floor::Write]),
+    ("uring", "several reads and writes under way at once", &["A55"], &[Floor::Write]),
 ];
+
+/// Those that read through the system's cache, block after block: it may read ahead for them.
+const READS_IN_ORDER: &[IoMethod] =
+    &[IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline, IoMethod::MappedRead];
+
+/// Those that are another form of one that is quick.
+const NOT_QUICK: &[IoMethod] = &[IoMethod::MappedRead, IoMethod::Direct];
 
 impl Method {
     /// Returns all methods for a kind of work, with the contenders that a folder holds, and what is
@@ -116,6 +123,7 @@ impl Method {
         let options = PassOptions { method: Some(method), ..PassOptions::default() };
         let task = pass::Task {
             shape: kind.shape(),
+            // What it costs and how long it is matters only where no method is asked for.
             cost: Cost::Light,
             size: 0,
             destination: Destination::Elsewhere,
@@ -128,9 +136,9 @@ impl Method {
             language: "Rust".to_owned(),
             about: about.to_owned(),
             parallel: method == IoMethod::Pipeline,
-            quick: true,
+            quick: !NOT_QUICK.contains(&method),
             takes_block: method != IoMethod::KernelCopy,
-            takes_hint: false,
+            takes_hint: READS_IN_ORDER.contains(&method),
             why_not: chosen.err().map(|error| error.to_string()),
             floors: floors.iter().map(|floor| floor.as_str().to_owned()).collect(),
             how: How::Engine(method),

@@ -26,7 +26,7 @@ pub fn run(
     input: &Path,
     output: &Path,
 ) -> Result<RunLine, String> {
-    let Variant { method, block, .. } = variant;
+    let Variant { method, block, hint } = variant;
     let (bytes, elapsed) = if let Some(&floor) =
         Floor::ALL.iter().find(|floor| floor.as_str() == method)
     {
@@ -43,8 +43,12 @@ pub fn run(
         };
         let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
         let start = Instant::now();
-        let mut passes =
-            Passes::new(PassOptions { method: Some(method), block: *block, ..Default::default() });
+        let mut passes = Passes::new(PassOptions {
+            method: Some(method),
+            block: *block,
+            sequential: *hint,
+            ..PassOptions::default()
+        });
         let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
             .map_err(|error| error.to_string())?;
         (report.passed.bytes_in, start.elapsed())
