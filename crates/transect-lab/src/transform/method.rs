@@ -92,8 +92,9 @@ const ENGINE: &[Known] = &[
 const READS_IN_ORDER: &[IoMethod] =
     &[IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline, IoMethod::MappedRead];
 
-/// Those that are another form of one that is quick.
-const NOT_QUICK: &[IoMethod] = &[IoMethod::MappedRead, IoMethod::Direct];
+/// Those that are another form of one that is quick, or leave nothing unwritten where others do.
+const NOT_QUICK: &[IoMethod] =
+    &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
 
 impl Method {
     /// Returns all methods for a kind of work, with the contenders that a folder holds, and what is
@@ -274,11 +275,13 @@ mod tests {
             "buffered",
             "buffered (again)",
             "buffered,block=1K",
+            "buffered,block=1K,hint=sequential",
             "buffered,block=64K",
+            "buffered,block=64K,hint=sequential",
             "kernel-copy",
             "floor-read",
         ];
         assert_eq!((names.as_slice(), again.as_str()), (&expected[..], "buffered (again)"));
-        assert!(cells[5].is_floor() && !cells[0].is_floor());
+        assert!(cells[7].is_floor() && !cells[0].is_floor());
     }
 }
