@@ -48,7 +48,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "full",
-        about: "twelve rounds on 256 MiB, all blocks, all methods, warm and cold: most of an hour",
+        about: "twelve rounds on 256 MiB, all blocks, all methods, warm and cold",
         contract: None,
         sizes: &[256 * MIB],
         blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
