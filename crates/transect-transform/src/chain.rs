@@ -129,6 +129,14 @@ impl Link {
         self.named(outcome)
     }
 
+    /// As [`Link::look`], where nobody can stop it but the step itself.
+    fn look_only(&mut self, block: &[u8]) -> Result<(), Refusal> {
+        self.look(block).map_err(|stop| match stop {
+            Stop::Refused(refusal) => refusal,
+            Stop::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
+        })
+    }
+
     /// Tells a step that only looks that this was all.
     fn look_no_more(&mut self) -> Result<(), Stop> {
         let outcome = with_no_result(|out| self.step.finish(out));
@@ -225,11 +233,7 @@ impl Step for Chain {
     fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
         for link in &mut self.links {
             if link.is_reduce() {
-                match link.look(block) {
-                    Ok(()) => {}
-                    Err(Stop::Refused(refusal)) => return Err(refusal),
-                    Err(Stop::Closed) => unreachable!("BUG: what makes nothing cannot be stopped"),
-                }
+                link.look_only(block)?;
             } else {
                 link.step.change(block).map_err(|mut refusal| {
                     link.word.clone_into(&mut refusal.step);
@@ -238,6 +242,17 @@ impl Step for Chain {
             }
         }
         Ok(())
+    }
+
+    fn keeps(&self, input: &[u8]) -> bool {
+        self.links.iter().all(|link| link.is_reduce() || link.step.keeps(input))
+    }
+
+    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+        self.links.iter_mut().try_for_each(|link| match link.is_reduce() {
+            true => link.look_only(input),
+            false => link.step.keep(input),
+        })
     }
 
     fn findings(&self) -> Vec<Finding> {

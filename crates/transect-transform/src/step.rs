@@ -213,6 +213,23 @@ pub trait Step: Send {
         unreachable!("BUG: only steps that keep every word at its place are called so");
     }
 
+    /// Returns whether the next bytes would come out as they are, all of them at once, and nothing
+    /// before them: then [`Step::keep`] may take them in the place of [`Step::feed`], and nobody has to
+    /// copy and compare them. Most files of a tree that is in order are so.
+    fn keeps(&self, input: &[u8]) -> bool {
+        let _ = input;
+        false
+    }
+
+    /// Takes bytes that [`Step::keeps`] has just been asked about.
+    ///
+    /// # Errors
+    /// As [`Step::feed`].
+    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+        let _ = input;
+        Ok(())
+    }
+
     /// Returns what it found out, after [`Step::finish`].
     fn findings(&self) -> Vec<Finding> {
         Vec::new()

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::chain::Chain;
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Step, Stop};
+use crate::step::{Finding, Refusal, Shape, Step, Stop};
 
 /// A chain under test.
 pub(crate) struct Trial(Chain);
@@ -40,12 +40,14 @@ impl Trial {
         Self(chain)
     }
 
-    /// Feeds an input in pieces of these sizes, again and again, and then once more in one piece:
-    /// the outcome must be the same.
+    /// Feeds an input in pieces of these sizes, again and again, then once more in one piece, and once
+    /// past the step where it would keep a piece as it is: the outcome must be the same.
     pub(crate) fn run(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
         let in_pieces = self.feed(input, sizes);
         let at_once = self.feed(input, &[usize::MAX]);
         assert_eq!(in_pieces, at_once, "{:?} cut into {sizes:?}", self.0);
+        let kept = self.feed_unless(input, sizes, Chain::keeps);
+        assert_eq!(in_pieces, kept, "{:?} cut into {sizes:?}, kept where it can be", self.0);
         in_pieces
     }
 
@@ -56,6 +58,15 @@ impl Trial {
 
     /// Feeds an input in pieces of these sizes, once.
     pub(crate) fn feed(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
+        self.feed_unless(input, sizes, |_, _| false)
+    }
+
+    fn feed_unless(
+        &mut self,
+        input: &[u8],
+        sizes: &[usize],
+        keeps: fn(&Chain, &[u8]) -> bool,
+    ) -> Result<Outcome, Refusal> {
         // Also what a refusal has left behind must be gone.
         self.0.reset();
         let (mut gathered, mut result) = (Vec::new(), Vec::new());
@@ -70,7 +81,14 @@ impl Trial {
             while !rest.is_empty() {
                 let size = sizes.next().expect("at least one size");
                 let (block, after) = rest.split_at(rest.len().min(*size));
-                self.0.feed(block, &mut out)?;
+                if keeps(&self.0, block) {
+                    self.0.keep(block)?;
+                    if self.0.shape() != Shape::Reduce {
+                        out.put(block)?;
+                    }
+                } else {
+                    self.0.feed(block, &mut out)?;
+                }
                 rest = after;
             }
             self.0.finish(&mut out)?;

@@ -72,6 +72,12 @@ impl<'a, 'w> Outlet<'a, 'w> {
         self.mode == Mode::Comparing
     }
 
+    /// Returns whether the result is as long as the input before `input_at`, or its length is nothing
+    /// to be compared any more.
+    pub(super) fn is_level(&self, input_at: u64) -> bool {
+        !self.is_comparing() || self.length == input_at
+    }
+
     /// Takes a part of the result. `input` is what was read last, from `input_at` on.
     pub(super) fn put(&mut self, result: &[u8], input: &[u8], input_at: u64) -> Result<(), Error> {
         if self.is_comparing() && !self.is_input(result, input, input_at)? {

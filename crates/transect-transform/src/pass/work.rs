@@ -122,6 +122,10 @@ impl Work<'_, '_> {
             // A block may end within a word: then the step keeps the first part of it.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
+                if outlet.is_level(at) && step.keeps(block) {
+                    step.keep(block).map_err(refused)?;
+                    return outlet.put_same(block);
+                }
                 let mut next = |piece: &[u8]| outlet.put(piece, block, at);
                 made(self.source.path(), result, &mut next, |out| step.feed(block, out))
             }

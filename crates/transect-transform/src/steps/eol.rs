@@ -7,7 +7,7 @@
 use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Refusal, Shape, Step, Stop};
 use crate::steps::Made;
 use crate::steps::clean::{SPAN, any_of_three, clean};
 use crate::steps::eol_report::Report;
@@ -150,6 +150,17 @@ impl Step for Eol {
 
     fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
         self.put_alone(out)
+    }
+
+    fn keeps(&self, input: &[u8]) -> bool {
+        self.state.open == 0 && self.right(input) == input.len()
+    }
+
+    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+        if self.end == End::CrLf {
+            self.state.alone += alone(input);
+        }
+        Ok(())
     }
 
     fn findings(&self) -> Vec<Finding> {

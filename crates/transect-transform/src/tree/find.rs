@@ -42,7 +42,7 @@ impl Input {
 /// What a walk for inputs found.
 #[derive(Debug)]
 pub struct Found {
-    /// The files, in the order of their paths.
+    /// The files, in the order of their paths as bytes.
     pub files: Vec<Input>,
     /// Temporary files of runs that were killed: no inputs.
     pub leftovers: Vec<PathBuf>,
@@ -60,7 +60,7 @@ pub struct Found {
 pub fn find(options: ScanOptions, sizes: bool) -> Result<Found, transect::Error> {
     let outcome = options.plan()?.run(|| Finder::new(sizes))?;
     let Finder { mut files, mut leftovers, mut tally, .. } = outcome.sink;
-    files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    files.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     leftovers.sort_unstable();
     tally.sort();
     Ok(Found { files, leftovers, tally, interrupted: outcome.interrupted })
