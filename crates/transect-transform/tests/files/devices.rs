@@ -234,7 +234,7 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
             return loudly_skip(TEST, "this file system has no way past the cache");
         }
         let cached = method == Some(IoMethod::Buffered);
-        let mut cached_after = || {
+        let cached_after = || {
             for path in [&input, &target] {
                 let Ok(file) = File::open(path) else { continue };
                 file.sync_all().unwrap();
