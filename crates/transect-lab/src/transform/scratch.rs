@@ -14,7 +14,7 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
-    _lock: File,
+    lock: Option<File>,
 }
 
 impl Scratch {
@@ -30,7 +30,7 @@ impl Scratch {
         let folder = parent.join(format!("{PREFIX}{process}"));
         std::fs::create_dir(&folder)?;
         match begin(&folder) {
-            Ok(lock) => Ok(Self { folder, _lock: lock }),
+            Ok(lock) => Ok(Self { folder, lock: Some(lock) }),
             Err(error) => {
                 let _ = std::fs::remove_dir_all(&folder);
                 Err(error)
@@ -76,6 +76,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // Windows removes nothing that is open.
+        drop(self.lock.take());
         // What is left is removed by the next session.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
