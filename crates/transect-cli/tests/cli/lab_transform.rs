@@ -320,7 +320,7 @@ fn every_kind_of_work_is_checked_by_what_it_has_to_make() {
         let report = report(&env);
         assert_eq!(report["rankings"][0]["unranked"], Value::Array(vec![]), "{kind}");
         let rows = names(&report["rankings"][0], "rows", "/cell/name");
-        assert!(rows.contains("streams,block=64K") && rows.contains("floor-step"), "{rows:?}");
+        assert!(rows.contains("buffered,block=64K") && rows.contains("floor-step"), "{rows:?}");
         assert!(!rows.contains("kernel-copy"), "{rows:?}");
     }
 }
