@@ -69,7 +69,7 @@ def make(folder, size):
 
 
 def sample(command, out):
-    """Runs a command: wall and processor nanoseconds, with those of all it starts; peak memory."""
+    """Runs a command: wall and processor nanoseconds, with those of all it starts."""
     out.unlink(missing_ok=True)
     null = os.open(os.devnull, os.O_RDWR)
     silent = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
@@ -82,7 +82,7 @@ def sample(command, out):
     if status != 0:
         sys.exit(f"transform.py: {command} ended with status {status}")
     cpu = round((usage.ru_utime + usage.ru_stime) * 1e9)
-    return {"wall_ns": wall, "cpu_ns": cpu, "peak_kib": usage.ru_maxrss}
+    return {"wall_ns": wall, "cpu_ns": cpu}
 
 
 def check(cells, folder):
@@ -99,19 +99,18 @@ def summary(args, cells, raw, environment):
     """The tables."""
     cpu = {name: [line["cpu_ns"] for line in raw if line["cell"] == name] for name in cells}
     wall = {name: [line["wall_ns"] for line in raw if line["cell"] == name] for name in cells}
-    peak = {name: max(line["peak_kib"] for line in raw if line["cell"] == name) for name in cells}
     lines = [
         f"# {environment['date']}: transforms, {environment['cpu']}, kernel {environment['kernel']}",
         "",
         f"{environment['cores']} cores, load {environment['load']:.1f} at the start; {environment['fs']}; "
         f"{args.bytes >> 20} MiB of text, 10,000 files; {args.rounds} rounds, interleaved; warm. Medians.",
         "",
-        "| command | CPU ms | min | wall ms | peak MiB |",
-        "|---|---:|---:|---:|---:|",
+        "| command | CPU ms | min | wall ms |",
+        "|---|---:|---:|---:|",
     ]
     for name in cells:
         lines.append(f"| {name} | {median(cpu[name]) / 1e6:.1f} | {min(cpu[name]) / 1e6:.1f} "
-                     f"| {median(wall[name]) / 1e6:.1f} | {peak[name] / 1024:.1f} |")
+                     f"| {median(wall[name]) / 1e6:.1f} |")
     lines += ["", "| ratio of CPU time, within rounds | median | lowest | highest | at most |",
               "|---|---:|---:|---:|---:|"]
     for one, other, most in COMPARED:

@@ -207,7 +207,8 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
                 cancel.cancel();
             }
         });
-        assert!(runs < 100, "never done");
+        // Every run comes further, by one file at least.
+        assert!(runs <= inputs.len() + 1, "never done");
         if done == inputs.len() {
             return runs;
         }
@@ -222,7 +223,7 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
             let temp = TempDir::new();
             let root = temp.join("tree");
             std::fs::create_dir(&root).unwrap();
-            for number in 0..600 {
+            for number in 0..300 {
                 // A name that has to be escaped, where there is such a thing.
                 let end = if cfg!(windows) { "" } else { "\n" };
                 std::fs::write(root.join(format!("{number:03}{end}")), "a").unwrap();
@@ -237,7 +238,7 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
             let elsewhere = job(To::Folder(temp.join("out")), threads, durability);
             std::fs::remove_file(&journal).unwrap();
             with_stops(&elsewhere, &journal, "case=upper", &inputs);
-            assert_eq!(names(&temp.join("out")).len(), 600);
+            assert_eq!(names(&temp.join("out")).len(), 300);
         }
     }
 }
