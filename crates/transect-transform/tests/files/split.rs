@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
 use proptest::prelude::*;
