@@ -94,7 +94,18 @@ impl Source {
     /// # Errors
     /// Whatever the system says.
     pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
-        fill(&mut &*self, block).map_err(Error::system(Operation::Read, &self.path))
+        let mut filled = 0;
+        while filled < block.len() {
+            let read = fill_once(&mut &*self, &mut block[filled..]);
+            let read = read.map_err(Error::system(Operation::Read, &self.path))?;
+            filled += read;
+            // Less than was asked for, and all there is: the end, and nobody asks for more of it.
+            // Where sizes are made up, less may be anything.
+            if read == 0 || filled < block.len() && self.consumed() == self.size() {
+                break;
+            }
+        }
+        Ok(filled)
     }
 
     /// Returns whether `bytes` stand at `offset`. Whoever reads on is not disturbed.
@@ -206,14 +217,22 @@ impl Read for At<'_> {
 pub(crate) fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < block.len() {
-        match input.read(&mut block[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match fill_once(input, &mut block[filled..])? {
+            0 => break,
+            read => filled += read,
         }
     }
     Ok(filled)
+}
+
+/// Reads as much as comes at once.
+fn fill_once(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match input.read(block) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
 }
 
 /// Returns whether a file is, as far as the system tells, in the state it was in.
