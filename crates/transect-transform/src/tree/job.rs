@@ -1,5 +1,6 @@
 //! What is done to many files, and what became of each.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -146,37 +147,41 @@ impl Job {
     /// Whatever becomes of one keeps no other from its result, but for a request to stop.
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
         let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            let (report, reports) = channel();
-            for _ in 0..self.threads.clamp(1, inputs.len().max(1)) {
-                let (worker, next) = (Worker::new(self, chain.fresh(), report.clone()), &next);
-                scope.spawn(move || worker.run(inputs, next));
+        let mut line = Line { inputs, each, early: BTreeMap::new(), expected: 0 };
+        match self.threads.min(inputs.len()) {
+            // Nobody else is needed, and what is told goes from hand to hand.
+            0 | 1 => {
+                let mut tell = |index, done| line.take(index, done);
+                Worker::new(self, chain.fresh(), &mut tell).run(inputs, &next);
             }
-            drop(report);
-            // Threads come to their ends in any order.
-            let (mut early, mut expected) = (BTreeMap::new(), 0);
-            for (index, done) in reports.into_iter().flatten() {
-                early.insert(index, done);
-                while let Some(done) = early.remove(&expected) {
-                    each(&inputs[expected], done);
-                    expected += 1;
+            threads => std::thread::scope(|scope| {
+                let (report, reports) = channel();
+                for _ in 0..threads {
+                    let (chain, report, next) = (chain.fresh(), report.clone(), &next);
+                    scope.spawn(move || {
+                        let mut gathered = Gathered::new(report);
+                        let mut tell = |index, done| gathered.put(index, done);
+                        Worker::new(self, chain, &mut tell).run(inputs, next);
+                    });
                 }
-            }
-            debug_assert!(early.is_empty(), "inputs are begun in their order, and all are told");
-        });
+                drop(report);
+                reports.into_iter().flatten().for_each(|(index, done)| line.take(index, done));
+            }),
+        }
+        debug_assert!(line.early.is_empty(), "inputs are begun in their order, and all are told");
     }
 
     /// Returns where the result of an input goes, and makes the folders on the way.
-    fn target_of(&self, input: &Input) -> Result<Option<PathBuf>, Error> {
+    fn target_of<'a>(&'a self, input: &'a Input) -> Result<Option<Cow<'a, Path>>, Error> {
         Ok(match &self.to {
             To::Nowhere => None,
-            To::InPlace => Some(input.path.clone()),
-            To::File(file) => Some(file.clone()),
+            To::InPlace => Some(Cow::Borrowed(&input.path)),
+            To::File(file) => Some(Cow::Borrowed(file)),
             To::Folder(folder) => {
                 let target = folder.join(input.below());
                 let above = target.parent().unwrap_or(folder);
                 std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
-                Some(target)
+                Some(Cow::Owned(target))
             }
         })
     }
@@ -205,18 +210,74 @@ impl Job {
     }
 }
 
-/// Where outcomes go, with the places of their inputs.
-type Report = Sender<Vec<(usize, Done)>>;
+/// What became of inputs, told in their order: it comes in any.
+struct Line<'a> {
+    inputs: &'a [Input],
+    each: &'a mut dyn FnMut(&Input, Done),
+    /// What came before its turn.
+    early: BTreeMap<usize, Done>,
+    /// Whose turn it is.
+    expected: usize,
+}
+
+impl Line<'_> {
+    fn take(&mut self, index: usize, done: Done) {
+        if index != self.expected {
+            self.early.insert(index, done);
+            return;
+        }
+        self.tell(done);
+        while let Some(done) = self.early.remove(&self.expected) {
+            self.tell(done);
+        }
+    }
+
+    fn tell(&mut self, done: Done) {
+        (self.each)(&self.inputs[self.expected], done);
+        self.expected += 1;
+    }
+}
+
+/// Outcomes with the places of their inputs, on the way to another thread.
+struct Gathered {
+    to: Sender<Vec<(usize, Done)>>,
+    outcomes: Vec<(usize, Done)>,
+    /// When the last ones went.
+    sent: Instant,
+}
+
+impl Gathered {
+    fn new(to: Sender<Vec<(usize, Done)>>) -> Self {
+        Self { to, outcomes: Vec::new(), sent: Instant::now() }
+    }
+
+    fn put(&mut self, index: usize, done: Done) {
+        self.outcomes.push((index, done));
+        if self.outcomes.len() >= REPORT || self.sent.elapsed() >= PATIENCE {
+            self.send();
+        }
+    }
+
+    fn send(&mut self) {
+        // Nobody listens only if whoever reports has panicked.
+        let _ = self.to.send(std::mem::take(&mut self.outcomes));
+        self.sent = Instant::now();
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.send();
+    }
+}
 
 /// One thread of a job.
 struct Worker<'a> {
     job: &'a Job,
     chain: Chain,
     passes: Passes,
-    report: Report,
-    /// What is not reported yet, and since when.
-    unreported: Vec<(usize, Done)>,
-    reported: Instant,
+    /// Who takes outcomes, with the places of their inputs.
+    report: &'a mut dyn FnMut(usize, Done),
     batch: Batch,
     /// What waits in the batch.
     waiting: Vec<Waiting>,
@@ -232,18 +293,9 @@ struct Waiting {
 }
 
 impl<'a> Worker<'a> {
-    fn new(job: &'a Job, chain: Chain, report: Report) -> Self {
+    fn new(job: &'a Job, chain: Chain, report: &'a mut dyn FnMut(usize, Done)) -> Self {
         let passes = Passes::new(job.passes.clone());
-        Self {
-            job,
-            chain,
-            passes,
-            report,
-            unreported: Vec::new(),
-            reported: Instant::now(),
-            batch: Batch::new(),
-            waiting: Vec::new(),
-        }
+        Self { job, chain, passes, report, batch: Batch::new(), waiting: Vec::new() }
     }
 
     fn run(mut self, inputs: &[Input], next: &AtomicUsize) {
@@ -262,20 +314,22 @@ impl<'a> Worker<'a> {
         } else {
             self.publish(inputs);
         }
-        self.report();
     }
 
     /// Passes over a file, and reports what became of it, unless it waits.
     fn one(&mut self, index: usize, input: &Input) {
-        let target = match self.job.target_of(input) {
+        let job = self.job;
+        let target = match job.target_of(input) {
             Ok(target) => target,
             Err(error) => return self.tell(index, None, None, Err(error)),
         };
         let elsewhere = target.as_deref().filter(|_| self.job.to != To::InPlace);
         if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
-            return self.skip(index, target, Skip::Done);
+            return self.skip(index, target.map(Cow::into_owned), Skip::Done);
         }
-        match self.pass(input, target.as_deref()) {
+        let outcome = self.pass(input, target.as_deref());
+        let target = target.map(Cow::into_owned);
+        match outcome {
             Ok((passed, None)) => self.tell(index, target, Some(passed), Ok(None)),
             Ok((passed, Some(result))) if self.job.in_batches() => {
                 let target = target.unwrap_or_default();
@@ -334,10 +388,9 @@ impl<'a> Worker<'a> {
         {
             // Without its journal nothing is done.
             self.batch = Batch::new();
-            self.unreported.extend(waiting.into_iter().map(|Waiting { index, target, .. }| {
-                let fate = Err(error.again());
-                (index, Done { target: Some(target), passed: None, fate, unkept: Vec::new() })
-            }));
+            for Waiting { index, target, .. } in waiting {
+                self.tell(index, Some(target), None, Err(error.again()));
+            }
             return;
         }
         let outcomes = std::mem::take(&mut self.batch).publish();
@@ -381,7 +434,7 @@ impl<'a> Worker<'a> {
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let fate = Ok(Fate::Skipped(why));
-        self.put(index, Done { target, passed: None, fate, unkept: Vec::new() });
+        (self.report)(index, Done { target, passed: None, fate, unkept: Vec::new() });
     }
 
     fn tell(
@@ -405,19 +458,6 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.put(index, Done { target, passed, fate, unkept });
-    }
-
-    fn put(&mut self, index: usize, done: Done) {
-        self.unreported.push((index, done));
-        if self.unreported.len() >= REPORT || self.reported.elapsed() >= PATIENCE {
-            self.report();
-        }
-    }
-
-    fn report(&mut self) {
-        // Nobody listens only if whoever reports has panicked.
-        let _ = self.report.send(std::mem::take(&mut self.unreported));
-        self.reported = Instant::now();
+        (self.report)(index, Done { target, passed, fate, unkept });
     }
 }
