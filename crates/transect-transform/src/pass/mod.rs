@@ -37,12 +37,13 @@ pub(crate) use holes::append_around;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
+use plan::Plans;
 pub use plan::{Plan, Task};
 use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
 pub(crate) use work::made;
-use work::{BufferedInput, Input, Scratch, Work};
+use work::{BufferedInput, Scratch, Work};
 
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
@@ -167,10 +168,9 @@ impl Passes {
             destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
             why_seen: self.why_seen(),
         };
-        let plans = Plan::all(&self.options, task)?;
-        let (last, firsts) = plans.split_last().expect("BUG: there is a method for every task");
+        let Plans { firsts, last } = Plan::all(&self.options, task)?;
         for plan in firsts {
-            let passed = self.pass(source, again(&mut step), out.as_deref_mut(), *plan, task);
+            let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
             if !matches!(passed, Err(Error::Impossible(..))) {
                 return passed;
             }
@@ -182,7 +182,7 @@ impl Passes {
                 out.start_again();
             }
         }
-        self.pass(source, step, out, *last, task)
+        self.pass(source, step, out, last, task)
     }
 
     fn pass(
@@ -195,12 +195,12 @@ impl Passes {
     ) -> Result<Passed, Error> {
         let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
+        let Self { options, block, scratch, .. } = self;
         let (came, findings) = match (method, &mut out) {
-            (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
+            (IoMethod::KernelCopy, Some(out)) => (copy(source, out, options, block)?, Vec::new()),
             (_, out) => {
-                let PassOptions { holes, cancel, .. } = self.options.clone();
                 let mut file = out.as_deref_mut().map(|out| {
-                    let file = FileWriter::new(source, out, shape, holes, &cancel);
+                    let file = FileWriter::new(source, out, shape, options.holes, &options.cancel);
                     match (method, &ring) {
                         (_, Some(ring)) => file.through(RingOutput::new(method, ring.clone())),
                         (IoMethod::Mapped, _) => file.through(MappedOutput::new(source, method)),
@@ -209,22 +209,26 @@ impl Passes {
                     }
                 });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                self.work(source, step, (method, size, ring.clone()), destination, writer)?
+                let work = Work { source, step, destination, options, scratch };
+                do_work(work, (method, size, ring.clone()), block, writer)?
             }
         };
-        source.verify_unchanged()?;
-        if let Some(ring) = ring {
-            ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
-            self.ring = Some(ring);
-        }
         let Came { length: bytes_out, changed, digest } = came;
+        let came_at_once = method == IoMethod::Buffered && source.size() < size as u64;
+        let is_left = changed == Some(false) && options.holes == Holes::Keep;
+        if !(came_at_once && is_left && says_nothing(source, &findings)) {
+            source.verify_unchanged()?;
+        }
         match (destination, changed, out) {
             (Destination::InPlace, Some(false), Some(out)) => {
-                let Self { options, block, .. } = self;
                 holes::in_place(options.holes, source, out, &options.cancel, block)?;
             }
             (_, _, Some(out)) => out.expect(digest),
             _ => {}
+        }
+        if let Some(ring) = ring {
+            ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
+            self.ring = Some(ring);
         }
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
     }
@@ -252,45 +256,56 @@ impl Passes {
         let ring = last.map_or_else(|| SharedRing::new(method, size), Ok);
         ring.map(Some).map_err(Error::system(Operation::Read, source.path()))
     }
+}
 
-    fn copy(&mut self, source: &Source, out: &mut Replacement) -> Result<Came, Error> {
-        let PassOptions { cancel, progress, .. } = &self.options;
-        let block = &mut self.block;
-        Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
-        Ok(Came { length: source.consumed(), changed: None, digest: None })
-    }
+fn copy(
+    source: &Source,
+    out: &mut Replacement,
+    options: &PassOptions,
+    block: &mut Block,
+) -> Result<Came, Error> {
+    let PassOptions { cancel, progress, .. } = options;
+    Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
+    Ok(Came { length: source.consumed(), changed: None, digest: None })
+}
 
-    fn work(
-        &mut self,
-        source: &Source,
-        step: Option<&mut dyn Step>,
-        (method, size, ring): (IoMethod, usize, Option<SharedRing>),
-        destination: Destination,
-        writer: Option<&mut (dyn Writer + Send)>,
-    ) -> Result<(Came, Vec<Finding>), Error> {
-        let Self { options, block, scratch, .. } = self;
-        let work = Work { source, step, destination, options, scratch };
-        let mut input: Box<dyn Input + '_> = match (method, ring) {
-            (IoMethod::Streams, _) => {
-                let mut stream = writer.map(|writer| StreamWriter::new(writer));
-                let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
-                return work.run(&mut StreamInput::new(source, block, size), stream);
-            }
-            (IoMethod::Pipeline, _) => {
-                let work = |input: &mut dyn Input, writer: Option<&mut dyn Writer>| {
-                    work.run(input, writer)
-                };
-                return pipeline::between(source, writer, size, work);
-            }
-            (_, Some(ring)) => Box::new(RingInput::new(source, method, ring)?),
-            (IoMethod::Mapped | IoMethod::MappedRead, _) => {
-                Box::new(MappedInput::new(source, method, block, size)?)
-            }
-            (IoMethod::Direct, _) => Box::new(DirectInput::new(source, method, block, size)?),
-            _ => Box::new(BufferedInput { source, block, size, ended: false }),
-        };
-        work.run(input.as_mut(), writer.map(|writer| writer as &mut dyn Writer))
+fn do_work(
+    work: Work<'_, '_>,
+    (method, size, ring): (IoMethod, usize, Option<SharedRing>),
+    block: &mut Block,
+    writer: Option<&mut (dyn Writer + Send)>,
+) -> Result<(Came, Vec<Finding>), Error> {
+    let source = work.source;
+    match (method, ring) {
+        (IoMethod::Streams, _) => {
+            let mut stream = writer.map(|writer| StreamWriter::new(writer));
+            let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
+            work.run(&mut StreamInput::new(source, block, size), stream)
+        }
+        (IoMethod::Pipeline, _) => {
+            pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+        }
+        (_, Some(ring)) => work.run(&mut RingInput::new(source, method, ring)?, unsent(writer)),
+        (IoMethod::Mapped | IoMethod::MappedRead, _) => {
+            work.run(&mut MappedInput::new(source, method, block, size)?, unsent(writer))
+        }
+        (IoMethod::Direct, _) => {
+            work.run(&mut DirectInput::new(source, method, block, size)?, unsent(writer))
+        }
+        _ => work.run(&mut BufferedInput { source, block, size, ended: false }, unsent(writer)),
     }
+}
+
+/// Returns a writer for who stays on this thread.
+fn unsent<'a>(writer: Option<&'a mut (dyn Writer + Send)>) -> Option<&'a mut (dyn Writer + 'a)> {
+    writer.map(|writer| writer as &mut dyn Writer)
+}
+
+/// Returns whether nobody is told anything of what a file holds, but that it need not change: that was
+/// true of the bytes that were read. A digest would be that of no file, had it become another one.
+fn says_nothing(source: &Source, findings: &[Finding]) -> bool {
+    let is_whole = source.consumed() == source.size();
+    is_whole && findings.iter().all(|finding| finding.algorithm().is_none())
 }
 
 /// Lends a step, which may be needed once more.

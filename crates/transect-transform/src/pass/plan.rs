@@ -43,6 +43,15 @@ pub struct Plan {
     pub reason: &'static str,
 }
 
+/// Methods, to be tried one after the other.
+#[derive(Debug)]
+pub(super) struct Plans {
+    /// Those of which only the file or its file system knows whether they can be.
+    pub(super) firsts: Vec<Plan>,
+    /// The one that can always be, or that was asked for.
+    pub(super) last: Plan,
+}
+
 impl Plan {
     /// Chooses a method. One that was asked for is taken or refused, never replaced; one that is
     /// preferred is taken where it can do the task.
@@ -50,16 +59,17 @@ impl Plan {
     /// # Errors
     /// The method that was asked for cannot do this task.
     pub fn new(options: &PassOptions, task: Task) -> Result<Self, Error> {
-        Ok(Self::all(options, task)?[0])
+        let Plans { firsts, last } = Self::all(options, task)?;
+        Ok(firsts.first().copied().unwrap_or(last))
     }
 
-    /// Returns the method to be tried first, and those to be tried after it where only the file or
-    /// its file system knows that it cannot be.
-    pub(super) fn all(options: &PassOptions, task: Task) -> Result<Vec<Self>, Error> {
+    /// Returns all methods that are to be tried.
+    pub(super) fn all(options: &PassOptions, task: Task) -> Result<Plans, Error> {
         if let Some(method) = options.method {
+            let last = Self { method, reason: "it was asked for" };
             return match task.refusal(method) {
                 Some(why) => Err(Error::Impossible(method.as_str(), why)),
-                None => Ok(vec![Self { method, reason: "it was asked for" }]),
+                None => Ok(Plans { firsts: Vec::new(), last }),
             };
         }
         let sparing = [IoMethod::DirectUring, IoMethod::Direct]
@@ -69,9 +79,8 @@ impl Plan {
             .map(|method| Self { method, reason: "it was measured to be the best here" });
         let sparing = sparing.into_iter().filter(|_| options.spare_cache);
         let can = |plan: &Self| task.refusal(plan.method).is_none();
-        let mut plans: Vec<Self> = sparing.chain(preferred).filter(can).collect();
-        plans.push(Self::of(task));
-        Ok(plans)
+        let firsts = sparing.chain(preferred).filter(can).collect();
+        Ok(Plans { firsts, last: Self::of(task) })
     }
 
     /// Chooses by what is known without measuring.
@@ -177,8 +186,9 @@ mod tests {
         let options = PassOptions { spare_cache: true, ..options(None, Some(IoMethod::Streams)) };
         for shape in [None, Some(Shape::Resizing)] {
             let task = Task { shape, ..SMALL };
-            let plans = Plan::all(&options, task).unwrap();
-            let methods: Vec<_> = plans.into_iter().map(|plan| plan.method).collect();
+            let Plans { firsts, last: taken_at_last } = Plan::all(&options, task).unwrap();
+            let plans = firsts.into_iter().chain([taken_at_last]);
+            let methods: Vec<_> = plans.map(|plan| plan.method).collect();
             let direct = [IoMethod::DirectUring, IoMethod::Direct]
                 .into_iter()
                 .filter(|method| method.missing().is_none());
@@ -187,6 +197,6 @@ mod tests {
             assert_eq!(methods, expected);
         }
         let asked = PassOptions { method: Some(IoMethod::Buffered), ..options };
-        assert_eq!(Plan::all(&asked, SMALL).unwrap().len(), 1);
+        assert!(Plan::all(&asked, SMALL).unwrap().firsts.is_empty());
     }
 }

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
-use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::out::Out;
+use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
-use transect_transform::step::Step;
+use transect_transform::step::{Finding, Refusal, Shape, Step, Stop};
 use transect_transform::{Error, Source, Unfit, transform};
 
 use crate::support::{
@@ -344,6 +345,71 @@ fn an_input_that_changes_meanwhile_is_an_error() {
                 let expected = format!("cannot transform '{path}': it changed while it was read");
                 assert_eq!(message(changed), expected, "{what}, {}", method.as_str());
                 assert_eq!(names(temp.path()), ["input"]);
+            }
+        }
+    }
+}
+
+/// Keeps all as it is, and is changed for by somebody else meanwhile.
+struct Kept<F>(F, Vec<Finding>);
+
+impl<F: FnMut() + Send> Step for Kept<F> {
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
+
+    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
+        unreachable!("all is kept");
+    }
+
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn keeps(&self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn keep(&mut self, _: &[u8]) -> Result<(), Refusal> {
+        self.0();
+        Ok(())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.1.clone()
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// That a file need not change was true of what was read of it at once. Of a file that is read in
+/// parts, of a digest, and where holes are made, more is claimed.
+#[test]
+fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed() {
+    let (count, digest) = (Finding::new("changed", 0), Finding::new("crc32c", "00000000"));
+    for (block, finding, holes, is_error) in [
+        (None, &count, Holes::Keep, false),
+        (Some(1001), &count, Holes::Keep, false),
+        (Some(1000), &count, Holes::Keep, true),
+        (Some(100), &count, Holes::Keep, true),
+        (None, &digest, Holes::Keep, true),
+        (None, &count, Holes::Make, true),
+    ] {
+        for in_place in [true, false] {
+            let temp = TempDir::new();
+            let input = temp.join("input");
+            std::fs::write(&input, text(1000)).unwrap();
+            let file = std::fs::File::options().write(true).open(&input).unwrap();
+            let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            let mut passes = Passes::new(PassOptions { block, holes, ..PassOptions::default() });
+            let mut step = Kept(touch, vec![finding.clone()]);
+            let target = in_place.then_some(input.as_path());
+            let options = existing(Existing::InPlace);
+            let passed = transform(&input, target, Some(&mut step), &mut passes, options);
+            match passed {
+                Ok(report) => assert!(!is_error && report.passed.changed == Some(false)),
+                Err(Error::Changed { .. }) => assert!(is_error),
+                Err(error) => panic!("{error}"),
             }
         }
     }
