@@ -18,7 +18,9 @@ Directories are walked, links in them left alone, files that are no text skipped
 for text. Without PATH, standard input goes to standard output.
 
 A result is written beside its target and renamed when it is complete: whatever happens, the target \
-is what it was, or what it is to be. A file that would not change is not touched.
+is what it was, or what it is to be. A file that would not change is not touched. One with several \
+names (hard links) among the PATHs is done once, and stays one file: the others become names of the \
+result.
 
 Exit codes: 0 all done; 1 finished, but some files failed, or --check found some that would change; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -42,7 +44,7 @@ pub(crate) struct TransformArgs {
     /// Replace what is at the target
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
-    /// Replace files that have several names (hard links), too: the others keep the old content
+    /// Replace files that have names (hard links) elsewhere, too: those keep the old content
     #[arg(long)]
     pub(crate) break_links: bool,
     /// Give results the times of their inputs

@@ -226,7 +226,7 @@ fn a_file_that_fails_keeps_no_other_from_its_result() {
     src/deep/c.h
     ----- stderr -----
     transect: cannot replace 'src/a.c': it has 2 names (hard links), and would keep its content under the others
-    transect: hint: --break-links gives the changed file this one name, and the others keep the old one
+    transect: hint: --break-links changes the names that are given, and the others keep the old content
     transect: cannot transform 'src/lossy': decode=utf-8: no UTF-8 at byte 0
     transect: 5 files, 1 changed, 1 the same, 1 skipped: no text, 2 failed; 11 B in [time]
     ");
@@ -235,6 +235,36 @@ fn a_file_that_fails_keeps_no_other_from_its_result() {
     assert_eq!(broken.exits(0).quiet().stdout_text(), "src/a.c\n");
     assert_eq!(content(&env, "other-name"), "one\r\ntwo\n");
     assert_eq!(content(&env, "src/a.c"), "one\ntwo\n");
+}
+
+#[test]
+fn a_file_of_several_names_is_done_once_and_stays_one() {
+    let env = TestEnv::new();
+    fs::create_dir(env.path("tree")).unwrap();
+    env.text("tree/a", "one\r\n");
+    fs::hard_link(env.path("tree/a"), env.path("tree/b")).unwrap();
+    let transform = |args: &[&str]| env.transect([&["transform", "eol=lf", "tree"], args].concat());
+    assert_output!(env, transform(&["--check", "-v"]), @r"
+    exit code: 1
+    ----- stdout -----
+    would_change tree/a
+    tree/b is the same file as tree/a
+    ----- stderr -----
+    transect: 2 files, 1 would change, 1 by another name; 5 B in [time]
+    ");
+    let output = transform(&["-i", "--json"]).exits(0);
+    let lines: Vec<serde_json::Value> =
+        output.stdout_text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["status"], "changed");
+    assert_eq!((&lines[1]["status"], &lines[1]["path"]), (&"same_file".into(), &"tree/b".into()));
+    assert_eq!(lines[1]["same_file_as"]["path"], "tree/a");
+    assert_eq!((&lines[2]["same_file"], &lines[2]["bytes_in"]), (&1.into(), &5.into()));
+    assert_eq!(content(&env, "tree/b"), "one\n");
+    env.text("tree/a", "changed under both names");
+    assert_eq!(content(&env, "tree/b"), "changed under both names");
+    // A list of digests has a line for every name.
+    let digests = env.transect(["transform", "crc32c", "tree"]).exits(0);
+    assert_eq!(digests.stdout_text().lines().count(), 2);
 }
 
 #[test]

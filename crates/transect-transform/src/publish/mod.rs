@@ -11,6 +11,7 @@
 //! removes the temporary file. Who is killed leaves that at most.
 
 mod batch;
+mod link;
 mod read_back;
 mod target;
 mod temporary;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
+pub(crate) use link::name_also;
 pub(crate) use read_back::{Digest, Digester};
 use target::Target;
 pub(crate) use target::folder_of;

@@ -108,7 +108,7 @@ pub(crate) fn is_temporary(name: &OsStr) -> bool {
 }
 
 /// Makes something in the folder of `target` under a name that nothing has, and returns both.
-fn at_free_name<T>(
+pub(super) fn at_free_name<T>(
     target: &Path,
     mut make: impl FnMut(&Path) -> io::Result<T>,
 ) -> io::Result<(T, PathBuf)> {

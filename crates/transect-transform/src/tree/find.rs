@@ -20,12 +20,14 @@ pub struct Input {
     pub file_type: FileType,
     /// Its length in bytes, if it was asked for.
     pub size: Option<u64>,
+    /// Its number on its device, if the listing told it.
+    pub inode: Option<u64>,
 }
 
 impl Input {
     /// Returns a file of which nothing is known but its path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), depth: 0, file_type: FileType::Unknown, size: None }
+        Self { path: path.into(), depth: 0, file_type: FileType::Unknown, size: None, inode: None }
     }
 
     /// Returns its path below its root; its name, if it is a root itself.
@@ -86,7 +88,7 @@ impl Sink for Finder {
 
     fn want(&self) -> Want {
         let entries = if self.sizes { FieldMask::SIZE } else { FieldMask::empty() };
-        Want { entries, ..Want::default() }
+        Want { entries, welcome: FieldMask::INODE, ..Want::default() }
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}
@@ -106,8 +108,9 @@ impl Sink for Finder {
                 continue;
             }
             let depth = visit.dir.entry_depth();
-            let (file_type, size) = (entry.file_type(), entry.attributes.size());
-            self.files.push(Input { path, depth, file_type, size });
+            let (file_type, attributes) = (entry.file_type(), &entry.attributes);
+            let (size, inode) = (attributes.size(), attributes.inode());
+            self.files.push(Input { path, depth, file_type, size, inode });
         }
         Flow::Continue
     }

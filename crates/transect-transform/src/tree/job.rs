@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 use transect::FileType;
 use transect_sys::Attributes;
 
+use super::names::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passed, Passes};
-use crate::publish::{Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept};
+use crate::publish::{
+    Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept, name_also,
+};
 use crate::step::{Shape, Step};
 use crate::system;
 use crate::whole_file::pass;
@@ -73,6 +76,9 @@ pub enum Fate {
     Looked,
     /// It was left alone on purpose.
     Skipped(Skip),
+    /// It is another name of the input at this place, and has come to the same: if that one was
+    /// replaced, it is a name of the new file now.
+    SameFile(usize),
 }
 
 /// Why a file was left alone.
@@ -145,14 +151,24 @@ impl Job {
 
     /// Does the steps of a chain, and calls `each` for every input that was begun, in their order.
     /// Whatever becomes of one keeps no other from its result, but for a request to stop.
+    ///
+    /// A file with several names among the inputs is passed over by the first of them, unless its
+    /// results go into a folder, where each name has its own. If it is replaced in place, the others
+    /// become names of the new file; names that are not among the inputs would not, and it is
+    /// replaced only with [`ReplaceOptions::break_links`] if it has any.
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
         let next = AtomicUsize::new(0);
+        let names = match self.to {
+            To::Nowhere | To::InPlace => Names::of(inputs),
+            To::File(_) | To::Folder(_) => Names::default(),
+        };
         let mut line = Line { inputs, each, early: BTreeMap::new(), expected: 0 };
+        let named = (inputs, &names);
         match self.threads.min(inputs.len()) {
             // Nobody else is needed, and what is told goes from hand to hand.
             0 | 1 => {
                 let mut tell = |index, done| line.take(index, done);
-                Worker::new(self, chain.fresh(), &mut tell).run(inputs, &next);
+                Worker::new(self, named, chain.fresh(), &mut tell).run(&next);
             }
             threads => std::thread::scope(|scope| {
                 let (report, reports) = channel();
@@ -161,14 +177,14 @@ impl Job {
                     scope.spawn(move || {
                         let mut gathered = Gathered::new(report);
                         let mut tell = |index, done| gathered.put(index, done);
-                        Worker::new(self, chain, &mut tell).run(inputs, next);
+                        Worker::new(self, named, chain, &mut tell).run(next);
                     });
                 }
                 drop(report);
                 reports.into_iter().flatten().for_each(|(index, done)| line.take(index, done));
             }),
         }
-        debug_assert!(line.early.is_empty(), "inputs are begun in their order, and all are told");
+        line.end();
     }
 
     /// Returns where the result of an input goes, and makes the folders on the way.
@@ -236,6 +252,13 @@ impl Line<'_> {
         (self.each)(&self.inputs[self.expected], done);
         self.expected += 1;
     }
+
+    /// Tells what is left: who was stopped has not begun what lies before further names of a file.
+    fn end(self) {
+        for (index, done) in self.early {
+            (self.each)(&self.inputs[index], done);
+        }
+    }
 }
 
 /// Outcomes with the places of their inputs, on the way to another thread.
@@ -274,6 +297,8 @@ impl Drop for Gathered {
 /// One thread of a job.
 struct Worker<'a> {
     job: &'a Job,
+    inputs: &'a [Input],
+    names: &'a Names,
     chain: Chain,
     passes: Passes,
     /// Who takes outcomes, with the places of their inputs.
@@ -293,26 +318,35 @@ struct Waiting {
 }
 
 impl<'a> Worker<'a> {
-    fn new(job: &'a Job, chain: Chain, report: &'a mut dyn FnMut(usize, Done)) -> Self {
+    fn new(
+        job: &'a Job,
+        (inputs, names): (&'a [Input], &'a Names),
+        chain: Chain,
+        report: &'a mut dyn FnMut(usize, Done),
+    ) -> Self {
         let passes = Passes::new(job.passes.clone());
-        Self { job, chain, passes, report, batch: Batch::new(), waiting: Vec::new() }
+        let (batch, waiting) = (Batch::new(), Vec::new());
+        Self { job, inputs, names, chain, passes, report, batch, waiting }
     }
 
-    fn run(mut self, inputs: &[Input], next: &AtomicUsize) {
+    fn run(mut self, next: &AtomicUsize) {
         while !self.job.passes.cancel.is_cancelled() {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(input) = inputs.get(index) else {
+            let Some(input) = self.inputs.get(index) else {
                 break;
             };
-            self.one(index, input);
+            // What became of a file is told for all its names at once.
+            if !self.names.is_further(index) {
+                self.one(index, input);
+            }
             if self.waiting.len() >= BATCH {
-                self.publish(inputs);
+                self.publish();
             }
         }
         if self.job.passes.cancel.is_cancelled() {
             self.give_up();
         } else {
-            self.publish(inputs);
+            self.publish();
         }
     }
 
@@ -327,7 +361,7 @@ impl<'a> Worker<'a> {
         if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
             return self.skip(index, target.map(Cow::into_owned), Skip::Done);
         }
-        let outcome = self.pass(input, target.as_deref());
+        let outcome = self.pass(index, target.as_deref());
         let target = target.map(Cow::into_owned);
         match outcome {
             Ok((passed, None)) => self.tell(index, target, Some(passed), Ok(None)),
@@ -367,9 +401,13 @@ impl<'a> Worker<'a> {
 
     fn pass(
         &mut self,
-        input: &Input,
+        index: usize,
         target: Option<&Path>,
     ) -> Result<(Passed, Option<Replacement>), Error> {
+        let input = &self.inputs[index];
+        let mut options = self.job.replace_options();
+        // The others become names of what this one is replaced by.
+        options.break_links |= self.names.group(index).is_some_and(|group| group.is_whole);
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
@@ -377,14 +415,14 @@ impl<'a> Worker<'a> {
             FileType::File => self.passes.open_listed(&input.path),
             _ => self.passes.open(&input.path),
         };
-        pass(source?, target, step, &mut self.passes, self.job.replace_options())
+        pass(source?, target, step, &mut self.passes, options)
     }
 
     /// Puts what waits in its places, and reports it.
-    fn publish(&mut self, inputs: &[Input]) {
+    fn publish(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if self.job.to == To::InPlace
-            && let Err(error) = self.note(inputs, &waiting)
+            && let Err(error) = self.note(&waiting)
         {
             // Without its journal nothing is done.
             self.batch = Batch::new();
@@ -398,7 +436,7 @@ impl<'a> Worker<'a> {
         let done = waiting.iter().zip(written).filter(|(_, written)| *written);
         let noted = match self.job.to {
             To::InPlace => Ok(()),
-            _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(inputs, one)),
+            _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(one)),
         };
         for (Waiting { index, target, passed, .. }, outcome) in waiting.into_iter().zip(outcomes) {
             let outcome = match &noted {
@@ -410,14 +448,14 @@ impl<'a> Worker<'a> {
     }
 
     /// Writes down what waits, and is going to change.
-    fn note(&self, inputs: &[Input], waiting: &[Waiting]) -> Result<(), Error> {
-        waiting.iter().try_for_each(|one| self.note_one(inputs, one))?;
+    fn note(&self, waiting: &[Waiting]) -> Result<(), Error> {
+        waiting.iter().try_for_each(|one| self.note_one(one))?;
         self.job.journal.as_ref().map_or(Ok(()), |journal| journal.sync())
     }
 
-    fn note_one(&self, inputs: &[Input], one: &Waiting) -> Result<(), Error> {
+    fn note_one(&self, one: &Waiting) -> Result<(), Error> {
         match (&self.job.journal, &one.before) {
-            (Some(journal), Some(before)) => journal.note(&inputs[one.index].path, before),
+            (Some(journal), Some(before)) => journal.note(&self.inputs[one.index].path, before),
             _ => Ok(()),
         }
     }
@@ -434,7 +472,7 @@ impl<'a> Worker<'a> {
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let fate = Ok(Fate::Skipped(why));
-        (self.report)(index, Done { target, passed: None, fate, unkept: Vec::new() });
+        self.report(index, Done { target, passed: None, fate, unkept: Vec::new() });
     }
 
     fn tell(
@@ -458,6 +496,29 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        (self.report)(index, Done { target, passed, fate, unkept });
+        self.report(index, Done { target, passed, fate, unkept });
+    }
+
+    /// Reports what became of a file, by all its names.
+    fn report(&mut self, index: usize, done: Done) {
+        let Some(group) = self.names.group(index) else {
+            return (self.report)(index, done);
+        };
+        let is_new = matches!(done.fate, Ok(Fate::Changed));
+        let passed = done.passed.clone();
+        (self.report)(index, done);
+        let path = |place: usize| self.inputs[place].path.as_path();
+        for &further in group.further() {
+            let named = match is_new {
+                true => {
+                    let durability = self.job.replace.durability;
+                    name_also(path(index), path(further), &group.before, durability)
+                }
+                false => Ok(()),
+            };
+            let fate = named.map(|()| Fate::SameFile(index));
+            let (target, passed) = (None, passed.clone());
+            (self.report)(further, Done { target, passed, fate, unkept: Vec::new() });
+        }
     }
 }

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! All inputs are known before the first is touched: a walk that goes on while files are replaced
-//! would meet them twice.
+//! would meet them twice. A file that has several names among them is passed over once (`names.rs`).
 
 mod find;
 mod job;
 mod journal;
+mod names;
 
 pub use find::{Found, Input, find};
 pub use job::{Done, Fate, Job, Skip, To};

@@ -192,6 +192,71 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     assert!(temp.join("link").is_symlink());
 }
 
+#[test]
+fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
+    for threads in [1, 3] {
+        for durability in [Durability::None, Durability::File, Durability::Batch] {
+            let temp = TempDir::new();
+            let root = temp.join("tree");
+            std::fs::create_dir_all(root.join("b")).unwrap();
+            std::fs::write(root.join("a"), "a").unwrap();
+            std::fs::write(root.join("alone"), "a").unwrap();
+            for name in ["b/again", "c"] {
+                std::fs::hard_link(root.join("a"), root.join(name)).unwrap();
+            }
+            // Twice would be four.
+            let job = job(To::InPlace, threads, durability);
+            let inputs = inputs(&root);
+            let expected = |fate| {
+                [
+                    ("a".to_owned(), Some(fate)),
+                    ("alone".to_owned(), Some(fate)),
+                    ("b/again".to_owned(), Some(Fate::SameFile(0))),
+                    ("c".to_owned(), Some(Fate::SameFile(0))),
+                ]
+            };
+            let to_nowhere = Job { to: To::Nowhere, ..job.clone() };
+            let outcomes = run(&to_nowhere, "replace=a/aa", &inputs);
+            assert_eq!(fates(&outcomes), expected(Fate::WouldChange));
+            let outcomes = run(&job, "replace=a/aa", &inputs);
+            assert_eq!(fates(&outcomes), expected(Fate::Changed));
+            let id = |name| Source::open(root.join(name)).unwrap().attributes().file_id().unwrap();
+            for name in ["b/again", "c"] {
+                assert_eq!(std::fs::read(root.join(name)).unwrap(), b"aa");
+                assert_eq!(id(name), id("a"));
+            }
+            assert_eq!(names(&root), ["a", "alone", "b", "c"]);
+            assert_eq!(names(&root.join("b")), ["again"]);
+
+            // With a name elsewhere, which would keep the old content.
+            std::fs::hard_link(root.join("a"), temp.join("elsewhere")).unwrap();
+            let outcomes = run(&job, "replace=a/aa", &inputs);
+            assert!(
+                outcomes[0].1.fate.as_ref().unwrap_err().to_string().contains("it has 4 names")
+            );
+            assert_eq!(fates(&outcomes)[2], ("b/again".to_owned(), Some(Fate::SameFile(0))));
+            assert_eq!(std::fs::read(root.join("c")).unwrap(), b"aa");
+            let replace = ReplaceOptions { break_links: true, ..job.replace };
+            run(&Job { replace, ..job }, "replace=a/aa", &inputs);
+            assert_eq!(std::fs::read(root.join("c")).unwrap(), b"aaaa");
+            assert_eq!(id("c"), id("a"));
+            assert_eq!(std::fs::read(temp.join("elsewhere")).unwrap(), b"aa");
+        }
+    }
+}
+
+#[test]
+fn what_was_given_twice_is_done_once() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    std::fs::write(&file, "a").unwrap();
+    let roots = [file.clone(), temp.join(".").join("file")];
+    let inputs = find(ScanOptions::new(roots), false).unwrap().files;
+    run(&job(To::InPlace, 2, Durability::None), "replace=a/aa", &inputs);
+    assert_eq!(std::fs::read(&file).unwrap(), b"aa");
+    assert_eq!(names(temp.path()), ["file"]);
+}
+
 /// Runs a job that is stopped after its first report, and then again until it comes to its end.
 fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize {
     let chain: Chain = line.parse().unwrap();

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
-    let mut report = Report::new(args, &chain, &job.to, found.files.len());
+    let mut report = Report::new(args, &chain, &job.to, &found.files);
     let line = report.leaves_room_for_progress().then(|| {
         let (done, files) = (report.done(), found.files.len() as u64);
         ProgressLine::show(move |elapsed| {

@@ -43,7 +43,7 @@ pub(super) struct Report<'a> {
     checks: bool,
     /// A look that prints its findings instead of what became of the files.
     looks: bool,
-    files: usize,
+    inputs: &'a [Input],
     done: Arc<AtomicU64>,
     counts: Counts,
     hints: Hints,
@@ -61,6 +61,8 @@ struct Counts {
     written: u64,
     looked: u64,
     skipped: BTreeMap<&'static str, u64>,
+    /// Further names of files that were counted by another.
+    same_file: u64,
     failed: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -84,6 +86,8 @@ struct FileEntry<'a> {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_file_as: Option<PathEntry<'a>>,
     bytes_in: Option<u64>,
     bytes_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +136,12 @@ struct Summary<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(args: &TransformArgs, chain: &'a Chain, to: &To, files: usize) -> Self {
+    pub(super) fn new(
+        args: &TransformArgs,
+        chain: &'a Chain,
+        to: &To,
+        inputs: &'a [Input],
+    ) -> Self {
         let detail = match args {
             TransformArgs { json: true, .. } => Detail::Json,
             TransformArgs { verbose: true, .. } => Detail::Everything,
@@ -144,7 +153,7 @@ impl<'a> Report<'a> {
             chain,
             checks: args.check,
             looks: *to == To::Nowhere && chain.shape() == Shape::Reduce,
-            files,
+            inputs,
             done: Arc::default(),
             counts: Counts::default(),
             hints: Hints::default(),
@@ -167,7 +176,7 @@ impl<'a> Report<'a> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.count(&done);
         let lines = match self.detail {
-            Detail::Json => json_line(input, &done).into_bytes(),
+            Detail::Json => self.json_line(input, &done).into_bytes(),
             _ => self.lines(input, &done),
         };
         self.print(&lines);
@@ -186,9 +195,11 @@ impl<'a> Report<'a> {
             Ok(Fate::Written) => counts.written += 1,
             Ok(Fate::Looked) => counts.looked += 1,
             Ok(Fate::Skipped(skip)) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
+            Ok(Fate::SameFile(_)) => counts.same_file += 1,
             Err(_) => counts.failed += 1,
         }
-        if let (Ok(_), Some(passed)) = (&done.fate, &done.passed) {
+        let is_counted = matches!(done.fate, Ok(Fate::SameFile(_)) | Err(_));
+        if let (false, Some(passed)) = (is_counted, &done.passed) {
             counts.bytes_in += passed.bytes_in;
             counts.bytes_out += passed.bytes_out;
         }
@@ -209,7 +220,7 @@ impl<'a> Report<'a> {
             return digests;
         }
         let is_news = matches!(fate, Fate::Changed | Fate::WouldChange);
-        let prints_findings = self.looks && fate == Fate::Looked;
+        let prints_findings = self.looks && matches!(fate, Fate::Looked | Fate::SameFile(_));
         if self.detail != Detail::Everything && !prints_findings {
             let tells = is_news && self.detail == Detail::Changes;
             return if tells { path_line(&input.path) } else { Vec::new() };
@@ -221,9 +232,47 @@ impl<'a> Report<'a> {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
             Fate::Skipped(why) => format!("skipped ({}) {path}", why.as_str()),
+            Fate::SameFile(first) => {
+                let first = quote::for_terminal(self.inputs[first].path.as_os_str());
+                format!("{path} is the same file as {first}")
+            }
             fate => format!("{} {path}", status(fate)),
         };
         (line + "\n").into_bytes()
+    }
+
+    fn json_line(&self, input: &Input, done: &Done) -> String {
+        let passed = done.passed.as_ref();
+        let findings = passed.map_or(&[][..], |passed| &passed.findings);
+        let (mut reason, mut same_file_as, mut error) = (None, None, None);
+        let status = match &done.fate {
+            Ok(fate) => {
+                match fate {
+                    Fate::Skipped(skip) => reason = Some(skip.as_str()),
+                    Fate::SameFile(first) => same_file_as = Some(&self.inputs[*first].path),
+                    _ => {}
+                }
+                status(*fate)
+            }
+            Err(failed) => {
+                error = Some(failed.into());
+                "failed"
+            }
+        };
+        let line = FileEntry {
+            path: input.path.as_path().into(),
+            target: done.target.as_deref().filter(|target| *target != input.path).map(Into::into),
+            status,
+            reason,
+            same_file_as: same_file_as.map(|first| first.as_path().into()),
+            bytes_in: passed.map(|passed| passed.bytes_in),
+            bytes_out: passed.map(|passed| passed.bytes_out),
+            method: passed.map(|passed| passed.method.as_str()),
+            findings: findings.iter().map(Into::into).collect(),
+            unkept: done.unkept.iter().map(Into::into).collect(),
+            error,
+        };
+        serde_json::to_string(&line).expect("BUG: nothing in it cannot be written") + "\n"
     }
 
     fn print(&mut self, lines: &[u8]) {
@@ -255,7 +304,7 @@ impl<'a> Report<'a> {
             Unfit::IsInput => once(&mut self.hints.is_input, "--in-place changes files themselves"),
             Unfit::ManyNames(_) => once(
                 &mut self.hints.many_names,
-                "--break-links gives the changed file this one name, and the others keep the old one",
+                "--break-links changes the names that are given, and the others keep the old content",
             ),
             _ => {}
         }
@@ -294,7 +343,8 @@ impl<'a> Report<'a> {
             Detail::Changes | Detail::Everything => {
                 self.hint_at_leftovers(found);
                 // One file that went well needs no words, as with cp.
-                let is_news = self.files > 1 || interrupted || self.detail == Detail::Everything;
+                let is_news =
+                    self.inputs.len() > 1 || interrupted || self.detail == Detail::Everything;
                 if is_news && !self.looks {
                     output::tell(&self.summary(elapsed, interrupted));
                 }
@@ -318,6 +368,7 @@ impl<'a> Report<'a> {
             (counts.same, "the same"),
             (skipped(Skip::Binary), "skipped: no text"),
             (skipped(Skip::Done), "done before"),
+            (counts.same_file, "by another name"),
             (counts.failed, "failed"),
         ] {
             if number > 0 {
@@ -326,7 +377,7 @@ impl<'a> Report<'a> {
         }
         let mut text = parts.join(", ");
         if interrupted {
-            text += &format!(", {} not begun", count(self.files as u64 - counts.files));
+            text += &format!(", {} not begun", count(self.inputs.len() as u64 - counts.files));
         }
         text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
     }
@@ -358,6 +409,7 @@ fn status(fate: Fate) -> &'static str {
         Fate::Written => "written",
         Fate::Looked => "looked",
         Fate::Skipped(_) => "skipped",
+        Fate::SameFile(_) => "same_file",
     }
 }
 
@@ -393,29 +445,6 @@ pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<
 fn others(findings: &[Finding], path: &str) -> String {
     let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
     format!("{path}: {}", values.join(", "))
-}
-
-fn json_line(input: &Input, done: &Done) -> String {
-    let passed = done.passed.as_ref();
-    let findings = passed.map_or(&[][..], |passed| &passed.findings);
-    let (status, reason, error) = match &done.fate {
-        Ok(Fate::Skipped(skip)) => ("skipped", Some(skip.as_str()), None),
-        Ok(fate) => (status(*fate), None, None),
-        Err(error) => ("failed", None, Some(error.into())),
-    };
-    let line = FileEntry {
-        path: input.path.as_path().into(),
-        target: done.target.as_deref().filter(|target| *target != input.path).map(Into::into),
-        status,
-        reason,
-        bytes_in: passed.map(|passed| passed.bytes_in),
-        bytes_out: passed.map(|passed| passed.bytes_out),
-        method: passed.map(|passed| passed.method.as_str()),
-        findings: findings.iter().map(Into::into).collect(),
-        unkept: done.unkept.iter().map(Into::into).collect(),
-        error,
-    };
-    serde_json::to_string(&line).expect("BUG: nothing in it cannot be written") + "\n"
 }
 
 impl<'a> From<&'a Finding> for FindingEntry<'a> {

@@ -1,0 +1,48 @@
+//! Further names of a file that was replaced.
+
+use std::path::Path;
+
+use transect_sys::Attributes;
+use transect_sys::file::attributes_at;
+
+use super::temporary::at_free_name;
+use super::{Durability, sync_folder_of};
+use crate::error::{Error, Operation};
+
+/// Gives `first` the name `other`, which was one of the file that `first` has replaced: all names stay
+/// names of the same file. `before` is what that file was.
+///
+/// # Errors
+/// `other` is no longer what it was, or whatever the system says. It is then left as it is.
+pub(crate) fn name_also(
+    first: &Path,
+    other: &Path,
+    before: &Attributes,
+    durability: Durability,
+) -> Result<(), Error> {
+    let failed = || Error::system(Operation::Replace, other);
+    let now = attributes_at(other).map_err(failed())?;
+    let replaced = attributes_at(first).map_err(failed())?;
+    if now.file_id() == replaced.file_id() {
+        // The same name, written in another way.
+        return Ok(());
+    }
+    // Its time of change is a new one since it has lost its first name.
+    let is_same = now.file_id() == before.file_id()
+        && now.size() == before.size()
+        && now.mtime() == before.mtime();
+    if !is_same {
+        return Err(Error::Changed { path: other.to_owned() });
+    }
+    let linked = at_free_name(other, |name| std::fs::hard_link(first, name));
+    let ((), name) = linked.map_err(failed())?;
+    std::fs::rename(&name, other).map_err(|error| {
+        // What went wrong first is what is told.
+        let _ = std::fs::remove_file(&name);
+        failed()(error)
+    })?;
+    match durability {
+        Durability::None => Ok(()),
+        Durability::File | Durability::Batch => sync_folder_of(other),
+    }
+}
