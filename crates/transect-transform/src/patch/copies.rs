@@ -26,10 +26,13 @@ pub(super) fn apply(
     let mut block = vec![0; LARGE_BLOCK];
     verify(bps, &source, &mut block, cancel)?;
     out.reserve(bps.after)?;
-    let mut maker = Maker { source: &source, out: &mut out, cancel, block, sum: Crc::new() };
+    let (before, made) = (Window::new(&source, block), Tail::new(&mut out));
+    let block = vec![0; LARGE_BLOCK];
+    let mut maker = Maker { cancel, before, made, block, sum: Crc::new() };
     for action in bps.actions() {
         maker.act(action)?;
     }
+    maker.made.flush()?;
     if maker.sum.sum() != bps.crc_after {
         let reason = "the patch does not make what it should (CRC-32)";
         return Err(Error::refused(input)(Refusal::whole(reason)));
@@ -62,9 +65,10 @@ fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Resu
 
 /// A result being made.
 struct Maker<'a> {
-    source: &'a Source,
-    out: &'a mut Replacement,
     cancel: &'a Cancel,
+    before: Window<'a>,
+    made: Tail<'a>,
+    /// Memory for patterns.
     block: Vec<u8>,
     sum: Crc,
 }
@@ -72,35 +76,24 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn act(&mut self, action: Action<'_>) -> Result<(), Error> {
         match action {
-            Action::Literal(bytes) => self.append(bytes),
+            Action::Literal(bytes) => {
+                self.sum.update(bytes);
+                self.made.append(bytes)
+            }
             Action::Before { from, length } => self.copy_before(from, length),
             Action::After { from, length } => self.copy_after(from, length),
         }
     }
 
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.sum.update(bytes);
-        self.out.append(bytes)
-    }
-
-    fn append_block(&mut self, length: usize) -> Result<(), Error> {
-        self.sum.update(&self.block[..length]);
-        self.out.append(&self.block[..length])
-    }
-
     fn copy_before(&mut self, from: u64, length: u64) -> Result<(), Error> {
-        let mut there = At { file: self.source.file(), offset: from };
-        let mut left = length;
+        let (mut at, mut left) = (from, length);
         while left > 0 {
-            check(self.cancel, self.source)?;
-            let size = left.min(self.block.len() as u64) as usize;
-            let read = fill(&mut there, &mut self.block[..size])
-                .map_err(Error::system(Operation::Read, self.source.path()))?;
-            if read < size {
-                return Err(Error::Changed { path: self.source.path().to_owned() });
-            }
-            self.append_block(size)?;
-            left -= size as u64;
+            check(self.cancel, self.before.source)?;
+            let bytes = self.before.at(at, left)?;
+            self.sum.update(bytes);
+            self.made.append(bytes)?;
+            at += bytes.len() as u64;
+            left -= bytes.len() as u64;
         }
         Ok(())
     }
@@ -108,14 +101,15 @@ impl Maker<'_> {
     /// Copies what was made, which may be what this copy makes: then it is a pattern, as long as the
     /// distance, again and again.
     fn copy_after(&mut self, from: u64, length: u64) -> Result<(), Error> {
-        let distance = self.out.length() - from;
+        let distance = self.made.length() - from;
         let (mut at, mut left) = (from, length);
         while left > 0 {
-            check(self.cancel, self.source)?;
+            check(self.cancel, self.before.source)?;
             let size = left.min(distance).min(self.block.len() as u64) as usize;
-            self.read_back(at, size)?;
+            self.made.read(at, &mut self.block[..size])?;
             let repeated = self.repeat(size, left);
-            self.append_block(repeated)?;
+            self.sum.update(&self.block[..repeated]);
+            self.made.append(&self.block[..repeated])?;
             // A block that is a whole pattern is followed by the same.
             at += if size as u64 == distance { 0 } else { size as u64 };
             left -= repeated as u64;
@@ -136,14 +130,153 @@ impl Maker<'_> {
         }
         filled
     }
+}
 
-    fn read_back(&mut self, at: u64, size: usize) -> Result<(), Error> {
-        let failed = || Error::system(Operation::Write, self.source.path());
+/// How much is read where a copy begins, however short it is: the next one mostly begins behind it.
+const AHEAD: usize = 16 << 10;
+
+/// What was read last of the file before the patch.
+struct Window<'a> {
+    source: &'a Source,
+    block: Vec<u8>,
+    /// Where in the file it begins.
+    start: u64,
+    length: usize,
+}
+
+impl<'a> Window<'a> {
+    fn new(source: &'a Source, block: Vec<u8>) -> Self {
+        Self { source, block, start: 0, length: 0 }
+    }
+
+    /// Returns what stands at a place, `wanted` bytes at most, and one at least.
+    fn at(&mut self, from: u64, wanted: u64) -> Result<&[u8], Error> {
+        let wanted = wanted.min(self.block.len() as u64) as usize;
+        if !(self.start..self.start + self.length as u64).contains(&from) {
+            self.read(from, wanted.max(AHEAD))?;
+        }
+        let there = &self.block[(from - self.start) as usize..self.length];
+        Ok(&there[..wanted.min(there.len())])
+    }
+
+    fn read(&mut self, from: u64, size: usize) -> Result<(), Error> {
+        let Self { source, block, .. } = self;
+        let mut there = At { file: source.file(), offset: from };
+        let read = fill(&mut there, &mut block[..size]);
+        let read = read.map_err(Error::system(Operation::Read, source.path()))?;
+        if read == 0 {
+            return Err(Error::Changed { path: source.path().to_owned() });
+        }
+        (self.start, self.length) = (from, read);
+        Ok(())
+    }
+}
+
+/// A result whose last bytes are in memory: they are written in blocks, and what copies them need not
+/// read them again.
+struct Tail<'a> {
+    out: &'a mut Replacement,
+    bytes: Vec<u8>,
+    /// How many of them are written.
+    written: usize,
+}
+
+impl<'a> Tail<'a> {
+    fn new(out: &'a mut Replacement) -> Self {
+        Self { out, bytes: Vec::with_capacity(2 * LARGE_BLOCK), written: 0 }
+    }
+
+    /// Returns how much of the result there is.
+    fn length(&self) -> u64 {
+        self.out.length() + (self.bytes.len() - self.written) as u64
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for piece in bytes.chunks(LARGE_BLOCK) {
+            if self.bytes.len() + piece.len() > 2 * LARGE_BLOCK {
+                self.flush()?;
+                self.bytes.drain(..self.bytes.len().saturating_sub(LARGE_BLOCK));
+                self.written = self.bytes.len();
+            }
+            self.bytes.extend_from_slice(piece);
+        }
+        Ok(())
+    }
+
+    /// Writes what is in memory only.
+    fn flush(&mut self) -> Result<(), Error> {
+        self.out.append(&self.bytes[self.written..])?;
+        self.written = self.bytes.len();
+        Ok(())
+    }
+
+    /// Fills a block with what was made from `at` on, all of which is there.
+    fn read(&mut self, at: u64, block: &mut [u8]) -> Result<(), Error> {
+        let start = self.length() - self.bytes.len() as u64;
+        let in_file = start.saturating_sub(at).min(block.len() as u64) as usize;
+        let (far, near) = block.split_at_mut(in_file);
+        if !far.is_empty() {
+            self.read_back(at, far)?;
+        }
+        if !near.is_empty() {
+            let begin = (at + in_file as u64 - start) as usize;
+            near.copy_from_slice(&self.bytes[begin..begin + near.len()]);
+        }
+        Ok(())
+    }
+
+    fn read_back(&mut self, at: u64, block: &mut [u8]) -> Result<(), Error> {
+        let failed = || Error::system(Operation::Write, self.out.path());
         let mut file = self.out.file();
-        let read = fill(&mut At { file, offset: at }, &mut self.block[..size]).map_err(failed())?;
-        debug_assert_eq!(read, size, "what was made is there");
+        let read = fill(&mut At { file, offset: at }, block).map_err(failed())?;
+        debug_assert_eq!(read, block.len(), "what was made is there");
         // Some systems have moved: who appends goes on at the end.
         file.seek(SeekFrom::Start(self.out.length())).map_err(failed())?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::super::bps::tests::{Do, patch};
+    use super::*;
+
+    /// From the last block, from far before, across both, into what is copied itself; and from anywhere
+    /// in the file.
+    #[test]
+    fn many_small_copies_are_those_that_were_asked_for() {
+        let mut state = 7_u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let before: Vec<u8> = (0..300_000).map(|_| next(256) as u8).collect();
+        let (mut after, mut actions) = (vec![0; 10], vec![Do::Literal(&[0; 10])]);
+        let (mut before_at, mut after_at) = (0_i64, 0_i64);
+        while after.len() < 3 * LARGE_BLOCK {
+            let longest = if next(50) == 0 { 400_000 } else { 300 };
+            let length = 1 + next(longest);
+            if next(2) == 0 {
+                let length = length.min(before.len() as u64);
+                let from = next(before.len() as u64 - length + 1);
+                after.extend_from_slice(&before[from as usize..(from + length) as usize]);
+                actions.push(Do::Before(from as i64 - before_at, length));
+                before_at = (from + length) as i64;
+            } else {
+                let back = 1 + next(after.len() as u64);
+                let from = after.len() as u64 - back;
+                (from..from + length).for_each(|at| after.push(after[at as usize]));
+                actions.push(Do::After(from as i64 - after_at, length));
+                after_at = (from + length) as i64;
+            }
+        }
+        let bps = Bps::parse(&patch(&before, &after, &actions)).unwrap();
+        let temp = TempDir::new();
+        let (input, target) = (temp.join("input"), temp.join("target"));
+        std::fs::write(&input, &before).unwrap();
+        apply(&bps, &input, &target, ReplaceOptions::default(), &Cancel::new()).unwrap();
+        assert!(std::fs::read(&target).unwrap() == after);
     }
 }
