@@ -77,6 +77,11 @@ impl Chain {
         as_it_is.into_iter().any(|link| link.described.text)
     }
 
+    /// Returns what whoever asked for the steps should know, though they do what they are made for.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.links.iter().filter_map(|link| link.step.warning())
+    }
+
     /// Returns another chain of the same words, at its beginning, for another thread. On one thread
     /// [`Step::reset`] is cheaper.
     #[must_use]

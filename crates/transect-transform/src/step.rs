@@ -235,6 +235,11 @@ pub trait Step: Send {
         Vec::new()
     }
 
+    /// Returns what whoever asked for it should know, though it does what it is made for: in one line.
+    fn warning(&self) -> Option<&str> {
+        None
+    }
+
     /// Goes back to where it was before the first file, and keeps what it has allocated: files one
     /// after the other need one step only. Can be called at any time.
     fn reset(&mut self);

@@ -268,6 +268,22 @@ fn a_file_of_several_names_is_done_once_and_stays_one() {
 }
 
 #[test]
+fn a_key_that_is_open_to_others_is_told_of_and_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::new();
+    let made = env.transect(["transform", "--new-key", "key"]);
+    assert_eq!(made.exits(0).quiet().stdout_text(), "");
+    env.text("plain", "text");
+    let transform = |step, from, to| env.transect(["transform", step, from, "-o", to, "-q"]);
+    let encrypted = transform("encrypt=key", "plain", "secret");
+    assert_eq!(encrypted.exits(0).quiet().stdout_text(), "");
+    fs::set_permissions(env.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    let told = transform("decrypt=key", "secret", "again").exits(0).stderr_text();
+    assert_eq!(told, "transect: the key file 'key' is open to others (mode 644)\n");
+    assert_eq!(content(&env, "again"), "text");
+}
+
+#[test]
 fn programs_are_told_of_every_file_and_of_all() {
     let env = TestEnv::new();
     tree(&env);

@@ -36,6 +36,9 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     }
     let Words { chain, paths } =
         Words::parse(&args.words).map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
+    for warning in chain.warnings() {
+        output::complain(&output::quote::for_terminal(warning.as_ref()));
+    }
     let read = Arc::new(AtomicU64::new(0));
     let passes = PassOptions {
         method: args.method,

@@ -90,6 +90,10 @@ impl Step for Decrypt {
         self.sealed = None;
     }
 
+    fn warning(&self) -> Option<&str> {
+        self.key.warning()
+    }
+
     fn another(&self) -> Option<Box<dyn Step>> {
         Some(Box::new(Self::new(self.key.clone())))
     }

@@ -78,6 +78,10 @@ impl Step for Encrypt {
         self.sealed = None;
     }
 
+    fn warning(&self) -> Option<&str> {
+        self.key.warning()
+    }
+
     fn another(&self) -> Option<Box<dyn Step>> {
         Some(Box::new(Self::new(self.key.clone())))
     }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use transect_sys::FileType;
+use transect_sys::file::attributes_of;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Operation};
@@ -18,7 +20,11 @@ const LONGEST: usize = 2 * BYTES + 3;
 
 /// A key, gone from memory when the last step that has it is. It cannot be printed.
 #[derive(Clone)]
-pub(super) struct Key(Arc<Zeroizing<[u8; BYTES]>>);
+pub(super) struct Key {
+    bytes: Arc<Zeroizing<[u8; BYTES]>>,
+    /// What is wrong with its file, though not with the key.
+    warning: Option<Arc<str>>,
+}
 
 impl Key {
     /// Reads the key file that the parameter of a step names.
@@ -27,12 +33,15 @@ impl Key {
             return Err("no key file is named".to_owned());
         };
         let path = path(name);
-        let text = read(&path).map_err(|error| {
+        let unreadable = |error| {
             format!("cannot read the key file '{}': {}", path.display(), transect::reason(&error))
-        })?;
-        Self::parse(&text).ok_or_else(|| {
+        };
+        let file = File::open(&path).map_err(unreadable)?;
+        let text = read(&file).map_err(unreadable)?;
+        let key = Self::parse(&text).ok_or_else(|| {
             format!("the key file '{}' does not hold 64 hexadecimal digits alone", path.display())
-        })
+        })?;
+        Ok(Self { warning: open_to_others(&path, &file), ..key })
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
@@ -48,11 +57,15 @@ impl Key {
         for (byte, &[high, low]) in bytes.iter_mut().zip(pairs) {
             *byte = hex(high)? << 4 | hex(low)?;
         }
-        Some(Self(key))
+        Some(Self { bytes: key, warning: None })
     }
 
     pub(super) fn bytes(&self) -> &[u8; BYTES] {
-        &self.0
+        &self.bytes
+    }
+
+    pub(super) fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 }
 
@@ -69,12 +82,22 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// It need not be a regular file: a pipe from a program that keeps keys is as good.
-fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+fn read(mut file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     // With all the room it takes from the beginning: what grows leaves copies behind.
     let mut text = Zeroizing::new(vec![0; LONGEST]);
-    let length = crate::source::fill(&mut File::open(path)?, &mut text)?;
+    let length = crate::source::fill(&mut file, &mut text)?;
     text.truncate(length);
     Ok(text)
+}
+
+/// Returns what is to be said of a file that others than its owner may read or write. It is used all the
+/// same: a group may share a key.
+fn open_to_others(path: &Path, file: &File) -> Option<Arc<str>> {
+    let attributes = attributes_of(file).ok()?;
+    let mode = attributes.mode().filter(|mode| mode & 0o066 != 0)?;
+    let is_file = attributes.file_type() == FileType::File;
+    let (path, mode) = (path.display(), mode & 0o777);
+    is_file.then(|| format!("the key file '{path}' is open to others (mode {mode:03o})").into())
 }
 
 /// Makes a key file with a new random key, which nobody but its owner may read (on Windows: who may
@@ -167,6 +190,30 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_is_open_to_others_is_told_of() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = TempDir::new();
+        let file = temp.join("key");
+        let name = file.to_str().unwrap();
+        std::fs::write(&file, DIGITS).unwrap();
+        for (mode, is_open) in [
+            (0o600, false),
+            (0o400, false),
+            (0o711, false),
+            (0o640, true),
+            (0o604, true),
+            (0o602, true),
+        ] {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            let key = Key::of(Some(name)).unwrap();
+            let expected = format!("the key file '{name}' is open to others (mode {mode:03o})");
+            assert_eq!(key.warning(), is_open.then_some(expected.as_str()));
+            assert_eq!(key.clone().warning(), key.warning());
+        }
+    }
+
     #[test]
     fn blanks_in_the_name_may_be_escapes() {
         assert_eq!(path("a b\\x20c\\x09d"), Path::new("a b c\td"));
@@ -187,6 +234,7 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             let mode = File::open(&file).unwrap().metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
+            assert_eq!(key.warning(), None);
         }
         let there = create_key_file(&file).unwrap_err().to_string();
         assert!(there.starts_with(&format!("cannot create '{}'", file.display())), "{there}");
