@@ -1,12 +1,13 @@
 //! The file made of its parts again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use transect::Cancel;
+use transect_sys::FileId;
 use transect_sys::file::attributes_at;
 
-use super::manifest::Manifest;
-use super::refused;
+use super::manifest::{Manifest, digest_of_whole};
+use super::{MANIFEST, WHOLE, refused};
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{LARGE_BLOCK, append_around, check};
 use crate::publish::{Published, ReplaceOptions, Replacement};
@@ -28,12 +29,15 @@ pub struct Joined {
     pub digest: String,
 }
 
-/// Joins the parts that a manifest names, and that lie beside it, into `target`. Holes stay holes.
+/// Joins the parts that a manifest names, and that lie beside it, into `target`. Holes stay holes. The
+/// digest of the whole lies beside it as well: in a file that ends with [`WHOLE`] in the place of
+/// [`MANIFEST`], unless the manifest is one of the first form and has it.
 ///
 /// # Errors
 /// The manifest is none; a part is missing, or is not what the manifest says; the target is a part,
 /// or may not be replaced; somebody asked to stop; or whatever the system says. The target is then
-/// what it was. What is missing or has another length is found before anything is written.
+/// what it was. What is missing, or has a length that it cannot have, is found before anything is
+/// written.
 pub fn join(
     manifest: &Path,
     target: &Path,
@@ -41,28 +45,55 @@ pub fn join(
     cancel: &Cancel,
 ) -> Result<Joined, Error> {
     let source = Source::open(manifest)?;
-    let said = read(&source)?;
+    let said = read(&source, Manifest::parse)?;
+    let there = attributes_at(target).ok().and_then(|there| there.file_id());
+    let digest = match &said.whole {
+        Some(whole) => whole.digest.clone(),
+        None => {
+            let whole = Source::open(whole_of(manifest)?)?;
+            is_no_input(&whole, target, there)?;
+            read(&whole, digest_of_whole)?
+        }
+    };
     let mut joiner = Joiner {
         folder: manifest.parent().unwrap_or(Path::new("")),
         manifest: &said,
         result: Replacement::begin(target, Some(&source), options)?,
+        size: 0,
         sparse: false,
         whole: blake3::Hasher::new(),
         cancel,
     };
-    joiner.look(target)?;
+    joiner.look(target, there)?;
     joiner.copy()?;
-    let Joiner { result, whole, .. } = joiner;
-    if whole.finalize().to_hex().as_str() != said.digest {
+    let Joiner { result, size, whole, .. } = joiner;
+    if whole.finalize().to_hex().as_str() != digest {
         let reason = "its parts are what it says, but make another file than it says";
         return Err(refused(manifest, reason));
     }
     drop(source);
     let published = result.publish()?;
-    Ok(Joined { published, parts: said.lines.len(), size: said.size, digest: said.digest })
+    Ok(Joined { published, parts: said.lines.len(), size, digest })
 }
 
-fn read(source: &Source) -> Result<Manifest, Error> {
+/// Returns where the digest of the whole is.
+fn whole_of(manifest: &Path) -> Result<PathBuf, Error> {
+    if manifest.extension().is_some_and(|end| end == &MANIFEST[1..]) {
+        return Ok(manifest.with_extension(&WHOLE[1..]));
+    }
+    let reason = format!("its name does not end with '{MANIFEST}', and it does not say all itself");
+    Err(refused(manifest, reason))
+}
+
+/// Makes sure that something that is read is not what is at the target, `there`.
+fn is_no_input(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
+    if there.is_some() && source.identity() == there {
+        return Err(Error::unfit(Operation::Replace, target, Unfit::IsInput));
+    }
+    Ok(())
+}
+
+fn read<T>(source: &Source, parse: fn(&[u8]) -> Result<T, String>) -> Result<T, Error> {
     let size = source.size();
     if size > LONGEST {
         return Err(refused(source.path(), "it is too long for a manifest"));
@@ -70,7 +101,7 @@ fn read(source: &Source) -> Result<Manifest, Error> {
     let mut text = vec![0; size as usize];
     source.fill(&mut text)?;
     source.verify_unchanged()?;
-    Manifest::parse(&text).map_err(|reason| refused(source.path(), reason))
+    parse(&text).map_err(|reason| refused(source.path(), reason))
 }
 
 /// Parts being joined.
@@ -79,6 +110,8 @@ struct Joiner<'a> {
     folder: &'a Path,
     manifest: &'a Manifest,
     result: Replacement,
+    /// The length of all parts.
+    size: u64,
     /// Whether a part has holes.
     sparse: bool,
     whole: blake3::Hasher,
@@ -87,31 +120,28 @@ struct Joiner<'a> {
 
 impl Joiner<'_> {
     /// Looks at all parts, without reading them.
-    fn look(&mut self, target: &Path) -> Result<(), Error> {
-        let there = attributes_at(target).ok().and_then(|there| there.file_id());
-        for (line, length) in self.manifest.parts() {
+    fn look(&mut self, target: &Path, there: Option<FileId>) -> Result<(), Error> {
+        let mut lengths = Vec::with_capacity(self.manifest.lines.len());
+        for line in &self.manifest.lines {
             let part = Source::open(self.folder.join(&line.name))?;
-            if part.size() != length {
-                let reason = format!("it has {} bytes, and should have {length}", part.size());
-                return Err(refused(part.path(), reason));
-            }
-            if there.is_some() && part.identity() == there {
-                return Err(Error::unfit(Operation::Replace, target, Unfit::IsInput));
-            }
+            lengths.push(part.size());
+            is_no_input(&part, target, there)?;
             self.sparse |= part.is_sparse();
         }
-        Ok(())
+        self.size = lengths.iter().sum();
+        let verified = self.manifest.verify(&lengths);
+        verified.map_err(|(line, reason)| refused(&self.folder.join(&line.name), reason))
     }
 
     fn copy(&mut self) -> Result<(), Error> {
         let mut block = vec![0; LARGE_BLOCK];
         self.result.start()?;
         if !self.sparse {
-            self.result.reserve(self.manifest.size)?;
+            self.result.reserve(self.size)?;
         }
-        for (line, length) in self.manifest.parts() {
+        for line in &self.manifest.lines {
             let part = Source::open(self.folder.join(&line.name))?;
-            let digest = self.part(&part, length, &mut block)?;
+            let digest = self.part(&part, &mut block)?;
             part.verify_unchanged()?;
             if digest.to_hex().as_str() != line.digest {
                 return Err(refused(part.path(), "its BLAKE3 digest is not the one it should be"));
@@ -121,20 +151,13 @@ impl Joiner<'_> {
     }
 
     /// Appends a part, and returns its digest.
-    fn part(
-        &mut self,
-        part: &Source,
-        length: u64,
-        block: &mut [u8],
-    ) -> Result<blake3::Hash, Error> {
+    fn part(&mut self, part: &Source, block: &mut [u8]) -> Result<blake3::Hash, Error> {
         let mut hasher = blake3::Hasher::new();
-        let mut left = length;
-        while left > 0 {
+        loop {
             check(self.cancel, part)?;
-            let size = left.min(block.len() as u64) as usize;
-            let read = part.fill(&mut block[..size])?;
+            let read = part.fill(block)?;
             if read == 0 {
-                return Err(Error::Changed { path: part.path().to_owned() });
+                break;
             }
             let bytes = &block[..read];
             hasher.update(bytes);
@@ -144,7 +167,6 @@ impl Joiner<'_> {
             } else {
                 self.result.append(bytes)?;
             }
-            left -= read as u64;
         }
         Ok(hasher.finalize())
     }

@@ -1,90 +1,134 @@
 //! What belongs together: the parts of a file, in order, with their digests.
 //!
 //! ```text
+//! NAME.parts     9d8f3c1a...  NAME.000001
+//!                77a0c5e2...  NAME.000002
+//! NAME.blake3    af1349b9...  NAME
+//! ```
+//!
+//! Both are what `b3sum --check` reads, and takes no other line: the parts are checked wherever they
+//! are, and the file where it was made of them again, by whatever program. Therefore the digest of the
+//! whole has a file of its own. It says as well that no line of the parts is missing.
+//!
+//! The first form had it all in one file, in lines that `b3sum` does not take:
+//!
+//! ```text
 //! # transect split 1
 //! # size: 10
 //! # part: 4
 //! # blake3: af1349b9...
 //! 9d8f3c1a...  NAME.000001
 //! ```
-//!
-//! Without the lines that begin with `#`, it is what `b3sum --check` reads.
 
 use std::num::NonZeroU64;
 use std::path::{Component, Path};
 
 use crate::manifest::{self, Algorithm, Line};
 
-/// What the first line says.
+/// What the first line of the first form says.
 const FIRST: &str = "transect split 1";
 
-/// A file and its parts.
+/// The parts of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Manifest {
-    /// The length of the file.
-    pub(super) size: u64,
-    /// The length of every part but the last.
-    pub(super) part: NonZeroU64,
-    /// The BLAKE3 digest of the file.
-    pub(super) digest: String,
     /// The parts in order.
     pub(super) lines: Vec<Line>,
+    /// What the first form says of the whole.
+    pub(super) whole: Option<Whole>,
+}
+
+/// A file that was split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// The length of the file.
+    size: u64,
+    /// The length of every part but the last.
+    part: NonZeroU64,
+    /// The BLAKE3 digest of the file.
+    pub(super) digest: String,
 }
 
 impl Manifest {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let Self { size, part, digest, lines } = self;
-        let mut bytes =
-            format!("# {FIRST}\n# size: {size}\n# part: {part}\n# blake3: {digest}\n").into_bytes();
-        bytes.extend(lines.iter().flat_map(Line::to_bytes));
-        bytes
-    }
-
     /// Returns what a manifest says, or what is wrong with it.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        if text.split(|&byte| byte == b'\n').next().and_then(manifest::comment)
-            != Some(FIRST.as_bytes())
-        {
-            return Err(format!("it does not begin with '# {FIRST}'"));
-        }
-        let size = header(text, "size")?.parse().map_err(|_| "its size is no number")?;
-        let part = header(text, "part")?.parse().map_err(|_| "its parts have no length")?;
-        let digest = header(text, "blake3")?.to_ascii_lowercase();
+        let first = text.split(|&byte| byte == b'\n').next().and_then(manifest::comment);
+        let whole = match first {
+            Some(first) if first == FIRST.as_bytes() => Some(Whole::parse(text)?),
+            Some(_) => return Err(format!("it begins neither with a digest nor with '# {FIRST}'")),
+            None => None,
+        };
         let lines = manifest::parse(text).map_err(|error| error.to_string())?;
-        let whole = Self { size, part, digest, lines };
-        whole.verify()?;
-        Ok(whole)
-    }
-
-    /// Makes sure that the parts can be those of the file, and that all are beside the manifest.
-    fn verify(&self) -> Result<(), String> {
-        let count = self.size.div_ceil(self.part.get());
-        let there = self.lines.len();
-        if u64::try_from(there) != Ok(count) {
-            return Err(format!("it names {there} parts, and {count} make {} bytes", self.size));
-        }
-        for line in &self.lines {
+        for line in &lines {
             let name = line.name.display();
             if !is_name(&line.name) {
                 return Err(format!("'{name}' is not beside it"));
             }
-            let fits = line.digest.len() == Algorithm::Blake3.digits();
-            if !fits || !matches!(line.algorithm, None | Some(Algorithm::Blake3)) {
+            if !is_blake3(line) {
                 return Err(format!("the digest of '{name}' is none of BLAKE3"));
+            }
+        }
+        whole.as_ref().map_or(Ok(()), |whole| whole.verify(lines.len()))?;
+        Ok(Self { lines, whole })
+    }
+
+    /// Makes sure that parts of these lengths can be those of a file, before any of them is read.
+    pub(super) fn verify(&self, lengths: &[u64]) -> Result<(), (&Line, String)> {
+        let has = |at: usize, length: u64| {
+            let reason = format!("it has {} bytes, and should have {length}", lengths[at]);
+            Err((&self.lines[at], reason))
+        };
+        let first = lengths.first().copied().unwrap_or(0);
+        let last = lengths.len().saturating_sub(1);
+        for (at, &length) in lengths.iter().enumerate() {
+            match &self.whole {
+                Some(whole) if length != whole.length(at) => return has(at, whole.length(at)),
+                Some(_) => {}
+                None if length == 0 || length > first || length < first && at < last => {
+                    return has(at, first.max(1));
+                }
+                None => {}
             }
         }
         Ok(())
     }
+}
 
-    /// Returns the parts with their lengths.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&Line, u64)> {
-        let mut left = self.size;
-        self.lines.iter().map(move |line| {
-            let length = left.min(self.part.get());
-            left -= length;
-            (line, length)
+impl Whole {
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        Ok(Self {
+            size: header(text, "size")?.parse().map_err(|_| "its size is no number")?,
+            part: header(text, "part")?.parse().map_err(|_| "its parts have no length")?,
+            digest: header(text, "blake3")?.to_ascii_lowercase(),
         })
     }
+
+    /// Makes sure that so many parts can be those of the file.
+    fn verify(&self, there: usize) -> Result<(), String> {
+        let count = self.size.div_ceil(self.part.get());
+        if u64::try_from(there) != Ok(count) {
+            return Err(format!("it names {there} parts, and {count} make {} bytes", self.size));
+        }
+        Ok(())
+    }
+
+    /// Returns the length of a part.
+    fn length(&self, at: usize) -> u64 {
+        self.part.get().min(self.size - at as u64 * self.part.get())
+    }
+}
+
+/// Returns the digest of the file that was split, which its own line says, or what is wrong with that.
+pub(super) fn digest_of_whole(text: &[u8]) -> Result<String, String> {
+    match manifest::parse(text).map_err(|error| error.to_string())?.as_slice() {
+        [line] if is_blake3(line) => Ok(line.digest.clone()),
+        [_] => Err("its digest is none of BLAKE3".to_owned()),
+        lines => Err(format!("it has {} lines of a digest, and should have one", lines.len())),
+    }
+}
+
+fn is_blake3(line: &Line) -> bool {
+    let fits = line.digest.len() == Algorithm::Blake3.digits();
+    fits && matches!(line.algorithm, None | Some(Algorithm::Blake3))
 }
 
 /// Returns what a line of the form `# KEY: VALUE` says.
@@ -108,13 +152,16 @@ fn is_name(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn manifest(size: u64, part: u64, names: &[&str]) -> Manifest {
-        Manifest {
-            size,
-            part: part.try_into().unwrap(),
-            digest: "ab".repeat(32),
-            lines: names.iter().map(|name| Line::new("cd".repeat(32), name)).collect(),
-        }
+    /// A manifest of the first form.
+    fn first_form(size: u64, part: u64, names: &[&str]) -> Vec<u8> {
+        let digest = "ab".repeat(32);
+        let head = format!("# {FIRST}\n# size: {size}\n# part: {part}\n# blake3: {digest}\n");
+        [head.into_bytes(), lines(names)].concat()
+    }
+
+    fn lines(names: &[&str]) -> Vec<u8> {
+        let line = |name| Line::new("cd".repeat(32), name).to_bytes();
+        names.iter().flat_map(line).collect()
     }
 
     fn reason(text: &[u8]) -> String {
@@ -122,30 +169,70 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
-        for manifest in [
-            manifest(0, 1, &[]),
-            manifest(10, 4, &["a.1", "a.2", "a.3"]),
-            manifest(8, 4, &["odd\nname\r", " blanks "]),
-            manifest(u64::MAX, u64::MAX, &["a"]),
+    fn what_is_written_is_read_in_both_forms() {
+        for (size, part, names) in [
+            (0, 1, &[][..]),
+            (10, 4, &["a.1", "a.2", "a.3"]),
+            (8, 4, &["odd\nname\r", " blanks "]),
+            (u64::MAX, u64::MAX, &["a"]),
         ] {
-            assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));
+            let now = Manifest::parse(&lines(names)).unwrap();
+            assert!(now.lines.iter().map(|line| line.name.to_str().unwrap()).eq(names.to_vec()));
+            assert_eq!(now.whole, None);
+            let first = Manifest::parse(&first_form(size, part, names)).unwrap();
+            assert_eq!(first.lines, now.lines);
+            assert_eq!(first.whole.unwrap().digest, "ab".repeat(32));
         }
     }
 
     #[test]
-    fn lengths_are_those_of_the_file() {
-        let manifest = manifest(10, 4, &["a", "b", "c"]);
-        assert_eq!(manifest.parts().map(|(_, length)| length).collect::<Vec<_>>(), [4, 4, 2]);
+    fn lengths_that_cannot_be_those_of_parts_are_told() {
+        let now = Manifest::parse(&lines(&["a", "b", "c"])).unwrap();
+        let first = Manifest::parse(&first_form(10, 4, &["a", "b", "c"])).unwrap();
+        for (lengths, of_now, of_first) in [
+            ([4, 4, 2], None, None),
+            ([4, 4, 4], None, Some(("c", 4, 2))),
+            ([4, 4, 1], None, Some(("c", 1, 2))),
+            ([4, 4, 5], Some(("c", 5, 4)), Some(("c", 5, 2))),
+            ([4, 4, 0], Some(("c", 0, 4)), Some(("c", 0, 2))),
+            ([4, 3, 2], Some(("b", 3, 4)), Some(("b", 3, 4))),
+            ([3, 4, 2], Some(("b", 4, 3)), Some(("a", 3, 4))),
+            ([0, 0, 0], Some(("a", 0, 1)), Some(("a", 0, 4))),
+        ] {
+            for (manifest, expected) in [(&now, of_now), (&first, of_first)] {
+                let refused = manifest.verify(&lengths).err();
+                let refused = refused.map(|(line, why)| (line.name.display().to_string(), why));
+                let expected = expected.map(|(name, has, should)| {
+                    (name.to_owned(), format!("it has {has} bytes, and should have {should}"))
+                });
+                assert_eq!(refused, expected, "{lengths:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_digest_of_the_whole_is_one_line() {
+        let whole = lines(&["NAME"]);
+        assert_eq!(digest_of_whole(&whole), Ok("cd".repeat(32)));
+        let tagged = format!("BLAKE3 (NAME) = {}\n", "CD".repeat(32));
+        assert_eq!(digest_of_whole(tagged.as_bytes()), Ok("cd".repeat(32)));
+        for (text, expected) in [
+            (b"".to_vec(), "it has 0 lines of a digest, and should have one"),
+            (lines(&["a", "b"]), "it has 2 lines of a digest, and should have one"),
+            (b"cdcdcdcd  NAME\n".to_vec(), "its digest is none of BLAKE3"),
+        ] {
+            assert_eq!(digest_of_whole(&text).unwrap_err(), expected);
+        }
     }
 
     #[test]
     fn what_is_no_manifest_is_told_with_its_reason() {
-        let whole = manifest(10, 4, &["a", "b", "c"]).to_bytes();
+        let whole = first_form(10, 4, &["a", "b", "c"]);
         let text = std::str::from_utf8(&whole).unwrap();
+        let neither = "it begins neither with a digest nor with '# transect split 1'";
         for (old, new, expected) in [
-            ("# transect split 1\n", "", "it does not begin with '# transect split 1'"),
-            ("split 1", "split 2", "it does not begin with '# transect split 1'"),
+            ("# transect split 1\n", "", neither),
+            ("split 1", "split 2", neither),
             ("# size: 10\n", "", "there is no '# size: '"),
             ("size: 10", "size: ten", "its size is no number"),
             ("size: 10", "size: 18446744073709551616", "its size is no number"),
@@ -172,8 +259,7 @@ mod tests {
         }
         let short = text.replacen(&"cd".repeat(32), "cdcdcdcd", 1);
         assert_eq!(reason(short.as_bytes()), "the digest of 'a' is none of BLAKE3");
-        assert_eq!(reason(b""), "it does not begin with '# transect split 1'");
-        for end in 0..text.len() - 1 {
+        for end in 1..text.len() - 1 {
             // A name may be cut short without being noticed here: then the part is missing.
             let cut = Manifest::parse(&whole[..end]);
             assert!(cut.is_err(), "cut at {end}");

@@ -1,11 +1,11 @@
 //! A file in parts, and the file made of them again.
 //!
 //! ```text
-//! NAME ── split ─► NAME.000001  NAME.000002 ...  NAME.parts ── join ─► NAME
+//! NAME ── split ─► NAME.000001  NAME.000002 ...  NAME.blake3  NAME.parts ── join ─► NAME
 //! ```
 //!
-//! Parts are put in their places when all are complete, and the manifest after them: where there is
-//! none, the split came to no end. Joining reads every part once, and publishes nothing that is not,
+//! Parts are put in their places when all are complete, then the digest of the whole, and the manifest
+//! after them: where there is none, the split came to no end. Joining reads every part once, and publishes nothing that is not,
 //! part by part and as a whole, what was split.
 
 mod join;
@@ -16,7 +16,6 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 pub use join::{Joined, join};
-use manifest::Manifest;
 use transect::Cancel;
 
 use crate::error::Error;
@@ -28,6 +27,9 @@ use crate::step::Refusal;
 
 /// What the name of the manifest ends with.
 pub const MANIFEST: &str = ".parts";
+
+/// What the name of the file ends with that has the digest of the whole.
+pub const WHOLE: &str = ".blake3";
 
 /// Parts have at least so many digits, so that their names are in order when they are sorted.
 const DIGITS: usize = 6;
@@ -46,8 +48,8 @@ pub struct Split {
 }
 
 /// Splits a file into parts of `part` bytes, the last of which may be shorter: `target` with a dot
-/// and a number behind it, and the manifest with [`MANIFEST`]. An empty file has no parts. Holes stay
-/// holes. A file whose size the system does not tell is refused as one that changes.
+/// and a number behind it, the digest of the whole with [`WHOLE`], and the manifest with [`MANIFEST`]. An
+/// empty file has no parts. Holes stay holes. A file whose size the system does not tell is refused as one that changes.
 ///
 /// `options` are about every part and the manifest; [`Existing::InPlace`] is nothing that can be.
 ///
@@ -64,18 +66,24 @@ pub fn split(
 ) -> Result<Split, Error> {
     let source = Source::open(input)?;
     let mut parts = Parts::begin(&source, target, part, options)?;
-    let listing = Replacement::begin(&with_suffix(target, MANIFEST), Some(&source), options)?;
+    let begin = |suffix| Replacement::begin(&with_suffix(target, suffix), Some(&source), options);
+    let (line, listing) = (begin(WHOLE)?, begin(MANIFEST)?);
     let batch = parts.write(cancel)?;
     let Parts { lines, whole, .. } = parts;
     source.verify_unchanged()?;
     let size = source.size();
     drop(source);
 
+    let digest = whole.finalize().to_hex().to_string();
+    let whole = Line::new(digest.as_str(), target.file_name().unwrap_or_default());
     let parts = publish(batch, options.existing)?;
-    let manifest = Manifest { size, part, digest: whole.finalize().to_hex().to_string(), lines };
-    let written = write_manifest(listing, &manifest);
-    let path = written.inspect_err(|_| remove(&parts, options.existing))?;
-    Ok(Split { manifest: path, parts, size, digest: manifest.digest })
+    let undo = |also: &[PathBuf]| {
+        remove(&parts, options.existing);
+        remove(also, options.existing);
+    };
+    let whole = write_lines(line, &[whole]).inspect_err(|_| undo(&[]))?;
+    let manifest = write_lines(listing, &lines).inspect_err(|_| undo(&[whole]))?;
+    Ok(Split { manifest, parts, size, digest })
 }
 
 /// The parts of a file on their way.
@@ -191,8 +199,8 @@ fn remove(parts: &[PathBuf], existing: Existing) {
     }
 }
 
-fn write_manifest(mut listing: Replacement, manifest: &Manifest) -> Result<PathBuf, Error> {
-    listing.append(&manifest.to_bytes())?;
+fn write_lines(mut listing: Replacement, lines: &[Line]) -> Result<PathBuf, Error> {
+    listing.append(&lines.iter().flat_map(Line::to_bytes).collect::<Vec<_>>())?;
     Ok(listing.publish()?.path)
 }
 

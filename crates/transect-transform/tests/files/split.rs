@@ -45,6 +45,10 @@ impl Ten {
         self.temp.join("file.parts")
     }
 
+    fn whole(&self) -> PathBuf {
+        self.temp.join("file.blake3")
+    }
+
     /// Joins what must not be joined, and returns why.
     fn refused(&self) -> String {
         let before = names(self.temp.path());
@@ -84,7 +88,7 @@ fn a_file_is_the_same_in_parts_and_joined() {
             assert_eq!((joined.parts, joined.size), (count, size as u64));
             assert_eq!(joined.digest, made.digest);
             assert!(std::fs::read(&again).unwrap() == bytes);
-            assert_eq!(names(temp.path()).len(), count + 3, "{:?}", names(temp.path()));
+            assert_eq!(names(temp.path()).len(), count + 4, "{:?}", names(temp.path()));
         }
     }
 }
@@ -121,17 +125,26 @@ fn a_manifest_in_another_order_or_of_another_file_is_refused() {
     let ten = Ten::new();
     let right = std::fs::read_to_string(ten.manifest()).unwrap();
     let mut lines: Vec<_> = right.lines().collect();
-    lines.swap(4, 5);
+    lines.swap(0, 1);
     std::fs::write(ten.manifest(), lines.join("\n")).unwrap();
     let expected = format!(
         "cannot transform '{}': its parts are what it says, but make another file than it says",
         ten.manifest().display()
     );
     assert_eq!(ten.refused(), expected);
-    let digest = blake3::hash(b"0123456789").to_hex();
-    let other = right.replace(digest.as_str(), &"0".repeat(64));
-    std::fs::write(ten.manifest(), other).unwrap();
+    // The last part is as long as all others, too, when it is none any more.
+    let (before, _last) = right.rsplit_once(lines[2]).unwrap();
+    std::fs::write(ten.manifest(), before).unwrap();
     assert_eq!(ten.refused(), expected);
+    std::fs::write(ten.manifest(), &right).unwrap();
+    let whole = std::fs::read_to_string(ten.whole()).unwrap();
+    let digest = blake3::hash(b"0123456789").to_hex();
+    let other = whole.replace(digest.as_str(), &"0".repeat(64));
+    std::fs::write(ten.whole(), &other).unwrap();
+    assert_eq!(ten.refused(), expected);
+    std::fs::write(ten.whole(), other.repeat(2)).unwrap();
+    assert!(ten.refused().ends_with("it has 2 lines of a digest, and should have one"));
+    std::fs::write(ten.whole(), whole).unwrap();
     let elsewhere = right.replace("file.000002", "../file.000002");
     std::fs::write(ten.manifest(), elsewhere).unwrap();
     assert!(ten.refused().ends_with("'../file.000002' is not beside it"));
@@ -146,11 +159,12 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
     let before = names(ten.temp.path());
     let file = ten.temp.join("file");
     std::fs::write(&file, "abcdefghij").unwrap();
-    for there in [Some(ten.part(3)), Some(ten.manifest()), None] {
+    for there in [Some(ten.part(3)), Some(ten.manifest()), Some(ten.whole()), None] {
         for number in 1..=3 {
             let _ = std::fs::remove_file(ten.part(number));
         }
         let _ = std::fs::remove_file(ten.manifest());
+        let _ = std::fs::remove_file(ten.whole());
         if let Some(there) = &there {
             std::fs::write(there, "mine").unwrap();
         }
@@ -175,7 +189,7 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
     // A target that is there, and one that is a part.
     assert!(ten.refused().ends_with("it exists already"));
     let replace = existing(Existing::Replace);
-    for target in [ten.part(2), ten.manifest()] {
+    for target in [ten.part(2), ten.manifest(), ten.whole()] {
         let refused = message(join(&ten.manifest(), &target, replace, &Cancel::new()));
         assert!(refused.ends_with("it is the input itself"), "{refused}");
     }
@@ -207,20 +221,42 @@ fn other_programs_can_check_the_parts() {
     let file = temp.join("a\\file\nof two lines");
     std::fs::write(&file, text(1000)).unwrap();
     let made = in_parts(&file, 300, ReplaceOptions::default()).unwrap();
-    let manifest = std::fs::read_to_string(&made.manifest).unwrap();
-    let lines: Vec<_> = manifest.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!(lines.len(), 4);
-    std::fs::write(temp.join("lines"), lines.join("\n") + "\n").unwrap();
-    let check = || {
+    assert_eq!(std::fs::read_to_string(&made.manifest).unwrap().lines().count(), 4);
+    let check = |lines: &Path| {
         let mut command = Command::new("b3sum");
-        command.args(["--check", "lines"]).current_dir(temp.path()).output()
+        command.arg("--check").arg(lines).current_dir(temp.path()).output()
     };
-    let Ok(checked) = check() else {
-        return loudly_skip(TEST, "there is no b3sum");
-    };
-    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let whole = made.manifest.with_extension("blake3");
+    for lines in [&made.manifest, &whole] {
+        let Ok(checked) = check(lines) else {
+            return loudly_skip(TEST, "there is no b3sum");
+        };
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    }
     std::fs::write(&made.parts[2], "changed").unwrap();
-    assert!(!check().unwrap().status.success());
+    assert!(!check(&made.manifest).unwrap().status.success());
+    std::fs::write(&file, "changed").unwrap();
+    assert!(!check(&whole).unwrap().status.success());
+}
+
+#[test]
+fn manifests_of_the_first_form_are_read() {
+    let ten = Ten::new();
+    let digest = std::fs::read_to_string(ten.whole()).unwrap();
+    let digest = digest.split(' ').next().unwrap();
+    let head = format!("# transect split 1\n# size: 10\n# part: 4\n# blake3: {digest}\n");
+    let lines = std::fs::read_to_string(ten.manifest()).unwrap();
+    std::fs::remove_file(ten.whole()).unwrap();
+    // Whatever its name is.
+    let manifest = ten.temp.join("manifest");
+    std::fs::write(&manifest, head + &lines).unwrap();
+    assert_eq!(joined(&manifest, &ten.target).unwrap().digest, digest);
+    assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");
+    // One of today does not say the digest of the whole.
+    std::fs::write(&manifest, &lines).unwrap();
+    assert!(message(joined(&manifest, &ten.temp.join("other"))).contains("does not end with"));
+    let why = message(joined(&ten.manifest(), &ten.temp.join("other")));
+    assert!(why.starts_with(&format!("cannot read '{}': ", ten.whole().display())), "{why}");
 }
 
 #[cfg(target_os = "linux")]
@@ -263,7 +299,7 @@ fn parts_without_a_manifest_are_not_taken_for_a_file() {
     let why = ten.refused();
     assert!(why.starts_with(&format!("cannot read '{}': ", ten.manifest().display())), "{why}");
     std::fs::write(ten.manifest(), "").unwrap();
-    assert!(ten.refused().ends_with("it does not begin with '# transect split 1'"));
+    assert!(ten.refused().ends_with("but make another file than it says"));
 }
 
 proptest! {
@@ -272,18 +308,19 @@ proptest! {
     #[test]
     fn whatever_is_changed_is_noticed(
         at in any::<prop::sample::Index>(),
-        which in 0..4_usize,
+        which in 0..5_usize,
         bit in 0..8_u32,
     ) {
         let ten = Ten::new();
-        let path = [ten.part(1), ten.part(2), ten.part(3), ten.manifest()][which].clone();
-        let mut bytes = std::fs::read(&path).unwrap();
+        let paths = [ten.part(1), ten.part(2), ten.part(3), ten.manifest(), ten.whole()];
+        let path = &paths[which];
+        let mut bytes = std::fs::read(path).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
-        std::fs::write(&path, &bytes).unwrap();
+        std::fs::write(path, &bytes).unwrap();
         // A manifest may say the same in other words, such as a digest in capital letters.
         if joined(&ten.manifest(), &ten.target).is_ok() {
-            prop_assert_eq!(which, 3);
+            prop_assert!(which >= 3);
             prop_assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");
         }
     }
