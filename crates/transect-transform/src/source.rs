@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileId, FileType};
@@ -20,6 +20,9 @@ pub struct Source {
     file: File,
     before: Attributes,
     consumed: AtomicU64,
+    /// What is read on is not to stay in the system's cache; no more, once the system has said that
+    /// it cannot leave it.
+    spares_cache: AtomicBool,
 }
 
 /// How a file is opened.
@@ -31,6 +34,8 @@ pub(crate) struct Opening {
     /// The system is told that it will be read from its beginning to its end: it may read further
     /// ahead, and keep less of what was read.
     pub(crate) sequential: bool,
+    /// What is read, and was not in the system's cache, does not stay there, where it can be left.
+    pub(crate) spares_cache: bool,
 }
 
 impl Source {
@@ -44,7 +49,7 @@ impl Source {
 
     /// Opens a file about which more is known, or wanted.
     pub(crate) fn open_as(path: PathBuf, opening: Opening) -> Result<Self, Error> {
-        let Opening { is_listed, sequential } = opening;
+        let Opening { is_listed, sequential, spares_cache } = opening;
         if !is_listed {
             // Before it is opened: to open a device may do something, and to open a pipe waits.
             let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
@@ -55,7 +60,8 @@ impl Source {
         let before = attributes_of(&file).map_err(Error::system(Operation::Read, &path))?;
         // It may have become something else before it was opened.
         regular(&path, &before)?;
-        Ok(Self { path, file, before, consumed: AtomicU64::new(0) })
+        let (consumed, spares_cache) = (AtomicU64::new(0), AtomicBool::new(spares_cache));
+        Ok(Self { path, file, before, consumed, spares_cache })
     }
 
     /// Returns the path it was opened by.
@@ -179,6 +185,17 @@ impl Source {
         if system::is_made_up(&self.path) { Ok(()) } else { changed() }
     }
 
+    /// Reads what comes next, and leaves nothing of it in the system's cache that was not there; if that
+    /// is wanted, and can be.
+    fn read_past_cache(&self, block: &mut [u8]) -> io::Result<Option<usize>> {
+        if !self.spares_cache.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let read = system::read_past_cache(&self.file, block, self.consumed())?;
+        self.spares_cache.store(read.is_some(), Ordering::Relaxed);
+        Ok(read)
+    }
+
     /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
@@ -193,7 +210,10 @@ impl Source {
 impl Read for &Source {
     /// Reads on. Only one may do this at a time: a second one would read the same.
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
-        let read = system::read_at(&self.file, block, self.consumed())?;
+        let read = match self.read_past_cache(block)? {
+            Some(read) => read,
+            None => system::read_at(&self.file, block, self.consumed())?,
+        };
         self.add_consumed(read as u64);
         Ok(read)
     }

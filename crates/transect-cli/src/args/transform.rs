@@ -73,6 +73,13 @@ pub(crate) struct TransformArgs {
     /// How much is read at once; by default 128K or 256K
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) block: Option<usize>,
+    /// Leave the system's cache to others: read and write past it, where there is a way
+    #[arg(long)]
+    pub(crate) spare_cache: bool,
+    /// Tell the system that files are read from their beginning to their end: it may read further
+    /// ahead
+    #[arg(long)]
+    pub(crate) sequential: bool,
     /// How many files at once; by default as many as there are cores
     #[arg(short = 'j', long, value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=1024))]

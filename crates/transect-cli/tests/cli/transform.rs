@@ -284,6 +284,17 @@ fn a_key_that_is_open_to_others_is_told_of_and_used() {
 }
 
 #[test]
+fn the_cache_can_be_spared_and_reading_ahead_be_asked_for() {
+    let env = TestEnv::new();
+    env.text("file", "a\r\nb\r\n");
+    for (option, output) in [("--spare-cache", "one"), ("--sequential", "two")] {
+        let done = env.transect(["transform", "eol=lf", "file", "-o", output, option]);
+        assert_eq!(done.exits(0).quiet().stdout_text(), "");
+        assert_eq!(content(&env, output), "a\nb\n");
+    }
+}
+
+#[test]
 fn programs_are_told_of_every_file_and_of_all() {
     let env = TestEnv::new();
     tree(&env);

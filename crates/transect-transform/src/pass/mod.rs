@@ -69,7 +69,8 @@ pub struct PassOptions {
     pub preferred: Option<IoMethod>,
     /// What is read and written is not to push what others need out of the system's cache: where
     /// there is a way past it, it is taken if no method is asked for. Single pages at the ends of
-    /// files go through it all the same.
+    /// files go through it all the same. The buffered method goes through it and leaves nothing there,
+    /// where the system can do that: on Linux since 6.14, where the file system can.
     pub spare_cache: bool,
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
@@ -142,8 +143,8 @@ impl Passes {
     }
 
     fn open_as(&self, path: &Path, is_listed: bool) -> Result<Source, Error> {
-        let sequential = self.options.sequential;
-        Source::open_as(path.to_owned(), Opening { is_listed, sequential })
+        let PassOptions { sequential, spare_cache: spares_cache, .. } = self.options;
+        Source::open_as(path.to_owned(), Opening { is_listed, sequential, spares_cache })
     }
 
     /// Reads a file to its end, through a step, into `out`; and makes sure that nobody changed it
@@ -200,6 +201,9 @@ impl Passes {
             (IoMethod::KernelCopy, Some(out)) => (copy(source, out, options, block)?, Vec::new()),
             (_, out) => {
                 let mut file = out.as_deref_mut().map(|out| {
+                    if options.spare_cache {
+                        out.spare_cache();
+                    }
                     let file = FileWriter::new(source, out, shape, options.holes, &options.cancel);
                     match (method, &ring) {
                         (_, Some(ring)) => file.through(RingOutput::new(method, ring.clone())),

@@ -114,6 +114,9 @@ pub struct Replacement {
     skipped_to: u64,
     /// The digest of all of it, if the device is to be asked for it.
     expected: Option<Digest>,
+    /// What is appended is not to stay in the system's cache; no more, once the system has said that it
+    /// cannot leave it.
+    spares_cache: bool,
 }
 
 impl Replacement {
@@ -145,6 +148,7 @@ impl Replacement {
             reserved: 0,
             skipped_to: 0,
             expected: None,
+            spares_cache: false,
         })
     }
 
@@ -252,10 +256,22 @@ impl Replacement {
     /// Whatever the system says.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.start()?;
-        let written = self.file().write_all(bytes);
+        let written = self.put(bytes);
         written.map_err(Error::system(Operation::Write, &self.target.path))?;
         self.length += bytes.len() as u64;
         Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.spares_cache {
+            self.spares_cache = system::write_past_cache(self.file(), bytes)?;
+        }
+        if self.spares_cache { Ok(()) } else { self.file().write_all(bytes) }
+    }
+
+    /// What is appended leaves the system's cache as soon as the device has it, where it can.
+    pub(crate) fn spare_cache(&mut self) {
+        self.spares_cache = true;
     }
 
     /// Says which digest the whole result has: before it is put in its place, what the device has of

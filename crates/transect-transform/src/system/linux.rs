@@ -1,7 +1,7 @@
 //! Linux.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::fs::{
     Advice, AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags,
     Uid, XattrFlags,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 use transect_sys::Attributes;
 pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 
@@ -33,6 +33,36 @@ pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> io::Res
         Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => file.read(block),
         answer => answer,
     }
+}
+
+/// `RWF_DONTCACHE`, since Linux 6.14, where the file system can.
+const DONT_CACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
+
+pub(crate) fn read_past_cache(
+    file: &File,
+    block: &mut [u8],
+    offset: u64,
+) -> io::Result<Option<usize>> {
+    match rustix::io::preadv2(file, &mut [IoSliceMut::new(block)], offset, DONT_CACHE) {
+        Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::SPIPE) => Ok(None),
+        answer => Ok(Some(answer?)),
+    }
+}
+
+pub(crate) fn write_past_cache(file: &File, mut bytes: &[u8]) -> io::Result<bool> {
+    // Where the file's own offset is, which moves.
+    const HERE: u64 = u64::MAX;
+    while !bytes.is_empty() {
+        match rustix::io::pwritev2(file, &[IoSlice::new(bytes)], HERE, DONT_CACHE) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            // It says so before it has written anything: files do not change their minds.
+            Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => return Ok(false),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(true)
 }
 
 pub(crate) fn is_made_up(path: &Path) -> bool {

@@ -6,6 +6,8 @@
 //!   will be read from its beginning to its end.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
 //! * `write_all_at`: writes at an offset.
+//! * `read_past_cache`, `write_past_cache`: reading at an offset, and appending, so that nothing stays in
+//!   the system's cache that was not there; nothing is done where that cannot be, and this is said.
 //! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
 //!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
 //!   system has no such thing.

@@ -36,6 +36,14 @@ pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Re
     file.write_all(bytes)
 }
 
+pub(crate) fn read_past_cache(_: &File, _: &mut [u8], _: u64) -> io::Result<Option<usize>> {
+    Ok(None)
+}
+
+pub(crate) fn write_past_cache(_: &File, _: &[u8]) -> io::Result<bool> {
+    Ok(false)
+}
+
 pub(crate) const HAS_DIRECT: bool = false;
 
 pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {

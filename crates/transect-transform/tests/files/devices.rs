@@ -240,7 +240,7 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
                 file.sync_all().unwrap();
                 rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
             }
-            let options = PassOptions { method, spare_cache: true, ..PassOptions::default() };
+            let options = PassOptions { method, spare_cache: !cached, ..PassOptions::default() };
             let (mut passes, options) = (Passes::new(options), existing(Existing::Replace));
             transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
             [&input, &target].map(|path| is_cached(&File::open(path).unwrap(), 1 << 20))
@@ -248,6 +248,47 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
         // Where it has no memory to spare, the kernel may go through the cache after all: not always.
         let as_expected = (0..5).any(|_| cached_after() == [cached; 2]);
         assert!(as_expected, "{method:?}");
+        assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
+    }
+}
+
+/// The way through the cache that leaves nothing there but what was there before.
+#[test]
+fn what_is_not_to_stay_in_the_cache_does_not() {
+    const TEST: &str = "what_is_not_to_stay_in_the_cache_does_not";
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    let bytes = text((3 << 20) + 1000);
+    std::fs::write(&input, &bytes).unwrap();
+    let mut byte = [0];
+    let dont_cache = rustix::io::ReadWriteFlags::from_bits_retain(0x80);
+    let to = &mut [std::io::IoSliceMut::new(&mut byte)];
+    if rustix::io::preadv2(File::open(&input).unwrap(), to, 0, dont_cache).is_err() {
+        return loudly_skip(TEST, "this system, or its file system, keeps all that is read");
+    }
+    for was_there in [false, true] {
+        let file = File::open(&input).unwrap();
+        file.sync_all().unwrap();
+        let advice = rustix::fs::Advice::DontNeed;
+        rustix::fs::fadvise(&file, 0, None, advice).unwrap();
+        if was_there {
+            std::fs::read(&input).unwrap();
+        }
+        let method = Some(IoMethod::Buffered);
+        let options = PassOptions { method, spare_cache: true, ..PassOptions::default() };
+        let (mut passes, options) = (Passes::new(options), existing(Existing::Replace));
+        transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
+        assert_eq!(is_cached(&file, 1 << 20), was_there);
+        let made = File::open(&target).unwrap();
+        made.sync_all().unwrap();
+        // The pages go when the device has said that it has them, a little later than it was asked.
+        let goes = (0..100).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            let told = transect_sys::residency::residency(&made);
+            // The page at the end was there before anything was written: room was made.
+            told.is_ok_and(|told| told.resident <= 4096)
+        });
+        assert!(goes, "the result stays in the cache");
         assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
     }
 }

@@ -43,6 +43,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let passes = PassOptions {
         method: args.method,
         block: args.block,
+        spare_cache: args.spare_cache,
+        sequential: args.sequential,
         text_only: chain.is_for_text() && !args.binary,
         holes: args.holes.into(),
         read_back: args.read_back,
