@@ -68,9 +68,9 @@ pub struct PassOptions {
     /// asked for.
     pub preferred: Option<IoMethod>,
     /// What is read and written is not to push what others need out of the system's cache: where
-    /// there is a way past it, it is taken if no method is asked for. Single pages at the ends of
-    /// files go through it all the same. The buffered method goes through it and leaves nothing there,
-    /// where the system can do that: on Linux since 6.14, where the file system can.
+    /// there is a way past it, large files take it if no method is asked for. Single pages at the ends
+    /// of files go through it all the same. The buffered method goes through it and leaves nothing
+    /// there, where the system can do that: on Linux since 6.14, where the file system can.
     pub spare_cache: bool,
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
