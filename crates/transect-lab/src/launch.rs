@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use transect_sys::host::usage_of_children;
 use wait4::{ResUse, Wait4};
 
 use crate::account::Account;
@@ -172,6 +173,7 @@ fn run<T: Send + 'static>(
 ) -> Result<(T, Usage), Failure> {
     command.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
     in_a_group_of_its_own(&mut command);
+    let before = usage_of_children();
     let start = Instant::now();
     let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
     let mut child = command.spawn().map_err(not_started)?;
@@ -212,7 +214,7 @@ fn run<T: Send + 'static>(
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: rusage.maxrss,
-        account,
+        account: account.map(|account| account.with_switches(before, usage_of_children())),
     };
     Ok((read, usage))
 }
