@@ -14,6 +14,7 @@
 
 pub mod accesses;
 pub mod account;
+pub mod beside;
 pub mod builtin;
 pub mod compare;
 pub mod contender;
@@ -32,6 +33,7 @@ pub mod ranking;
 pub mod record;
 pub mod reference;
 pub mod report;
+pub mod rounds;
 pub mod session;
 pub mod size;
 pub mod state;

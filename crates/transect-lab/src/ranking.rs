@@ -17,6 +17,9 @@ use crate::statistics::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::statistics::{Judgement, Ratios, Summary, aa_check, judge_all};
 use crate::timed::CallTimes;
 
+/// One of so many samples may be disturbed; if there are more, wall time is not compared.
+const MOST_DISTURBED: usize = 4;
+
 /// What a session has come to on one tree, in one state of the caches.
 #[derive(Debug, Serialize)]
 pub struct Ranking {
@@ -28,6 +31,12 @@ pub struct Ranking {
     pub pass: usize,
     /// The state of the caches before every run.
     pub state: State,
+    /// What is compared, and what rows are sorted by.
+    pub by: Quantity,
+    /// How many samples were disturbed by what went on beside them.
+    pub disturbed: usize,
+    /// How many samples there are, of those that are right.
+    pub samples: usize,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
     /// The cells that are not ranked.
@@ -40,12 +49,33 @@ pub struct Ranking {
     pub noisy: bool,
 }
 
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Wall time, by the clock of each cell.
+    Time,
+    /// Processor time of the whole process: where others worked beside too many samples, their wall
+    /// time says what the others did.
+    Processor,
+}
+
+impl Quantity {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Processor => "processor",
+        }
+    }
+}
+
 /// One cell.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// What it is.
     pub cell: Cell,
-    /// Its times, in nanoseconds by its own clock.
+    /// Its times, in nanoseconds by its own clock, or of the processors.
     pub time: Summary,
     /// The same, one for each round it ran, in their order: nanoseconds.
     pub samples: Vec<f64>,
@@ -53,6 +83,8 @@ pub struct Row {
     pub rounds: Vec<usize>,
     /// Which of these lie far out ([`Summary::outliers`]): shown, never dropped.
     pub outliers: Vec<usize>,
+    /// Which of these were disturbed by what went on beside them: likewise.
+    pub disturbed: Vec<usize>,
     /// From the start to the end of its process, in nanoseconds: the median.
     pub wall_ns: f64,
     /// Time of the whole process outside the kernel, in nanoseconds: the median.
@@ -64,7 +96,7 @@ pub struct Row {
     pub peak_memory: Option<f64>,
     /// Pages that its process touched first, or that had to come from a device: the median.
     pub faults: Option<f64>,
-    /// How often its first thread waited, or was made to: the median.
+    /// How often its threads waited, or were made to: the median.
     pub switches: Option<f64>,
     /// What of its output was not on the device at its end, in bytes: the median. A method that
     /// leaves less behind did more.
@@ -112,6 +144,7 @@ struct Value {
     switches: Option<f64>,
     unwritten: Option<f64>,
     fresh: Option<f64>,
+    is_disturbed: bool,
 }
 
 /// The values of a cell by round.
@@ -126,11 +159,13 @@ pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
 }
 
 fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let Recorded { header, samples, counted, timed } = recorded;
+    let Recorded { header, samples, counted, timed, .. } = recorded;
     let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
+    let (disturbed, right) = disturbances(&here, pass);
+    let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in &header.cells {
-        match values(cell, &here, pass) {
+        match values(cell, &here, pass, by) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
@@ -179,7 +214,29 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
             _ => true,
         });
     let name = header.places[place].name.clone();
-    Ranking { place, name, pass, state, rows, unranked, noise, proved, noisy }
+    let samples = right;
+    Ranking {
+        place,
+        name,
+        pass,
+        state,
+        by,
+        disturbed,
+        samples,
+        rows,
+        unranked,
+        noise,
+        proved,
+        noisy,
+    }
+}
+
+/// Returns how many samples of a pass were disturbed, and how many there are.
+fn disturbances(samples: &[&Sample], pass: usize) -> (usize, usize) {
+    let of_pass = samples.iter().filter(|sample| sample.pass == pass);
+    let right = of_pass.filter(|sample| matches!(sample.outcome, Outcome::Right { .. }));
+    let disturbed = right.clone().filter(|sample| !sample.outcome.disturbed().is_empty());
+    (disturbed.count(), right.count())
 }
 
 /// Judges rows, the slowest of which is the last, together: each further cell makes a difference by
@@ -210,6 +267,10 @@ impl Row {
             cell: cell.clone(),
             time,
             outliers: time.outliers(&samples),
+            disturbed: (0..)
+                .zip(values.values())
+                .filter_map(|(at, it)| it.is_disturbed.then_some(at))
+                .collect(),
             samples,
             rounds: values.keys().copied().collect(),
             wall_ns: median(|value| value.wall),
@@ -238,7 +299,7 @@ impl Row {
 
 /// Returns the values of a cell in one pass by round, or why it has none. Who was wrong in another
 /// pass is wrong.
-fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, String> {
+fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result<Values, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
     for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
@@ -250,6 +311,7 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
             Outcome::Right { runs, usage, passed, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
                 let time = match times.as_slice() {
+                    _ if by == Quantity::Processor => (usage.user_ns + usage.system_ns) as f64,
                     [only] => *only,
                     // The first walk of several warms what it walks on: it does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,
@@ -267,6 +329,7 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize) -> Result<Values, Strin
                         .and_then(|it| it.unwritten)
                         .map(|bytes| bytes as f64),
                     fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
+                    is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };
                 values.insert(sample.round, value);
             }

@@ -1,6 +1,7 @@
 //! The command line of the lab.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -152,6 +153,10 @@ pub(crate) struct LabRunArgs {
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
     /// Where the orders of the rounds come from; by default the clock
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -168,7 +173,7 @@ pub(crate) struct LabRunArgs {
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
-                                "seed", "limit"])]
+                                "max_time", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
@@ -199,6 +204,10 @@ pub(crate) struct LabTransformArgs {
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
     /// What is done with the bytes
     #[arg(long, value_enum, default_value = "copy")]
     pub(crate) kind: LabKind,
@@ -229,7 +238,7 @@ pub(crate) struct LabTransformArgs {
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "state", "rounds",
-                                "kind", "sync", "seq", "seed", "limit"])]
+                                "max_time", "kind", "sync", "seq", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,

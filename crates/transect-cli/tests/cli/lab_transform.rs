@@ -279,6 +279,20 @@ fn where_there_is_no_room_nothing_begins() {
 }
 
 #[test]
+fn rounds_are_added_until_they_are_enough_or_the_time_is_over() {
+    let env = TestEnv::new();
+    let quick = ["--state", "warm", "--methods", "buffered", "--max-time", "1ms", "--rounds", "2"];
+    let shown = run(&env, &quick).exits(0).stdout_text();
+    // Nothing is decided by fewer than five.
+    assert!(shown.contains("5 rounds of 1 (the time was over), seed 7"), "{shown}");
+    let report = report(&env);
+    assert_eq!((&report["ended"]["by"], &report["ended"]["rounds"]), (&"time".into(), &5.into()));
+    assert_eq!(lines(&env)[1]["took_ns"].as_u64().map(|time| time > 0), Some(true));
+    let wrong = run(&env, &["--max-time", "soon"]).exits(2).stderr_text();
+    assert!(wrong.contains("invalid value 'soon' for '--max-time <DURATION>'"), "{wrong}");
+}
+
+#[test]
 fn contenders_in_c_do_every_kind_that_they_say_they_do() {
     let env = TestEnv::new();
     let test = "contenders_in_c_do_every_kind_that_they_say_they_do";

@@ -54,6 +54,8 @@ const COLUMNS: &[&str] = &[
     "switches",
     "unwritten_bytes",
     "fresh",
+    "by",
+    "disturbed",
     "unranked_reason",
 ];
 
@@ -119,6 +121,8 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
     fields.extend([row.faults, row.switches, row.unwritten].map(told));
     fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
+    fields.push(ranking.by.as_str().to_owned());
+    fields.push(row.disturbed.len().to_string());
     fields.push(String::new());
     join(&fields)
 }

@@ -41,10 +41,13 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         place: 0,
         pass: 0,
         cell: name.to_owned(),
+        took_ns: None,
+        repeated: 0,
         outcome: Outcome::Right {
             runs: vec![RunLine { work, elapsed_ns: time + round as u64, calls: None }],
             usage,
             read_kib: Some(0),
+            beside: None,
             passed: None,
         },
     };
@@ -67,6 +70,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         }],
         passes: vec![State::Warm],
         rounds,
+        max_time: None,
         runs: 1,
         seed: 7,
         limit: 5,
@@ -77,7 +81,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         parallel_floor: None,
         transform: None,
     };
-    Recorded { samples: samples.collect(), counted: Vec::new(), timed: Vec::new(), header }
+    Recorded { samples: samples.collect(), ..Recorded::begin(header) }
 }
 
 /// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name

@@ -17,6 +17,7 @@ use super::rules::Rules;
 use super::scratch::Scratch;
 use super::variant::Variant;
 use crate::accesses::Accesses;
+use crate::beside::Watch;
 use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::record::{Cell, Header, Instead, Outcome, Place};
 use crate::session::{Error, Launcher, Measure};
@@ -183,18 +184,20 @@ impl<'m> Passes<'m> {
             return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
         }
         let probe = Probe::begin();
+        let watch = Watch::begin();
         let ran = self.run(cell, header, place);
         let read_kib = probe.end();
         let (runs, usage) = match ran {
             Ok(ran) => ran,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
+        let beside = watch.end(&usage).map(Box::new);
         let (written, unwritten) = left_by(&self.made_in(place));
         let unwritten = unwritten.filter(|_| place.phase.is_none_or(Phase::writes));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, header, place, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
-            None => Outcome::Right { runs, usage, read_kib, passed: Some(passed) },
+            None => Outcome::Right { runs, usage, read_kib, beside, passed: Some(passed) },
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a session measures: chosen and written down before it begins.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderName};
@@ -11,6 +11,7 @@ use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Header, Place, SCHEMA};
 use transect_lab::session;
 use transect_lab::state::State;
+use transect_lab::statistics::verdict::MIN_ROUNDS;
 use transect_lab::variant::Variant;
 
 use super::corpus as corpora;
@@ -39,7 +40,8 @@ pub(super) fn header(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes,
-        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
+        max_time: args.max_time.map(|time| time.as_secs()),
         runs: args.preset.runs,
         seed: args.seed.unwrap_or_else(seed),
         limit: args.limit,
@@ -169,6 +171,13 @@ pub(super) fn named<'m>(
         return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
     }
     Ok(glob)
+}
+
+/// Returns how many rounds there are: as many as were asked for, or as the preset has. Where rounds are
+/// added until they are enough, nothing is enough before the first that can decide anything.
+pub(super) fn rounds(asked: Option<u16>, preset: usize, max_time: Option<Duration>) -> usize {
+    let rounds = asked.map_or(preset, usize::from);
+    if max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
 }
 
 pub(super) fn seed() -> u64 {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use transect::Cancel;
 use transect_lab::accesses::{self, Accesses};
+use transect_lab::beside;
 use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
 use transect_lab::record::{Outcome, Sample};
@@ -83,6 +84,10 @@ pub(super) fn measure(
     measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
+    let unseen = beside::unseen();
+    if !unseen.is_empty() {
+        output::hint(&format!("cannot be looked at here: {}", unseen.join(", ")));
+    }
     let began = Instant::now();
     let mut done = 0_u32;
     let mut status = StatusLine::on_a_terminal();

@@ -17,7 +17,7 @@ use transect_lab::transform::{
 };
 use transect_lab::work::Work;
 
-use super::begin::{file_of, named, seed};
+use super::begin::{file_of, named, rounds, seed};
 use super::run::{count, lab, launcher, measure};
 use super::{contenders, report};
 use crate::args::{LabKind, LabTransformArgs};
@@ -180,7 +180,8 @@ fn begin(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes: given(&states, args.preset.states),
-        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
+        max_time: args.max_time.map(|time| time.as_secs()),
         runs: 1,
         seed: args.seed.unwrap_or_else(seed),
         limit: args.limit,
