@@ -23,6 +23,7 @@ pub mod corpus;
 pub mod environment;
 pub mod import;
 pub mod launch;
+pub mod machine;
 pub mod method;
 pub mod page;
 pub mod peer;

@@ -1,12 +1,12 @@
 //! `transect lab run transform`: a session of passes over files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
 use transect::Cancel;
-use transect_lab::environment::{Environment, FileSystem};
+use transect_lab::environment::{Environment, FileSystem, version_of};
 use transect_lab::peer::Inventory;
 use transect_lab::record::{Cell, Header, Place, SCHEMA};
 use transect_lab::session::Session;
@@ -152,6 +152,7 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
     let chosen = choose(args, &methods)?;
     let blocks = given(&args.blocks, args.preset.blocks);
     let cells = transform::cells(&chosen, &blocks, args.seq);
+    let tools = tools(&chosen);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let place = |size: u64| Place {
         name: size::shortest(size as usize),
@@ -163,7 +164,20 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
         phase: None,
     };
     let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
-    Ok(begin(args, rules, places, cells))
+    let mut header = begin(args, rules, places, cells);
+    header.environment.tools = tools;
+    Ok(header)
+}
+
+/// Returns what the programs that contenders need say of their version.
+fn tools(methods: &[&Method]) -> BTreeMap<String, String> {
+    let needs = methods.iter().filter_map(|method| match &method.how {
+        How::Contender(contender) => Some(contender.needs.iter()),
+        How::Engine(_) | How::Floor(_) => None,
+    });
+    let programs: BTreeSet<&String> = needs.flatten().collect();
+    let told = |program: &String| Some((program.clone(), version_of(program)?));
+    programs.into_iter().filter_map(told).collect()
 }
 
 /// Returns what both kinds of sessions have in common.
