@@ -18,7 +18,7 @@ const MOST_LINES: usize = 10_000;
 const LONGEST_LINE: u64 = 4096;
 
 /// What the process of a method says of one run: the protocol of `contenders/README.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLine {
     /// What it found.
     #[serde(flatten)]
@@ -29,6 +29,16 @@ pub struct RunLine {
     /// only if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallTimes>,
+    /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl RunLine {
+    /// Returns what is said of a run that was asked for nothing beyond its work.
+    pub fn new(work: Work, elapsed_ns: u64) -> Self {
+        Self { work, elapsed_ns, calls: None, digest: None }
+    }
 }
 
 /// What a process used.
@@ -308,7 +318,7 @@ mod tests {
     fn who_speaks_the_protocol_is_understood() {
         let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 10).unwrap();
         let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
-        assert_eq!(lines, [RunLine { work, elapsed_ns: 4, calls: None }; 2]);
+        assert_eq!(lines, [RunLine::new(work, 4), RunLine::new(work, 4)]);
     }
 
     #[test]

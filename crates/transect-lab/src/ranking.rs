@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::accesses::Accesses;
-use crate::record::{Cell, Outcome, Recorded, Sample};
+use crate::record::{Cell, Outcome, Recorded, Sample, Started};
 use crate::state::State;
 use crate::statistics::protocol::mean_without_the_first;
 use crate::statistics::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
@@ -37,6 +37,9 @@ pub struct Ranking {
     pub disturbed: usize,
     /// How many samples there are, of those that are right.
     pub samples: usize,
+    /// The processor time of the lab itself while a run went on, over the time of the run: the median;
+    /// nothing where the system does not tell.
+    pub harness: Option<f64>,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
     /// The cells that are not ranked.
@@ -115,6 +118,11 @@ pub struct Row {
     pub below_the_floor: bool,
     /// The system calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
+    /// What its process takes with nothing to do, in nanoseconds: the median, if it has no clock of its
+    /// own. It is part of its times.
+    pub start_up: Option<f64>,
+    /// Its median time without that: a figure of its own, which nothing is concluded from.
+    pub without_start: Option<f64>,
     /// The time inside the calls of its walk, if they were timed.
     pub calls: Option<CallTimes>,
     /// Against the base.
@@ -159,7 +167,7 @@ pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
 }
 
 fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let Recorded { header, samples, counted, timed, .. } = recorded;
+    let Recorded { header, samples, counted, timed, started, .. } = recorded;
     let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
     let (disturbed, right) = disturbances(&here, pass);
     let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
@@ -201,6 +209,9 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
             if is_base || cell.is_floor() { None } else { against(&header.base, &cell.name) };
         let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
+        let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
+        row.start_up = start;
+        row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
         let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
         rows.push(row);
@@ -223,12 +234,28 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         by,
         disturbed,
         samples,
+        harness: harness(&here, pass),
         rows,
         unranked,
         noise,
         proved,
         noisy,
     }
+}
+
+/// Returns the median of what a start takes.
+fn start_up(started: &Started) -> Option<f64> {
+    let times: Vec<f64> = started.times_ns.iter().map(|&time| time as f64).collect();
+    Summary::of(&times).map(|summary| summary.median)
+}
+
+/// Returns the processor time of the lab over the time of the run: the median of a pass.
+fn harness(samples: &[&Sample], pass: usize) -> Option<f64> {
+    let shares = samples.iter().filter(|sample| sample.pass == pass).filter_map(|sample| {
+        let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
+        (beside.wall_ns > 0).then(|| beside.lab_ns as f64 / beside.wall_ns as f64)
+    });
+    Summary::of(&shares.collect::<Vec<_>>()).map(|summary| summary.median)
 }
 
 /// Returns how many samples of a pass were disturbed, and how many there are.
@@ -285,6 +312,8 @@ impl Row {
             to_floor: None,
             below_the_floor: false,
             accesses: None,
+            start_up: None,
+            without_start: None,
             calls: None,
             to_base: None,
             judgement: None,

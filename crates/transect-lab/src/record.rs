@@ -118,6 +118,10 @@ pub struct Cell {
     /// method that maps its input copies nothing out of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<Vec<String>>,
+    /// The program and its arguments, if it is a program of somebody else's; `{in}` and `{out}` stand
+    /// for the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
 }
 
 impl Cell {
@@ -264,6 +268,16 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
+/// What a program takes to start: a further line of the file, one for each cell that has no clock of
+/// its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The cell.
+    pub cell: String,
+    /// The times of its process with nothing to do, in nanoseconds, one for each run.
+    pub times_ns: Vec<u64>,
+}
+
 /// That a session whose rounds were not numbered is over: a further line of the file, the last that
 /// measuring writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -281,6 +295,7 @@ enum Line {
     Sample(Sample),
     Accesses(Counted),
     Calls(Timed),
+    Start(Started),
     End(Ended),
 }
 
@@ -295,6 +310,8 @@ pub struct Recorded {
     pub counted: Vec<Counted>,
     /// Whose calls were timed so far.
     pub timed: Vec<Timed>,
+    /// Whose start was timed so far.
+    pub started: Vec<Started>,
     /// Why it is over, if that was open.
     pub ended: Option<Ended>,
 }
@@ -302,8 +319,14 @@ pub struct Recorded {
 impl Recorded {
     /// Returns what the file of a session holds that begins.
     pub fn begin(header: Header) -> Self {
-        let (samples, counted, timed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { header, samples, counted, timed, ended: None }
+        Self {
+            header,
+            samples: Vec::new(),
+            counted: Vec::new(),
+            timed: Vec::new(),
+            started: Vec::new(),
+            ended: None,
+        }
     }
 
     /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
@@ -418,6 +441,16 @@ impl Record {
         Ok(())
     }
 
+    /// Adds what a start takes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_started(&mut self, started: Started) -> Result<(), Error> {
+        self.append_line(&Line::Start(started.clone()))?;
+        self.recorded.started.push(started);
+        Ok(())
+    }
+
     /// Adds that it is over.
     ///
     /// # Errors
@@ -476,6 +509,7 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
                 *pass < header.passes.len() && is_known(*place, cell)
             }
             Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
+            Line::Start(Started { cell, .. }) => header.has_cell(cell),
             Line::End(_) => true,
         };
         if !known {
@@ -485,6 +519,7 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
             Line::Sample(sample) => recorded.samples.push(sample),
             Line::Accesses(of_cell) => recorded.counted.push(of_cell),
             Line::Calls(of_cell) => recorded.timed.push(of_cell),
+            Line::Start(of_cell) => recorded.started.push(of_cell),
             Line::End(ended) => recorded.ended = Some(ended),
         }
     }

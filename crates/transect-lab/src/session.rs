@@ -14,7 +14,9 @@ use crate::method::{Kind, Method};
 use crate::peer::Inventory;
 use crate::portion::{Portion, portion};
 use crate::ranking::rank;
-use crate::record::{self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, Timed};
+use crate::record::{
+    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, Started, Timed,
+};
 use crate::rounds;
 use crate::state::State;
 use crate::statistics::SplitMix64;
@@ -356,6 +358,40 @@ impl Session {
             .collect()
     }
 
+    /// Times the start of every cell that has no clock of its own, as `of` does it, and tells `progress`
+    /// of every cell. What cannot be timed is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn time_starts(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, ()>,
+        of: &mut dyn FnMut(&Header, &Cell) -> Result<Vec<u64>, String>,
+    ) -> Result<(), Error> {
+        let known: Vec<&str> = self.recorded().started.iter().map(|it| it.cell.as_str()).collect();
+        let (header, out) = (&self.recorded().header, self.out());
+        let all = |cell: &str| (0..header.places.len()).all(|place| out.contains(&(place, cell)));
+        let external = header.cells.iter().filter(|cell| cell.command.is_some());
+        let wanted = external.filter(|it| !known.contains(&&*it.name) && !all(&it.name));
+        let wanted: Vec<Cell> = wanted.cloned().collect();
+        for (at, cell) in wanted.iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let times = of(&self.recorded().header, cell);
+            progress(
+                &cell.name,
+                times.as_ref().map(|_| ()).map_err(Clone::clone),
+                wanted.len() - at - 1,
+            );
+            if let Ok(times_ns) = times {
+                self.record.add_started(Started { cell: cell.name.clone(), times_ns })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
     /// every cell. What cannot be timed is told and left out.
     ///
@@ -453,6 +489,7 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
         kind: method.kind.as_str().to_owned(),
         parallel: method.parallel,
         floors: None,
+        command: None,
     };
     let mut cells: Vec<Cell> =
         methods.iter().map(|method| cell(method.name.clone(), method)).collect();

@@ -409,7 +409,7 @@ mod tests {
                     let noise = 1.0 + 0.004 * ((round * 7 + at * 3) % 5) as f64;
                     let elapsed_ns = (1e6 * factor * noise) as u64;
                     let usage = Usage { wall_ns: elapsed_ns, ..Usage::default() };
-                    let runs = vec![RunLine { work, elapsed_ns, calls: None }];
+                    let runs = vec![RunLine::new(work, elapsed_ns)];
                     let outcome =
                         Outcome::Right { runs, usage, read_kib: None, beside: None, passed: None };
                     let cell = cell.name.clone();

@@ -109,7 +109,7 @@ fn run_once(
     if let Kind::Peer(peer) = method.kind {
         let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
         // It has no clock of ours: what it took is what its process took.
-        let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
+        let line = RunLine::new(*expected, usage.wall_ns);
         return Ok(judged.map(|_| (vec![line], usage)));
     }
     let command = launcher.command(method, root, runs).ok_or_else(Failure::not_built)?;

@@ -230,7 +230,7 @@ impl Measure for Beset {
         self.0 = self.0.saturating_sub(1);
         let work = header.places[place].expected;
         Ok(Outcome::Right {
-            runs: vec![RunLine { work, elapsed_ns: 1000, calls: None }],
+            runs: vec![RunLine::new(work, 1000)],
             usage: Usage { wall_ns: 2000, ..Usage::default() },
             read_kib: None,
             beside: Some(Box::new(Beside { disturbed, ..Beside::default() })),

@@ -198,6 +198,9 @@ pub(crate) struct LabTransformArgs {
     /// Only methods whose name matches; may be repeated. The floors and the base are always there
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
+    /// A program as a further cell, such as 'cp=cp {in} {out}'; may be repeated. No shell takes part
+    #[arg(long = "command", value_name = "NAME=COMMAND")]
+    pub(crate) commands: Vec<transform::External>,
     /// How much of the input is in memory before every run; by default as the preset says
     #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabFileState>,
@@ -237,8 +240,8 @@ pub(crate) struct LabTransformArgs {
     pub(crate) output: Option<PathBuf>,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "state", "rounds",
-                                "max_time", "kind", "sync", "seq", "seed", "limit"])]
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
+                                "rounds", "max_time", "kind", "sync", "seq", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,

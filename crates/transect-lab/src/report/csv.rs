@@ -56,6 +56,8 @@ const COLUMNS: &[&str] = &[
     "fresh",
     "by",
     "disturbed",
+    "start_up_ns",
+    "without_start_ns",
     "unranked_reason",
 ];
 
@@ -123,6 +125,7 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
     fields.push(ranking.by.as_str().to_owned());
     fields.push(row.disturbed.len().to_string());
+    fields.extend([row.start_up, row.without_start].map(told));
     fields.push(String::new());
     join(&fields)
 }

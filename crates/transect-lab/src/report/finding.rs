@@ -13,6 +13,9 @@ use crate::statistics::verdict::{MIN_ROUNDS, Verdict, can_decide};
 /// A first run that takes so many times the processor time of the second is told of.
 const DEAR: f64 = 1.3;
 
+/// What the lab may take itself of the time of a run without being told of.
+const MOST_HARNESS: f64 = 0.01;
+
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -175,6 +178,13 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");
         notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
+    }
+    if let Some(share) = ranking.harness.filter(|&share| share > MOST_HARNESS) {
+        notes.push(format!(
+            "The lab itself worked for {:.1} % of the time of the runs (median), most of it before \
+             their clocks began.",
+            share * 100.0
+        ));
     }
     if ranking.state == State::AsIs {
         notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());

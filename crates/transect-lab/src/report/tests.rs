@@ -33,6 +33,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         kind: "contender".to_owned(),
         parallel: false,
         floors: None,
+        command: None,
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
@@ -44,7 +45,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         took_ns: None,
         repeated: 0,
         outcome: Outcome::Right {
-            runs: vec![RunLine { work, elapsed_ns: time + round as u64, calls: None }],
+            runs: vec![RunLine::new(work, time + round as u64)],
             usage,
             read_kib: Some(0),
             beside: None,

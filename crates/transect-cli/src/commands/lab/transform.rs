@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
 use transect::Cancel;
+use transect_lab::contender::can_start;
 use transect_lab::environment::{Environment, FileSystem, version_of};
 use transect_lab::peer::Inventory;
 use transect_lab::record::{Cell, Header, Place, SCHEMA};
@@ -13,7 +14,8 @@ use transect_lab::session::Session;
 use transect_lab::size;
 use transect_lab::state::State;
 use transect_lab::transform::{
-    self, BASE, Digests, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch, Variant,
+    self, BASE, Digests, External, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch,
+    Variant,
 };
 use transect_lab::work::Work;
 
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     let launcher = launcher(contenders, &cancel)?;
     let mut passes = Passes::new(&methods, &launcher, &scratch);
     measure(&mut session, &mut passes, &cancel)?;
+    time_starts(&mut session, &passes, &cancel)?;
     if args.preset.calls && !args.no_calls {
         count(|progress| {
             session.count_each(&cancel, progress, &mut |header, place, cell| {
@@ -53,6 +56,17 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     drop(scratch);
     report::show(session.recorded(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
+}
+
+/// Times the start of every program that has no clock of its own.
+fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> Result<(), Fatal> {
+    let mut told = |cell: &str, timed: Result<(), String>, _| {
+        if let Err(reason) = timed {
+            output::complain(&format!("{cell}: cannot time its start: {reason}"));
+        }
+    };
+    let of = &mut |header: &Header, cell: &Cell| passes.start_up(header, cell);
+    session.time_starts(cancel, &mut told, of).map_err(lab)
 }
 
 /// Returns the folder that the session makes its own in.
@@ -123,6 +137,7 @@ fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Resul
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
         ("--methods", args.methods.is_empty()),
+        ("--command", args.commands.is_empty()),
         ("--seq", !args.seq),
         ("--kind", args.kind == LabKind::Copy),
     ];
@@ -151,8 +166,18 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
     let methods = methods(args, rules.kind)?;
     let chosen = choose(args, &methods)?;
     let blocks = given(&args.blocks, args.preset.blocks);
-    let cells = transform::cells(&chosen, &blocks, args.seq);
-    let tools = tools(&chosen);
+    let (mut cells, again) = transform::cells(&chosen, &blocks, args.seq);
+    for external in &args.commands {
+        let is_taken = |cell: &Cell| cell.name == external.name;
+        if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
+            return Err(Fatal::Lab(format!("'{}' is there already", external.name)));
+        }
+        if !can_start(external.program()) {
+            return Err(Fatal::Lab(format!("'{}' cannot be started here", external.program())));
+        }
+        cells.push(external.cell());
+    }
+    let tools = tools(&chosen, &args.commands);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let place = |size: u64| Place {
         name: size::shortest(size as usize),
@@ -164,19 +189,20 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
         phase: None,
     };
     let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
-    let mut header = begin(args, rules, places, cells);
+    let mut header = begin(args, rules, places, (cells, again));
     header.environment.tools = tools;
     Ok(header)
 }
 
-/// Returns what the programs that contenders need say of their version.
-fn tools(methods: &[&Method]) -> BTreeMap<String, String> {
+/// Returns what the programs that contenders need, and those that are cells, say of their version.
+fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
     let needs = methods.iter().filter_map(|method| match &method.how {
         How::Contender(contender) => Some(contender.needs.iter()),
         How::Engine(_) | How::Floor(_) => None,
     });
-    let programs: BTreeSet<&String> = needs.flatten().collect();
-    let told = |program: &String| Some((program.clone(), version_of(program)?));
+    let commands = commands.iter().map(External::program);
+    let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();
+    let told = |program: &str| Some((program.to_owned(), version_of(program)?));
     programs.into_iter().filter_map(told).collect()
 }
 

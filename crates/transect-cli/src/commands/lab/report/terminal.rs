@@ -201,6 +201,20 @@ const COLUMNS: &[Column] = &[
         instead: None,
     },
     Column {
+        title: "start-up",
+        text: |_, row| row.start_up.map_or(String::new(), time),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "without it",
+        text: |_, row| row.without_start.map_or(String::new(), |it| time(it.max(0.0))),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
         title: "fresh",
         text: |header, row| {
             of_files(header, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
