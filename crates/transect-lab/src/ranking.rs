@@ -20,6 +20,9 @@ use crate::timed::CallTimes;
 /// One of so many samples may be disturbed; if there are more, wall time is not compared.
 const MOST_DISTURBED: usize = 4;
 
+/// A page of memory, in bytes.
+const PAGE: f64 = 4096.0;
+
 /// What a session has come to on one tree, in one state of the caches.
 #[derive(Debug, Serialize)]
 pub struct Ranking {
@@ -42,6 +45,9 @@ pub struct Ranking {
     pub harness: Option<f64>,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
+    /// The cells that left nothing unwritten where the base leaves what it wrote to be written later, the
+    /// fastest first: they did more, so they are compared with nobody here.
+    pub apart: Vec<Row>,
     /// The cells that are not ranked.
     pub unranked: Vec<Unranked>,
     /// The base against itself.
@@ -150,6 +156,7 @@ struct Value {
     memory: f64,
     faults: Option<f64>,
     switches: Option<f64>,
+    written: Option<f64>,
     unwritten: Option<f64>,
     fresh: Option<f64>,
     is_disturbed: bool,
@@ -188,10 +195,16 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     };
     let noise = against(&header.base, &header.again);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
-    let mut rows: Vec<Row> = Vec::new();
+    let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
+    let later = leaves_nothing(&header.base) == Some(false);
+    let (mut rows, mut apart) = (Vec::<Row>::new(), Vec::new());
     for cell in &header.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
+        if later && leaves_nothing(&cell.name) == Some(true) {
+            apart.push(row);
+            continue;
+        }
         let parallel = cell.parallel && header.parallel_floor.is_some();
         let floor = if parallel { &header.parallel_floor } else { &header.floor };
         row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
@@ -218,6 +231,8 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut rows);
+    apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    judge_rows(&mut apart);
     let state = header.passes[pass];
     let proved =
         here.iter().filter(|sample| sample.pass == pass).all(|sample| match &sample.outcome {
@@ -236,11 +251,25 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         samples,
         harness: harness(&here, pass),
         rows,
+        apart,
         unranked,
         noise,
         proved,
         noisy,
     }
+}
+
+/// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last
+/// page that no device takes as it is, or one of a hundred, does not count.
+fn leaves_nothing(values: &Values) -> Option<bool> {
+    let is_nothing = |value: &Value| {
+        let (written, unwritten) = (value.written?, value.unwritten?);
+        (written > 0.0).then(|| unwritten <= (written / 100.0).max(PAGE))
+    };
+    let told: Vec<bool> = values.values().filter_map(is_nothing).collect();
+    let nothing = told.iter().filter(|&&nothing| nothing).count();
+    // Most of them: a device may keep up with one run by chance.
+    (!told.is_empty()).then(|| nothing * 2 > told.len())
 }
 
 /// Returns the median of what a start takes.
@@ -353,6 +382,7 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result
                     memory: usage.peak_memory as f64,
                     faults: usage.account.map(|it| (it.minor_faults + it.major_faults) as f64),
                     switches: usage.account.map(|it| (it.waits + it.preemptions) as f64),
+                    written: passed.as_ref().and_then(|it| it.written).map(|bytes| bytes as f64),
                     unwritten: passed
                         .as_ref()
                         .and_then(|it| it.unwritten)
@@ -368,5 +398,62 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result
         _ if !values.is_empty() => Ok(values),
         Some(instead) => Err(format!("could not prove its state: {instead}")),
         None => Err("did not run yet".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::with;
+    use crate::transform::Passed;
+
+    /// A session in which cells leave so much of a MiB unwritten.
+    fn leaving(cells: &[(&str, Option<u64>)]) -> Recorded {
+        let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
+        let mut recorded = with(&times, 6);
+        for sample in &mut recorded.samples {
+            let (_, unwritten) = cells.iter().find(|(name, _)| *name == sample.cell).unwrap();
+            let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
+            let primed = crate::launch::Usage::default();
+            let (bytes, written) = (1 << 20, Some(1 << 20));
+            let unwritten = *unwritten;
+            *passed = Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
+        }
+        recorded
+    }
+
+    fn names(rows: &[Row]) -> Vec<&str> {
+        rows.iter().map(|row| row.cell.name.as_str()).collect()
+    }
+
+    #[test]
+    fn who_leaves_nothing_unwritten_is_never_ranked_with_who_does() {
+        let all = Some(1 << 20);
+        let cells =
+            [("base", all), ("base (again)", all), ("some", Some(20_000)), ("direct", Some(4096))];
+        let ranking = &rank(&leaving(&cells))[0];
+        assert_eq!(names(&ranking.rows), ["base", "base (again)", "some"]);
+        assert_eq!(names(&ranking.apart), ["direct"]);
+        let direct = &ranking.apart[0];
+        assert!(
+            direct.to_base.is_none() && direct.to_floor.is_none() && direct.judgement.is_none()
+        );
+        assert_eq!(ranking.rows.iter().filter(|row| row.judgement.is_some()).count(), 1);
+    }
+
+    #[test]
+    fn where_all_are_synced_or_nothing_is_known_there_is_one_class() {
+        for cells in [
+            [
+                ("base", Some(0)),
+                ("base (again)", Some(0)),
+                ("direct", Some(0)),
+                ("late", Some(1 << 20)),
+            ],
+            [("base", None), ("base (again)", None), ("direct", Some(0)), ("other", None)],
+        ] {
+            let ranking = &rank(&leaving(&cells))[0];
+            assert_eq!((ranking.rows.len(), ranking.apart.len()), (4, 0), "{cells:?}");
+        }
     }
 }

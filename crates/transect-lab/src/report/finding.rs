@@ -189,6 +189,14 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
     if ranking.state == State::AsIs {
         notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());
     }
+    if !ranking.apart.is_empty() {
+        let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
+        notes.push(format!(
+            "Apart, because they leave nothing unwritten and the base does: {}. With --sync inside \
+             all can be compared.",
+            names.join(", ")
+        ));
+    }
     match ranking.unranked.len() {
         0 => {}
         1 => notes.push("1 cell is not ranked.".to_owned()),

@@ -96,9 +96,14 @@ fn of_ranking(
         "× floor (95 %)",
         "verdict",
     ];
-    table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
-    for row in &ranking.rows {
-        line(out, &of_row(header, row))?;
+    let ranked = |out: &mut _, rows: &[Row]| {
+        table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
+        rows.iter().try_for_each(|row| line(out, &of_row(header, row)))
+    };
+    ranked(out, &ranking.rows)?;
+    if !ranking.apart.is_empty() {
+        writeln!(out, "\nApart, as they leave nothing unwritten:\n")?;
+        ranked(out, &ranking.apart)?;
     }
     if !ranking.unranked.is_empty() {
         writeln!(out, "\nNot ranked:\n")?;

@@ -22,7 +22,12 @@ pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usiz
     screen.session(report)?;
     for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
         screen.place(report.session, ranking)?;
-        screen.rows(report.session, ranking)?;
+        screen.rows(report.session, &ranking.rows)?;
+        if !ranking.apart.is_empty() {
+            writeln!(screen.out)?;
+            screen.say(DIM, "apart, as they leave nothing unwritten:")?;
+            screen.rows(report.session, &ranking.apart)?;
+        }
         for unranked in &ranking.unranked {
             let cell = name(&unranked.cell);
             screen.say(WARN, &format!("not ranked: {cell}: {}", name(&unranked.reason)))?;
@@ -396,12 +401,11 @@ impl Screen<'_> {
         writeln!(self.out)
     }
 
-    fn rows(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
+    fn rows(&mut self, header: &Header, rows: &[Row]) -> Result<()> {
         let grid = |columns: &[&Column]| Grid {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
-            rows: ranking
-                .rows
+            rows: rows
                 .iter()
                 .map(|row| {
                     let texts = columns.iter().map(|column| (column.text)(header, row));
@@ -410,8 +414,7 @@ impl Screen<'_> {
                 .collect(),
         };
         let holds_something = |column: &&Column| {
-            column.order == 0
-                || ranking.rows.iter().any(|row| !(column.text)(header, row).is_empty())
+            column.order == 0 || rows.iter().any(|row| !(column.text)(header, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
         grid(&fitting(&grid, &columns, self.width)).write(self.out)
