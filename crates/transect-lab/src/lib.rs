@@ -27,6 +27,7 @@ pub mod machine;
 pub mod method;
 pub mod page;
 pub mod peer;
+pub mod pilot;
 pub mod portion;
 pub mod preset;
 pub mod profile;

@@ -166,6 +166,9 @@ pub(crate) struct LabRunArgs {
     /// Count and time no calls; otherwise each method does that in runs of its own, at the end
     #[arg(long)]
     pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured and what that takes
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
     /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. The page is
     /// beside it
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
@@ -235,6 +238,9 @@ pub(crate) struct LabTransformArgs {
     /// preset says so
     #[arg(long)]
     pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured and what that takes
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
     /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,

@@ -355,6 +355,30 @@ fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
 }
 
 #[test]
+fn what_a_session_takes_is_said_before_it_begins() {
+    let env = TestEnv::new();
+    let plan = ["--dry-run", "--state", "warm,cold", "--methods", "buffered", "--rounds", "3"];
+    let plan = run(&env, &plan).exits(0).quiet().stdout_text();
+    // The base twice, one block, four floors; the pilot writes five MiB, each run one.
+    assert!(
+        plan.starts_with("42 samples: 7 cells, 1 size, 2 states, 3 rounds\n  buffered\n"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("takes 18.0 MiB of ") && plan.contains("up to 90.0 MiB are written"),
+        "{plan}"
+    );
+    assert_eq!(left_over(&env), [""; 0]);
+    assert!(!env.path("session.jsonl").exists());
+
+    let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
+    let told = told.stderr_text();
+    assert!(told.contains("7 cells in 2 rounds, if all take what buffered took once"), "{told}");
+    assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot is no sample");
+    assert_eq!(left_over(&env), [""; 0]);
+}
+
+#[test]
 fn contenders_in_c_do_every_kind_that_they_say_they_do() {
     let env = TestEnv::new();
     let test = "contenders_in_c_do_every_kind_that_they_say_they_do";

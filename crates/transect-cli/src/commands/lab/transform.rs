@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
@@ -9,6 +10,7 @@ use transect::Cancel;
 use transect_lab::contender::can_start;
 use transect_lab::environment::{Environment, FileSystem, version_of};
 use transect_lab::peer::Inventory;
+use transect_lab::pilot::Pilot;
 use transect_lab::record::{Cell, Header, Place, SCHEMA};
 use transect_lab::session::Session;
 use transect_lab::size;
@@ -19,8 +21,8 @@ use transect_lab::transform::{
 };
 use transect_lab::work::Work;
 
-use super::begin::{file_of, named, rounds, seed};
-use super::run::{count, lab, launcher, measure};
+use super::begin::{file_of, named, rounds, seed, write_cells};
+use super::run::{count, lab, launcher, measure, tell_time};
 use super::{contenders, report};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::{End, Fatal};
@@ -32,18 +34,24 @@ use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
+    if args.dry_run {
+        return show_plan(args);
+    }
     let folder = folder(args)?;
     let mut session = session(args, &folder)?;
     let header = &session.recorded().header;
     let methods = wanted(header, methods(args, rules(header).kind)?);
     let scratch = Scratch::new(&folder).map_err(failed("make a folder in", &folder))?;
-    make_inputs(header, &scratch, &cancel)?;
     let contenders = methods.iter().filter_map(|method| match &method.how {
         How::Contender(contender) => Some(&**contender),
         How::Engine(_) | How::Floor(_) => None,
     });
     let launcher = launcher(contenders, &cancel)?;
     let mut passes = Passes::new(&methods, &launcher, &scratch);
+    if args.resume.is_none() {
+        pilot(header, &mut passes, &scratch, &cancel)?;
+    }
+    make_inputs(header, &scratch, &cancel)?;
     measure(&mut session, &mut passes, &cancel)?;
     time_starts(&mut session, &passes, &cancel)?;
     if args.preset.calls && !args.no_calls {
@@ -69,9 +77,45 @@ fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> R
     session.time_starts(cancel, &mut told, of).map_err(lab)
 }
 
+/// Says how long the session will take, after a pilot with an input of its own.
+fn pilot(
+    header: &Header,
+    passes: &mut Passes<'_>,
+    scratch: &Scratch,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let pilot = Pilot::of(header);
+    make_inputs(&pilot.header, scratch, cancel)?;
+    tell_time(header, &pilot, passes, cancel)?;
+    scratch.clear_inputs().map_err(failed("clear", scratch.folder()))
+}
+
+/// Says what a session would measure and what that takes, and makes nothing.
+fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
+    let folder = parent(args);
+    // One that is not there yet will lie where the next one above it does.
+    let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+    let there = there.unwrap_or_else(|| folder.clone());
+    let header = header(args, &there)?;
+    let (places, passes) = (header.places.len(), header.passes.len());
+    let many = header.places.iter().any(|place| place.phase.is_some());
+    let what = if many { (places, "phase", "phases") } else { (places, "size", "sizes") };
+    let takes = takes(&header, &there)?;
+    let mut out = output::buffer();
+    write_cells(&mut out, &header.cells, what, passes, header.rounds)?;
+    writeln!(out, "{takes}")?;
+    output::print(out)?;
+    Ok(End::Complete)
+}
+
+/// Returns where the session makes its folder, whether that is there or not.
+fn parent(args: &LabTransformArgs) -> PathBuf {
+    args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"))
+}
+
 /// Returns the folder that the session makes its own in.
 fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
-    let folder = args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"));
+    let folder = parent(args);
     if args.dir.is_none() {
         std::fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
     }
@@ -107,17 +151,22 @@ fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
             return Err(Fatal::Lab(format!("nothing is ever cold in '{folder}': {why}")));
         }
     }
+    output::hint(&takes(header, folder)?);
+    Ok(())
+}
+
+/// Returns what a session takes, if there is room for it.
+fn takes(header: &Header, folder: &Path) -> Result<String, Fatal> {
     let needs = Needs::of(header);
     let free = needs.check(folder).map_err(failed("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
-    output::hint(&format!(
+    Ok(format!(
         "takes {}{free} in '{}'; up to {} are written there, most of them removed before they \
          reach the device",
         bytes(needs.room),
         folder.display(),
         bytes(needs.written),
-    ));
-    Ok(())
+    ))
 }
 
 /// Returns the first line of a session.
