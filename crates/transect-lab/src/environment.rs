@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::launch;
-use crate::machine::{self, Machine};
+use crate::machine::Machine;
 
 /// Set by `make build`. Asking Git here would build everything anew with every commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
@@ -206,7 +206,7 @@ impl Queue {
     fn device(&self) -> Option<Device> {
         Some(Device {
             // The one in brackets is used.
-            scheduler: machine::chosen(&self.told("scheduler")?),
+            scheduler: crate::machine::chosen(&self.told("scheduler")?),
             rotates: self.number("rotational")? != 0,
             write_cache: self.told("write_cache"),
             discards: self.number("discard_max_bytes").is_some_and(|bytes| bytes > 0),

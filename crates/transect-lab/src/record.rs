@@ -147,14 +147,14 @@ pub struct Sample {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
     /// How often it was repeated because it was disturbed.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub repeated: usize,
     /// What happened.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-fn is_none(number: &usize) -> bool {
+fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 

@@ -93,6 +93,9 @@ pub trait Measure {
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
+/// Finds something out of a cell, or says why it cannot.
+pub type ForEach<'p, T> = dyn FnMut(&Header, &Cell) -> Result<T, String> + 'p;
+
 /// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
@@ -367,7 +370,7 @@ impl Session {
         &mut self,
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
-        of: &mut dyn FnMut(&Header, &Cell) -> Result<Vec<u64>, String>,
+        of: &mut ForEach<'_, Vec<u64>>,
     ) -> Result<(), Error> {
         let known: Vec<&str> = self.recorded().started.iter().map(|it| it.cell.as_str()).collect();
         let (header, out) = (&self.recorded().header, self.out());

@@ -215,6 +215,35 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
     assert_eq!(ended(&session), None, "nothing was open");
 }
 
+#[test]
+fn a_session_of_an_older_version_can_still_be_read() {
+    let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'"))]);
+    let mut session = Session::begin(lab.header(2), &lab.file()).unwrap();
+    lab.run(&mut session);
+    // What older versions did not know.
+    fn strip(value: &mut serde_json::Value) {
+        if let Some(object) = value.as_object_mut() {
+            let new =
+                ["took_ns", "repeated", "beside", "machine", "tools", "commit", "device", "source"];
+            object.retain(|key, _| !new.contains(&key.as_str()));
+            object.values_mut().for_each(strip);
+        }
+        value.as_array_mut().into_iter().flatten().for_each(strip);
+    }
+    let text = std::fs::read_to_string(lab.file()).unwrap();
+    let old = text.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        strip(&mut line);
+        format!("{line}\n")
+    });
+    std::fs::write(lab.file(), old.collect::<String>()).unwrap();
+    let read = Record::read(&lab.file()).unwrap();
+    assert_eq!(read.samples.len(), 4);
+    assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
+    let ranking = &transect_lab::ranking::rank(&read)[0];
+    assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
+}
+
 /// Others that work beside the first so many runs.
 struct Beset(usize);
 

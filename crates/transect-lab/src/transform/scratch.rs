@@ -10,9 +10,6 @@ const PREFIX: &str = "transect-lab-scratch-";
 /// Held by whoever uses the folder; the system lets go of it however that one ends.
 const LOCK: &str = "lock";
 
-/// How the names of inputs begin.
-const INPUT: &str = "input-";
-
 /// A folder of a session, removed when it is dropped.
 #[derive(Debug)]
 pub struct Scratch {
@@ -48,7 +45,7 @@ impl Scratch {
 
     /// Returns where an input of so many bytes is.
     pub fn input(&self, size: u64) -> PathBuf {
-        self.folder.join(format!("{INPUT}{size}"))
+        self.folder.join(format!("input-{size}"))
     }
 
     /// Returns where the inputs of many files are.
@@ -64,26 +61,6 @@ impl Scratch {
     /// Returns where an output goes.
     pub fn output(&self) -> PathBuf {
         self.outputs().join("output")
-    }
-
-    /// Removes all inputs.
-    ///
-    /// # Errors
-    /// Whatever the system says.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "one folder of our own, not a tree to be measured"
-    )]
-    pub fn clear_inputs(&self) -> io::Result<()> {
-        for entry in std::fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            if path == self.inputs() {
-                std::fs::remove_dir_all(path)?;
-            } else if path.file_name().and_then(|name| name.to_str()).is_some_and(is_input) {
-                std::fs::remove_file(path)?;
-            }
-        }
-        Ok(())
     }
 
     /// Removes outputs, and what was left of them.
@@ -104,10 +81,6 @@ impl Drop for Scratch {
         // What is left is removed by the next session.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-fn is_input(name: &str) -> bool {
-    name.starts_with(INPUT)
 }
 
 /// Makes a folder one that is held. Nobody takes it for abandoned before that: the lock is empty.
@@ -160,13 +133,7 @@ mod tests {
         std::fs::write(new.join(LOCK), "").unwrap();
         let scratch = Scratch::new(temp.path()).unwrap();
         assert!(!abandoned.exists() && other.exists() && new.exists());
-        for file in [scratch.output(), scratch.input(7)] {
-            std::fs::write(file, "x").unwrap();
-        }
-        std::fs::create_dir(scratch.inputs()).unwrap();
-        scratch.clear_inputs().unwrap();
-        assert!(!scratch.input(7).exists() && !scratch.inputs().exists());
-        assert!(scratch.output().exists());
+        std::fs::write(scratch.output(), "x").unwrap();
         scratch.clear().unwrap();
         assert!(!scratch.output().exists());
         remove_abandoned(temp.path());

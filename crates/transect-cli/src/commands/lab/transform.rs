@@ -77,7 +77,7 @@ fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> R
     session.time_starts(cancel, &mut told, of).map_err(lab)
 }
 
-/// Says how long the session will take, after a pilot with an input of its own.
+/// Says how long the session will take, after a pilot. Its input goes, unless it is one of the session's.
 fn pilot(
     header: &Header,
     passes: &mut Passes<'_>,
@@ -87,7 +87,12 @@ fn pilot(
     let pilot = Pilot::of(header);
     make_inputs(&pilot.header, scratch, cancel)?;
     tell_time(header, &pilot, passes, cancel)?;
-    scratch.clear_inputs().map_err(failed("clear", scratch.folder()))
+    let is_wanted = |size: u64| header.places.iter().any(|place| place.expected.bytes == size);
+    let own = pilot.header.places.iter().map(|place| place.expected.bytes);
+    own.filter(|&size| !is_wanted(size)).try_for_each(|size| {
+        let input = scratch.input(size);
+        std::fs::remove_file(&input).map_err(failed("remove", &input))
+    })
 }
 
 /// Says what a session would measure and what that takes, and makes nothing.
@@ -160,9 +165,10 @@ fn takes(header: &Header, folder: &Path) -> Result<String, Fatal> {
     let needs = Needs::of(header);
     let free = needs.check(folder).map_err(failed("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
+    let further = header.max_time.map_or("", |_| " before further rounds");
     Ok(format!(
-        "takes {}{free} in '{}'; up to {} are written there, most of them removed before they \
-         reach the device",
+        "takes {}{free} in '{}'; up to {} are written there{further}, most of them removed before \
+         they reach the device",
         bytes(needs.room),
         folder.display(),
         bytes(needs.written),
@@ -330,10 +336,13 @@ fn rules(header: &Header) -> Rules {
     header.transform.expect("BUG: a session of transforms has rules")
 }
 
-/// Makes the inputs, unless somebody interrupts.
+/// Makes the inputs that are not there yet, unless somebody interrupts.
 fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
     if header.places.iter().any(|place| place.phase.is_some()) {
         let (inputs, files) = (scratch.inputs(), header.places[0].expected.files as usize);
+        if inputs.exists() {
+            return Ok(());
+        }
         return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
     }
     let mut status = StatusLine::on_a_terminal();
@@ -345,6 +354,9 @@ fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<()
             status.show(format!("making an input of {}", bytes(place.expected.bytes)));
         }
         let input = scratch.input(place.expected.bytes);
+        if input.exists() {
+            continue;
+        }
         transform::create(&input, place.expected.bytes).map_err(failed("create", &input))?;
     }
     Ok(())
