@@ -201,6 +201,13 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     for cell in &header.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
+        let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
+        row.accesses = accesses.map(|counted| counted.accesses);
+        let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
+        row.start_up = start;
+        row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
+        let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
+        row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
         if later && leaves_nothing(&cell.name) == Some(true) {
             apart.push(row);
             continue;
@@ -220,13 +227,6 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         let is_base = cell.name == header.base || cell.name == header.again;
         row.to_base =
             if is_base || cell.is_floor() { None } else { against(&header.base, &cell.name) };
-        let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
-        row.accesses = accesses.map(|counted| counted.accesses);
-        let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
-        row.start_up = start;
-        row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
-        let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
-        row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));

@@ -46,15 +46,20 @@ impl End {
     }
 }
 
-/// Returns why there is to be no further round, if so: whole rounds have been run, and their
+/// Returns why there is to be no further round, if so: so many whole `rounds` have been run, and
 /// `rankings` are what they have come to.
-pub(crate) fn end(recorded: &Recorded, rankings: &[Ranking], max_time: Duration) -> Option<End> {
-    if are_enough(rankings, recorded.rounds()) {
+pub(crate) fn end(
+    recorded: &Recorded,
+    rankings: &[Ranking],
+    rounds: usize,
+    max_time: Duration,
+) -> Option<End> {
+    if are_enough(rankings, rounds) {
         return Some(End::Precision);
     }
     let spent: Duration =
         recorded.samples.iter().filter_map(|it| it.took_ns).map(Duration::from_nanos).sum();
-    let rounds = u32::try_from(recorded.rounds()).unwrap_or(u32::MAX);
+    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
     // As long as those before.
     let next = spent / rounds.max(1);
     (spent + next > max_time).then_some(End::Time)
@@ -106,7 +111,7 @@ mod tests {
     #[test]
     fn rounds_end_when_all_is_known_or_the_time_is_over() {
         let long = Duration::from_secs(1);
-        let end = |recorded: &Recorded, time| end(recorded, &rank(recorded), time);
+        let end = |it: &Recorded, time| end(it, &rank(it), it.rounds(), time);
         let mut recorded = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
         assert_eq!(end(&recorded, long), Some(End::Precision));
         // Among so many, five rounds decide nothing.

@@ -241,7 +241,8 @@ impl Session {
         let Some(seconds) = recorded.header.max_time.filter(|_| recorded.ended.is_none()) else {
             return Ok(true);
         };
-        let end = rounds::end(recorded, &rank(recorded), Duration::from_secs(seconds));
+        let max_time = Duration::from_secs(seconds);
+        let end = rounds::end(recorded, &rank(recorded), round, max_time);
         if let Some(by) = end {
             self.record.add_end(Ended { rounds: round, by })?;
         }

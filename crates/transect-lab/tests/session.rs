@@ -207,6 +207,13 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
         assert_eq!(lab.run(&mut session), 0, "it is over");
     }
 
+    // Where nobody is left there is nothing to wait for.
+    let dies = Lab::new(&[("a", "exit 1")]);
+    let mut session =
+        Session::begin(Header { max_time: Some(3600), ..dies.header(1) }, &dies.file()).unwrap();
+    assert_eq!(dies.run(&mut session), 2);
+    assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
+
     let mut session = begin(Header { max_time: Some(0), ..lab.header(2) });
     assert_eq!(lab.run(&mut session), 3 * 2, "two rounds, whatever they take");
     assert_eq!(ended(&session), Some(Ended { rounds: 2, by: End::Time }));
