@@ -3,12 +3,14 @@
 //!
 //! A sample is disturbed where others had more than they may. What the run caused itself is no
 //! disturbance: pressure on devices and on memory is what a cold run is made of, and threads of one
-//! method wait for each other's processors. So pressure (`PSI`) is kept, to look at, and what is
-//! judged is processor time that was neither the run's nor the lab's, time that a host took away, and
-//! a processor too hot to go on as fast.
+//! method wait for each other's processors. So pressure (`PSI`) is kept, to look at, and what is judged
+//! is processor time that was neither the run's nor the lab's, time that a host took away, and a
+//! processor too hot to go on as fast.
 //!
 //! The kernel counts processor time in ticks of ten milliseconds; some of them are left open, or every
-//! short run would be disturbed by rounding. Interrupts are left out: most are answers to the run.
+//! short run would be disturbed by rounding. What is too short for that is judged by how many others
+//! wanted to run just before: as many as there are processors leave none for it. Interrupts are left
+//! out: most are answers to the run.
 
 use serde::{Deserialize, Serialize};
 use transect_sys::host::{ProcessUsage, usage_of_self};
@@ -70,6 +72,8 @@ pub enum Disturbance {
     Foreign,
     /// A host took away more than 2 % of the processors.
     Stolen,
+    /// Others wanted all processors just before it.
+    Crowded,
     /// A processor was slowed down for its heat.
     Throttled,
 }
@@ -80,6 +84,7 @@ impl Disturbance {
         match self {
             Self::Foreign => "others had more than 5 % of the processors",
             Self::Stolen => "a host took more than 2 % of the processors",
+            Self::Crowded => "others wanted all processors",
             Self::Throttled => "a processor was slowed down for its heat",
         }
     }
@@ -94,6 +99,7 @@ impl Beside {
         [
             (foreign, Disturbance::Foreign),
             (stolen, Disturbance::Stolen),
+            (self.running >= self.processors, Disturbance::Crowded),
             (self.throttled.is_some_and(|times| times > 0), Disturbance::Throttled),
         ]
         .into_iter()
@@ -258,6 +264,8 @@ mod tests {
             (Beside { foreign_ns: 131_000_000, ..calm.clone() }, vec![Disturbance::Foreign]),
             (Beside { stolen_ns: 50_000_000, ..calm.clone() }, vec![]),
             (Beside { stolen_ns: 60_000_000, ..calm.clone() }, vec![Disturbance::Stolen]),
+            (Beside { running: 1, ..calm.clone() }, vec![]),
+            (Beside { running: 2, ..calm.clone() }, vec![Disturbance::Crowded]),
             (Beside { throttled: Some(1), ..calm.clone() }, vec![Disturbance::Throttled]),
             // Three ticks too many in a short run are nobody's.
             (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm.clone() }, vec![]),
