@@ -22,11 +22,12 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: need-cargo ## Build the release binary, target/release/transect
-	$(CARGO) build --release --locked
+	TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --release --locked
 
 # Named, even if it is this machine: else procedural macros would be built without a loader, too.
 static: need-cargo ## Build a program for Linux that needs no libraries, and starts the sooner
 	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
+	export TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :)
 	RUSTFLAGS='-C target-feature=+crt-static' $(CARGO) build --release --locked --target "$$machine"
 	echo "built $(TARGET)/$$machine/release/transect"
 

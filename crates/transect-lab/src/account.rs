@@ -1,6 +1,7 @@
 //! What the kernel kept account of while a process ran, beside its times.
 
 use serde::{Deserialize, Serialize};
+use transect_sys::host::ProcessUsage;
 
 /// What a process did that took time, or made others work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -9,9 +10,9 @@ pub struct Account {
     pub minor_faults: u64,
     /// Pages that had to come from a device.
     pub major_faults: u64,
-    /// How often its first thread waited for something.
+    /// How often one of its threads waited for something; of its first, in sessions of older versions.
     pub waits: u64,
-    /// How often its first thread was made to wait for others.
+    /// How often one of its threads was made to wait for others.
     pub preemptions: u64,
     /// Bytes that devices read for it.
     pub read_bytes: u64,
@@ -29,6 +30,22 @@ impl Account {
         {
             let _ = child;
             None
+        }
+    }
+
+    /// Returns it with the switches of all threads, those that it started included, from what all
+    /// children had used before it and have used since it was waited for. Its own account tells of its
+    /// first thread alone.
+    pub(crate) fn with_switches(
+        self,
+        before: Option<ProcessUsage>,
+        after: Option<ProcessUsage>,
+    ) -> Self {
+        let (Some(before), Some(after)) = (before, after) else { return self };
+        Self {
+            waits: after.waits.saturating_sub(before.waits),
+            preemptions: after.preemptions.saturating_sub(before.preemptions),
+            ..self
         }
     }
 }

@@ -213,7 +213,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Replaces `{name}` in a word by a path, which may be no text.
-fn replace(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
+pub(crate) fn replace(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
     let mut replaced = std::ffi::OsString::new();
     let mut rest = word;
     while let Some((before, after)) = rest.split_once('{') {
@@ -243,6 +243,12 @@ pub(crate) fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| {
         folder.join(program).is_file() || folder.join(format!("{program}.exe")).is_file()
     })
+}
+
+/// Returns whether a program can be started, by its name or by its path.
+pub fn can_start(program: &str) -> bool {
+    is_on_path(program)
+        || (program.contains(std::path::is_separator) && Path::new(program).is_file())
 }
 
 #[cfg(test)]

@@ -1,9 +1,21 @@
 //! Where numbers come from: without it they are nobody's.
 
+use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+
+use crate::launch;
+use crate::machine::Machine;
+
+/// Set by `make build`. Asking Git here would build everything anew with every commit.
+const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
+
+/// How long a program may take to tell its version.
+const TELLING: Duration = Duration::from_secs(5);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +36,30 @@ pub struct Environment {
     pub load: Option<String>,
     /// The version of transect.
     pub version: String,
+    /// The commit that it was built of, if whoever built it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What of the machine and of its system numbers hang on beyond that.
+    #[serde(default, skip_serializing_if = "Machine::is_unknown")]
+    pub machine: Machine,
+    /// Programs that methods are, or are built by, and what they say of their version.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
     /// The command line.
     pub command: Vec<String>,
+}
+
+/// What a file system lies on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// What orders its reads and writes.
+    pub scheduler: String,
+    /// It has something that turns.
+    pub rotates: bool,
+    /// What becomes of writes: `write back` if it may keep them, `write through` if not.
+    pub write_cache: Option<String>,
+    /// It can be told what is not needed any more.
+    pub discards: bool,
 }
 
 /// What a tree lies on.
@@ -35,6 +69,12 @@ pub struct FileSystem {
     pub name: Option<String>,
     /// Its mount options.
     pub options: Option<String>,
+    /// What is mounted: a device or a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The device below it; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
     /// How many bytes the system reads ahead of who reads in order; nothing where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<u64>,
@@ -44,6 +84,19 @@ impl FileSystem {
     /// Returns what `root` lies on.
     pub fn of(root: &Path) -> Self {
         mount(root)
+    }
+}
+
+impl FileSystem {
+    /// Returns what is below it, for people; nothing where the system does not tell.
+    pub fn below(&self) -> Option<String> {
+        let Device { scheduler, rotates, write_cache, discards } = self.device.as_ref()?;
+        let source = self.source.as_deref().unwrap_or("unknown");
+        let mut told = vec![source.to_owned(), format!("scheduler {scheduler}")];
+        told.extend(rotates.then(|| "turns".to_owned()));
+        told.extend(write_cache.clone());
+        told.extend(discards.then(|| "discards".to_owned()));
+        Some(told.join(", "))
     }
 }
 
@@ -68,18 +121,45 @@ impl Environment {
                 .map(str::to_owned)
                 .filter(|t| !t.is_empty()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: COMMIT.filter(|commit| !commit.is_empty()).map(str::to_owned),
+            machine: Machine::look(),
+            tools: BTreeMap::new(),
             command,
         }
     }
 }
 
+impl Environment {
+    /// Returns what is known beyond the first look, for people.
+    pub fn details(&self) -> Vec<(String, String)> {
+        let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
+        let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
+        let tools = self.tools.iter().map(|(name, version)| (name.clone(), version.clone()));
+        commit.into_iter().chain(machine).chain(tools).collect()
+    }
+}
+
+/// Returns the first line of what a program says of its version, if it says anything.
+pub fn version_of(program: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let (said, _) = launch::listen(command, TELLING, |mut output| {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    })
+    .ok()?;
+    let said = said.ok()?;
+    let first = String::from_utf8_lossy(&said).lines().next()?.trim().to_owned();
+    (!first.is_empty()).then_some(first)
+}
+
 /// Returns the content of a file of the kernel; nothing where there is none.
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
 /// Returns what follows `key :` in a list of the kernel.
-fn value(list: &str, key: &str) -> Option<String> {
+pub(crate) fn value(list: &str, key: &str) -> Option<String> {
     let line = list.lines().find(|line| line.starts_with(key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
@@ -88,24 +168,78 @@ fn value(list: &str, key: &str) -> Option<String> {
 fn mount(root: &Path) -> FileSystem {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mount = transect_sys::linux::mount_of(&root);
-    let (name, options) = mount.map(|mount| (mount.file_system, mount.options)).unzip();
-    FileSystem { name, options, read_ahead: read_ahead(&root) }
+    let mut file_system = FileSystem::default();
+    if let Some(mount) = mount {
+        file_system.name = Some(mount.file_system);
+        file_system.options = Some(mount.options);
+        file_system.source = Some(mount.source);
+    }
+    let number = transect_sys::file::attributes_at(&root).ok().and_then(|it| it.device());
+    let Some(number) = number else { return file_system };
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let queue = Queue::of(Path::new("/sys/dev/block").join(format!("{major}:{minor}")));
+    file_system.read_ahead = queue.number("read_ahead_kb").map(|kib| kib * 1024);
+    file_system.device = queue.device();
+    file_system
 }
 
-/// Returns what the device below a folder reads ahead. A part of a device has what the whole has.
+/// The queue of a block device, as `/sys` shows it. A part of a device has that of the whole.
 #[cfg(target_os = "linux")]
-fn read_ahead(root: &Path) -> Option<u64> {
-    let device = transect_sys::file::attributes_at(root).ok()?.device()?;
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    let device = Path::new("/sys/dev/block").join(format!("{major}:{minor}"));
-    let queues = [device.join("queue"), device.join("../queue")];
-    let told = |queue: &std::path::PathBuf| {
-        std::fs::read_to_string(queue.join("read_ahead_kb")).ok()?.trim().parse::<u64>().ok()
-    };
-    Some(queues.iter().find_map(told)? * 1024)
+struct Queue([std::path::PathBuf; 2]);
+
+#[cfg(target_os = "linux")]
+impl Queue {
+    fn of(device: std::path::PathBuf) -> Self {
+        Self([device.join("queue"), device.join("../queue")])
+    }
+
+    fn told(&self, name: &str) -> Option<String> {
+        let told =
+            self.0.iter().find_map(|queue| std::fs::read_to_string(queue.join(name)).ok())?;
+        Some(told.trim().to_owned())
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.told(name)?.parse().ok()
+    }
+
+    fn device(&self) -> Option<Device> {
+        Some(Device {
+            // The one in brackets is used.
+            scheduler: crate::machine::chosen(&self.told("scheduler")?),
+            rotates: self.number("rotational")? != 0,
+            write_cache: self.told("write_cache"),
+            discards: self.number("discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        })
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn mount(_: &Path) -> FileSystem {
     FileSystem::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_tells_its_version_or_nothing() {
+        let said = version_of(env!("CARGO")).unwrap();
+        assert!(said.starts_with("cargo ") && !said.contains('\n'), "{said}");
+        assert_eq!(version_of("nowhere-at-all"), None);
+    }
+
+    #[test]
+    fn an_environment_of_an_older_version_can_still_be_read() {
+        let old = r#"{"began":1,"processor":null,"cores":2,"memory":null,"system":"Linux",
+                      "hypervisor":false,"load":null,"version":"0.1.0","command":[]}"#;
+        let old: Environment = serde_json::from_str(old).unwrap();
+        assert_eq!((old.commit, old.machine.is_unknown(), old.tools.len()), (None, true, 0));
+        let now = Environment::capture(Vec::new());
+        let back: Environment =
+            serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();
+        assert_eq!(back, now);
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use transect_sys::host::usage_of_children;
 use wait4::{ResUse, Wait4};
 
 use crate::account::Account;
@@ -17,7 +18,7 @@ const MOST_LINES: usize = 10_000;
 const LONGEST_LINE: u64 = 4096;
 
 /// What the process of a method says of one run: the protocol of `contenders/README.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLine {
     /// What it found.
     #[serde(flatten)]
@@ -28,6 +29,16 @@ pub struct RunLine {
     /// only if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallTimes>,
+    /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl RunLine {
+    /// Returns what is said of a run that was asked for nothing beyond its work.
+    pub fn new(work: Work, elapsed_ns: u64) -> Self {
+        Self { work, elapsed_ns, calls: None, digest: None }
+    }
 }
 
 /// What a process used.
@@ -172,6 +183,7 @@ fn run<T: Send + 'static>(
 ) -> Result<(T, Usage), Failure> {
     command.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
     in_a_group_of_its_own(&mut command);
+    let before = usage_of_children();
     let start = Instant::now();
     let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
     let mut child = command.spawn().map_err(not_started)?;
@@ -212,7 +224,7 @@ fn run<T: Send + 'static>(
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: rusage.maxrss,
-        account,
+        account: account.map(|account| account.with_switches(before, usage_of_children())),
     };
     Ok((read, usage))
 }
@@ -306,7 +318,7 @@ mod tests {
     fn who_speaks_the_protocol_is_understood() {
         let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 10).unwrap();
         let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
-        assert_eq!(lines, [RunLine { work, elapsed_ns: 4, calls: None }; 2]);
+        assert_eq!(lines, [RunLine::new(work, 4), RunLine::new(work, 4)]);
     }
 
     #[test]

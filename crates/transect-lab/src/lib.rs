@@ -14,6 +14,7 @@
 
 pub mod accesses;
 pub mod account;
+pub mod beside;
 pub mod builtin;
 pub mod compare;
 pub mod contender;
@@ -22,9 +23,11 @@ pub mod corpus;
 pub mod environment;
 pub mod import;
 pub mod launch;
+pub mod machine;
 pub mod method;
 pub mod page;
 pub mod peer;
+pub mod pilot;
 pub mod portion;
 pub mod preset;
 pub mod profile;
@@ -32,6 +35,7 @@ pub mod ranking;
 pub mod record;
 pub mod reference;
 pub mod report;
+pub mod rounds;
 pub mod session;
 pub mod size;
 pub mod state;

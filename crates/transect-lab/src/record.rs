@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::accesses::Accesses;
+use crate::beside::{Beside, Disturbance};
 use crate::environment::{Environment, FileSystem};
 use crate::launch::{Failure, RunLine, Usage};
 use crate::peer::Inventory;
+use crate::rounds::End;
 use crate::state::State;
 use crate::timed::CallTimes;
 use crate::transform::{Digests, FLOOR, Passed, Phase, Rules};
@@ -35,8 +37,11 @@ pub struct Header {
     pub places: Vec<Place>,
     /// How often a cell runs in a round, and the state of the caches before each of these.
     pub passes: Vec<State>,
-    /// Rounds.
+    /// Rounds; the fewest, where there is a time to be filled.
     pub rounds: usize,
+    /// The time to be filled with further rounds until every ratio is known well enough, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<u64>,
     /// Walks in one process.
     pub runs: usize,
     /// Where the orders of the rounds come from.
@@ -113,6 +118,10 @@ pub struct Cell {
     /// method that maps its input copies nothing out of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<Vec<String>>,
+    /// The program and its arguments, if it is a program of somebody else's; `{in}` and `{out}` stand
+    /// for the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
 }
 
 impl Cell {
@@ -133,9 +142,20 @@ pub struct Sample {
     pub pass: usize,
     /// The cell.
     pub cell: String,
+    /// From its preparations to the end of its checks, in nanoseconds; nothing in sessions of older
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
+    /// How often it was repeated because it was disturbed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: usize,
     /// What happened.
     #[serde(flatten)]
     pub outcome: Outcome,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What happened.
@@ -150,6 +170,9 @@ pub enum Outcome {
         usage: Usage,
         /// KiB read from devices meanwhile, if the system tells.
         read_kib: Option<u64>,
+        /// What went on beside it, if the system tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beside: Option<Box<Beside>>,
         /// What was looked at before and after it, if it passed over files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         passed: Option<Box<Passed>>,
@@ -210,6 +233,14 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// Returns why its wall time says little, if it does.
+    pub fn disturbed(&self) -> &[Disturbance] {
+        match self {
+            Self::Right { beside: Some(beside), .. } => &beside.disturbed,
+            _ => &[],
+        }
+    }
 }
 
 /// How often a method goes to the system: a further line of the file, one for each cell and place.
@@ -237,6 +268,26 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
+/// What a program takes to start: a further line of the file, one for each cell that has no clock of
+/// its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The cell.
+    pub cell: String,
+    /// The times of its process with nothing to do, in nanoseconds, one for each run.
+    pub times_ns: Vec<u64>,
+}
+
+/// That a session whose rounds were not numbered is over: a further line of the file, the last that
+/// measuring writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How many rounds there were.
+    pub rounds: usize,
+    /// Why there were no more.
+    pub by: End,
+}
+
 /// A line behind the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
@@ -244,6 +295,8 @@ enum Line {
     Sample(Sample),
     Accesses(Counted),
     Calls(Timed),
+    Start(Started),
+    End(Ended),
 }
 
 /// All that a file holds.
@@ -257,6 +310,30 @@ pub struct Recorded {
     pub counted: Vec<Counted>,
     /// Whose calls were timed so far.
     pub timed: Vec<Timed>,
+    /// Whose start was timed so far.
+    pub started: Vec<Started>,
+    /// Why it is over, if that was open.
+    pub ended: Option<Ended>,
+}
+
+impl Recorded {
+    /// Returns what the file of a session holds that begins.
+    pub fn begin(header: Header) -> Self {
+        Self {
+            header,
+            samples: Vec::new(),
+            counted: Vec::new(),
+            timed: Vec::new(),
+            started: Vec::new(),
+            ended: None,
+        }
+    }
+
+    /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
+    pub fn rounds(&self) -> usize {
+        let begun = self.samples.iter().map(|sample| sample.round + 1).max();
+        self.header.rounds.max(begun.unwrap_or(0))
+    }
 }
 
 /// What can go wrong with the file of a session.
@@ -301,9 +378,7 @@ impl Record {
     pub fn create(header: Header, path: &Path) -> Result<Self, Error> {
         let file = File::options().append(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
-        let recorded =
-            Recorded { header, samples: Vec::new(), counted: Vec::new(), timed: Vec::new() };
-        let mut record = Self { recorded, file, path: path.to_owned() };
+        let mut record = Self { recorded: Recorded::begin(header), file, path: path.to_owned() };
         let first = serde_json::to_vec(&record.recorded.header);
         record.append(first)?;
         Ok(record)
@@ -366,6 +441,26 @@ impl Record {
         Ok(())
     }
 
+    /// Adds what a start takes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_started(&mut self, started: Started) -> Result<(), Error> {
+        self.append_line(&Line::Start(started.clone()))?;
+        self.recorded.started.push(started);
+        Ok(())
+    }
+
+    /// Adds that it is over.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_end(&mut self, ended: Ended) -> Result<(), Error> {
+        self.append_line(&Line::End(ended))?;
+        self.recorded.ended = Some(ended);
+        Ok(())
+    }
+
     fn append_line(&mut self, line: &Line) -> Result<(), Error> {
         self.append(serde_json::to_vec(line))
     }
@@ -399,9 +494,11 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
     if header.schema != SCHEMA {
         return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
     }
-    let is_known = |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
-    let (mut samples, mut counted, mut timed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut recorded = Recorded::begin(header);
     for (number, text) in lines {
+        let header = &recorded.header;
+        let is_known =
+            |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
         let line =
             serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
         let known = match &line {
@@ -412,17 +509,21 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
                 *pass < header.passes.len() && is_known(*place, cell)
             }
             Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
+            Line::Start(Started { cell, .. }) => header.has_cell(cell),
+            Line::End(_) => true,
         };
         if !known {
             return Err(no_session(number, "of nothing that the first line has".to_owned()));
         }
         match line {
-            Line::Sample(sample) => samples.push(sample),
-            Line::Accesses(of_cell) => counted.push(of_cell),
-            Line::Calls(of_cell) => timed.push(of_cell),
+            Line::Sample(sample) => recorded.samples.push(sample),
+            Line::Accesses(of_cell) => recorded.counted.push(of_cell),
+            Line::Calls(of_cell) => recorded.timed.push(of_cell),
+            Line::Start(of_cell) => recorded.started.push(of_cell),
+            Line::End(ended) => recorded.ended = Some(ended),
         }
     }
-    Ok((Recorded { header, samples, counted, timed }, whole as u64))
+    Ok((recorded, whole as u64))
 }
 
 impl Header {

@@ -4,16 +4,20 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
 use crate::accesses::Accesses;
-use crate::launch::{RunLine, launch};
+use crate::launch::{RunLine, launch, nanoseconds};
 use crate::method::{Kind, Method};
 use crate::peer::Inventory;
 use crate::portion::{Portion, portion};
-use crate::record::{self, Cell, Counted, Header, Outcome, Place, Record, Sample, Timed};
+use crate::ranking::rank;
+use crate::record::{
+    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, Started, Timed,
+};
+use crate::rounds;
 use crate::state::State;
 use crate::statistics::SplitMix64;
 use crate::timed::CallTimes;
@@ -21,6 +25,9 @@ use crate::work::Work;
 
 /// The entries among which calls are counted, at most, if they can be divided so.
 const MOST_COUNTED: u64 = 8000;
+
+/// How often a sample is repeated that was disturbed, at most.
+const PATIENCE: usize = 3;
 
 /// What is appended to the name of the method that runs twice.
 pub(crate) const AGAIN: &str = " (again)";
@@ -86,6 +93,9 @@ pub trait Measure {
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
+/// Finds something out of a cell, or says why it cannot.
+pub type ForEach<'p, T> = dyn FnMut(&Header, &Cell) -> Result<T, String> + 'p;
+
 /// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
@@ -138,11 +148,11 @@ impl Session {
         self.record.file()
     }
 
-    /// Returns how many processes are still to be run.
+    /// Returns how many processes are still to be run, in the rounds that are known of.
     pub fn left(&self) -> usize {
         let (out, done) = (self.out(), self.done());
         let header = &self.recorded().header;
-        (0..header.rounds)
+        (0..self.recorded().rounds())
             .flat_map(|round| all(header).map(move |run| (round, run)))
             .filter(|&(round, (place, cell, pass))| {
                 let cell = header.cells[cell].name.as_str();
@@ -177,7 +187,10 @@ impl Session {
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
-        for round in 0..self.recorded().header.rounds {
+        for round in 0.. {
+            if self.is_over(round)? {
+                break;
+            }
             for (place, cell, pass) in self.order(round) {
                 if cancel.is_cancelled() {
                     return Ok(());
@@ -188,18 +201,52 @@ impl Session {
                 if self.done().contains(&run) || self.out().contains(&(place, cell.name.as_str())) {
                     continue;
                 }
-                let outcome = measure.measure(header, cell, place, pass)?;
-                let cell = cell.name.clone();
+                let began = Instant::now();
+                let mut outcome = measure.measure(header, cell, place, pass)?;
+                let mut repeated = 0;
+                while repeated < self.patience() && !outcome.disturbed().is_empty() {
+                    if cancel.is_cancelled() {
+                        return Ok(());
+                    }
+                    outcome = measure.measure(header, cell, place, pass)?;
+                    repeated += 1;
+                }
+                let (cell, took_ns) = (cell.name.clone(), Some(nanoseconds(began.elapsed())));
                 // A run that Ctrl-C ended says nothing of the method.
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let sample = Sample { round, place, pass, cell, outcome };
+                let sample = Sample { round, place, pass, cell, took_ns, repeated, outcome };
                 self.record.add_sample(sample.clone())?;
                 progress(&sample, self.left());
             }
         }
         Ok(())
+    }
+
+    /// Returns how often a sample is repeated that was disturbed. Where that did not help the last time,
+    /// it is not tried again until a sample was calm: a machine that never calms would keep all waiting.
+    fn patience(&self) -> usize {
+        let last = self.recorded().samples.last();
+        if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { PATIENCE }
+    }
+
+    /// Returns whether a round is not to begin any more; where that was open, it is written down why.
+    fn is_over(&mut self, round: usize) -> Result<bool, Error> {
+        let recorded = self.recorded();
+        // One that was begun before a stop is run to its end.
+        if round < recorded.rounds() {
+            return Ok(false);
+        }
+        let Some(seconds) = recorded.header.max_time.filter(|_| recorded.ended.is_none()) else {
+            return Ok(true);
+        };
+        let max_time = Duration::from_secs(seconds);
+        let end = rounds::end(recorded, &rank(recorded), round, max_time);
+        if let Some(by) = end {
+            self.record.add_end(Ended { rounds: round, by })?;
+        }
+        Ok(end.is_some())
     }
 
     /// Returns what is run in a round, and in which order: places one after the other, the cells of
@@ -315,6 +362,40 @@ impl Session {
             .collect()
     }
 
+    /// Times the start of every cell that has no clock of its own, as `of` does it, and tells `progress`
+    /// of every cell. What cannot be timed is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn time_starts(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, ()>,
+        of: &mut ForEach<'_, Vec<u64>>,
+    ) -> Result<(), Error> {
+        let known: Vec<&str> = self.recorded().started.iter().map(|it| it.cell.as_str()).collect();
+        let (header, out) = (&self.recorded().header, self.out());
+        let all = |cell: &str| (0..header.places.len()).all(|place| out.contains(&(place, cell)));
+        let external = header.cells.iter().filter(|cell| cell.command.is_some());
+        let wanted = external.filter(|it| !known.contains(&&*it.name) && !all(&it.name));
+        let wanted: Vec<Cell> = wanted.cloned().collect();
+        for (at, cell) in wanted.iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let times = of(&self.recorded().header, cell);
+            progress(
+                &cell.name,
+                times.as_ref().map(|_| ()).map_err(Clone::clone),
+                wanted.len() - at - 1,
+            );
+            if let Ok(times_ns) = times {
+                self.record.add_started(Started { cell: cell.name.clone(), times_ns })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
     /// every cell. What cannot be timed is told and left out.
     ///
@@ -412,6 +493,7 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
         kind: method.kind.as_str().to_owned(),
         parallel: method.parallel,
         floors: None,
+        command: None,
     };
     let mut cells: Vec<Cell> =
         methods.iter().map(|method| cell(method.name.clone(), method)).collect();

@@ -20,7 +20,7 @@ use crate::launch;
 use crate::method::Method;
 use crate::portion::{Portion, SMALLEST_PORTION, portion};
 use crate::profile::{Evidence, Settings};
-use crate::ranking::{Ranking, rank};
+use crate::ranking::{Quantity, Ranking, rank};
 use crate::record::{Header, Place, SCHEMA};
 use crate::session::{self, Launcher, Session};
 use crate::size;
@@ -276,8 +276,11 @@ fn seen(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
         value: candidate.value.clone(),
         state: ranking.state,
         ratios: row.and_then(|row| row.to_base),
-        // Where the default differs from itself nothing is to be believed.
-        verdict: verdict.filter(|_| !ranking.noisy).unwrap_or(Verdict::Undecided),
+        // Where the default differs from itself nothing is to be believed; and processor time, which is
+        // all that a busy machine tells, is not what is to become shorter.
+        verdict: verdict
+            .filter(|_| !ranking.noisy && ranking.by == Quantity::Time)
+            .unwrap_or(Verdict::Undecided),
     }
 }
 
@@ -312,6 +315,7 @@ impl Trial<'_> {
             places: vec![Place::look(root.display().to_string(), root)],
             passes: states.to_vec(),
             rounds: self.rounds,
+            max_time: None,
             runs: 1,
             seed: environment.began,
             environment,
@@ -405,10 +409,19 @@ mod tests {
                     let noise = 1.0 + 0.004 * ((round * 7 + at * 3) % 5) as f64;
                     let elapsed_ns = (1e6 * factor * noise) as u64;
                     let usage = Usage { wall_ns: elapsed_ns, ..Usage::default() };
-                    let runs = vec![RunLine { work, elapsed_ns, calls: None }];
-                    let outcome = Outcome::Right { runs, usage, read_kib: None, passed: None };
+                    let runs = vec![RunLine::new(work, elapsed_ns)];
+                    let outcome =
+                        Outcome::Right { runs, usage, read_kib: None, beside: None, passed: None };
                     let cell = cell.name.clone();
-                    samples.push(Sample { round, place: 0, pass, cell, outcome });
+                    samples.push(Sample {
+                        round,
+                        place: 0,
+                        pass,
+                        cell,
+                        took_ns: None,
+                        repeated: 0,
+                        outcome,
+                    });
                 }
             }
         }
@@ -420,6 +433,7 @@ mod tests {
             places: vec![Place::look("here".to_owned(), temp.path().to_owned())],
             passes: states.to_vec(),
             rounds: 20,
+            max_time: None,
             runs: 1,
             seed: 1,
             limit: 1,
@@ -430,7 +444,7 @@ mod tests {
             parallel_floor: None,
             transform: None,
         };
-        rank(&Recorded { header, samples, counted: Vec::new(), timed: Vec::new() })
+        rank(&Recorded { samples, ..Recorded::begin(header) })
     }
 
     fn threads(busy: usize) -> Candidate {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::beside::Watch;
 use crate::launch::{Failure, RunLine, Usage, launch};
 use crate::method::{Kind, Method};
 use crate::peer::{Aim, Ran};
@@ -66,6 +67,7 @@ impl Measure for Walks<'_> {
         for _ in 0..VOID_RETRIES {
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
+            let watch = Watch::begin();
             let ran = run_once(method, self.launcher, place, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
             let (lines, usage) = match ran {
@@ -73,9 +75,19 @@ impl Measure for Walks<'_> {
                 Ok(Err(found)) => return Ok(Outcome::Wrong { found }),
                 Err(failure) => return Ok(Outcome::Failed(failure)),
             };
+            let beside = watch.end(&usage);
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs: lines, usage, read_kib, passed: None }),
+                _ => {
+                    let beside = beside.map(Box::new);
+                    return Ok(Outcome::Right {
+                        runs: lines,
+                        usage,
+                        read_kib,
+                        beside,
+                        passed: None,
+                    });
+                }
             }
         }
         Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })
@@ -97,7 +109,7 @@ fn run_once(
     if let Kind::Peer(peer) = method.kind {
         let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
         // It has no clock of ours: what it took is what its process took.
-        let line = RunLine { work: *expected, elapsed_ns: usage.wall_ns, calls: None };
+        let line = RunLine::new(*expected, usage.wall_ns);
         return Ok(judged.map(|_| (vec![line], usage)));
     }
     let command = launcher.command(method, root, runs).ok_or_else(Failure::not_built)?;

@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
+use transect_lab::beside::{Beside, Disturbance};
 use transect_lab::environment::Environment;
-use transect_lab::launch::Failure;
+use transect_lab::launch::{Failure, RunLine, Usage};
 use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Header, Outcome, Place, Record, SCHEMA, Sample};
-use transect_lab::session::{self, Launcher, Session};
+use transect_lab::record::{Cell, Ended, Header, Outcome, Place, Record, SCHEMA, Sample};
+use transect_lab::rounds::End;
+use transect_lab::session::{self, Launcher, Measure, Session};
 use transect_lab::state::State;
 use transect_lab::walks::Walks;
 use transect_testkit::TempDir;
@@ -71,6 +73,7 @@ impl Lab {
             places: vec![Place::look("tree".to_owned(), root)],
             passes: vec![State::AsIs],
             rounds,
+            max_time: None,
             runs: 1,
             seed: 7,
             // Far more than a shell takes, on a busy machine, too.
@@ -176,6 +179,119 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
         let read = Record::read(&lab.file()).unwrap();
         assert_eq!(read.header, whole.recorded().header, "{kept}");
         assert_eq!(read.samples.len(), 12, "{kept}");
+    }
+}
+
+#[test]
+fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
+    let right = format!("echo '{RIGHT}'");
+    let lab = Lab::new(&[("a", &right), ("b", &says("2000"))]);
+    let begin = |header: Header| {
+        let _ = std::fs::remove_file(lab.file());
+        Session::begin(header, &lab.file()).unwrap()
+    };
+    let ended = |session: &Session| Record::read(session.file()).unwrap().ended;
+
+    // Who is always the same is known as soon as anything can be decided.
+    let mut session = begin(Header { max_time: Some(3600), ..lab.header(2) });
+    assert_eq!(lab.run(&mut session), 3 * 5);
+    assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
+    // Killed before it was written down, or in a round beyond the first: it comes to the same.
+    let text = std::fs::read_to_string(lab.file()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for kept in [lines.len() - 1, lines.len() - 2, 1 + 3 * 3 + 1] {
+        std::fs::write(lab.file(), lines[..kept].concat()).unwrap();
+        let mut session = Session::resume(&lab.file()).unwrap();
+        assert_eq!(lab.run(&mut session), lines.len() - 1 - kept, "{kept}");
+        assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }), "{kept}");
+        assert_eq!(lab.run(&mut session), 0, "it is over");
+    }
+
+    // Where nobody is left there is nothing to wait for.
+    let dies = Lab::new(&[("a", "exit 1")]);
+    let mut session =
+        Session::begin(Header { max_time: Some(3600), ..dies.header(1) }, &dies.file()).unwrap();
+    assert_eq!(dies.run(&mut session), 2);
+    assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
+
+    let mut session = begin(Header { max_time: Some(0), ..lab.header(2) });
+    assert_eq!(lab.run(&mut session), 3 * 2, "two rounds, whatever they take");
+    assert_eq!(ended(&session), Some(Ended { rounds: 2, by: End::Time }));
+    let mut session = begin(lab.header(2));
+    lab.run(&mut session);
+    assert_eq!(ended(&session), None, "nothing was open");
+}
+
+#[test]
+fn a_session_of_an_older_version_can_still_be_read() {
+    let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'"))]);
+    let mut session = Session::begin(lab.header(2), &lab.file()).unwrap();
+    lab.run(&mut session);
+    // What older versions did not know.
+    fn strip(value: &mut serde_json::Value) {
+        if let Some(object) = value.as_object_mut() {
+            let new =
+                ["took_ns", "repeated", "beside", "machine", "tools", "commit", "device", "source"];
+            object.retain(|key, _| !new.contains(&key.as_str()));
+            object.values_mut().for_each(strip);
+        }
+        value.as_array_mut().into_iter().flatten().for_each(strip);
+    }
+    let text = std::fs::read_to_string(lab.file()).unwrap();
+    let old = text.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        strip(&mut line);
+        format!("{line}\n")
+    });
+    std::fs::write(lab.file(), old.collect::<String>()).unwrap();
+    let read = Record::read(&lab.file()).unwrap();
+    assert_eq!(read.samples.len(), 4);
+    assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
+    let ranking = &transect_lab::ranking::rank(&read)[0];
+    assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
+}
+
+/// Others that work beside the first so many runs.
+struct Beset(usize);
+
+impl Measure for Beset {
+    fn measure(
+        &mut self,
+        header: &Header,
+        _: &Cell,
+        place: usize,
+        _: usize,
+    ) -> Result<Outcome, session::Error> {
+        let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
+        self.0 = self.0.saturating_sub(1);
+        let work = header.places[place].expected;
+        Ok(Outcome::Right {
+            runs: vec![RunLine::new(work, 1000)],
+            usage: Usage { wall_ns: 2000, ..Usage::default() },
+            read_kib: None,
+            beside: Some(Box::new(Beside { disturbed, ..Beside::default() })),
+            passed: None,
+        })
+    }
+}
+
+#[test]
+fn a_disturbed_sample_is_repeated_and_a_machine_that_never_calms_is_not_waited_for() {
+    let lab = Lab::new(&[("a", "true"), ("b", "true")]);
+    for (runs, expected) in [
+        (0, vec![(0, false), (0, false), (0, false)]),
+        (2, vec![(2, false), (0, false), (0, false)]),
+        // The first is kept as it is in the end, and the second is not repeated.
+        (5, vec![(3, true), (0, true), (0, false)]),
+        (100, vec![(3, true), (0, true), (0, true)]),
+    ] {
+        let _ = std::fs::remove_file(lab.file());
+        let mut session = Session::begin(lab.header(1), &lab.file()).unwrap();
+        session.run(&mut Beset(runs), &Cancel::new(), &mut |_, _| {}).unwrap();
+        let kept = Record::read(&lab.file()).unwrap().samples;
+        let kept: Vec<(usize, bool)> =
+            kept.iter().map(|it| (it.repeated, !it.outcome.disturbed().is_empty())).collect();
+        assert_eq!(kept, expected, "{runs}");
     }
 }
 

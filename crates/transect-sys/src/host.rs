@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The most directory handles to have open at once, if the system sets no limit itself.
 const MOST_HANDLES: usize = 1 << 20;
@@ -66,6 +67,34 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     return crate::windows::stored_name(path);
     #[cfg(not(windows))]
     path.file_name().map(OsString::from)
+}
+
+/// What processes have used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUsage {
+    /// Processor time, in the programs themselves and in the kernel.
+    pub processor: Duration,
+    /// How often one of their threads waited for something.
+    pub waits: u64,
+    /// How often one of their threads was made to wait for others.
+    pub preemptions: u64,
+}
+
+/// Returns what this process has used so far, on all its threads; `None` where the system is not asked.
+pub fn usage_of_self() -> Option<ProcessUsage> {
+    #[cfg(target_os = "linux")]
+    return Some(crate::linux::usage_of_self());
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Returns what all children have used that were waited for so far, with all that they waited for;
+/// `None` where the system is not asked.
+pub fn usage_of_children() -> Option<ProcessUsage> {
+    #[cfg(target_os = "linux")]
+    return Some(crate::linux::usage_of_children());
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// Returns name and version of the system, and of Wine where there is one.

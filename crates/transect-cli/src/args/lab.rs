@@ -1,6 +1,7 @@
 //! The command line of the lab.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -152,6 +153,10 @@ pub(crate) struct LabRunArgs {
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
     /// Where the orders of the rounds come from; by default the clock
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -161,6 +166,9 @@ pub(crate) struct LabRunArgs {
     /// Count and time no calls; otherwise each method does that in runs of its own, at the end
     #[arg(long)]
     pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured and what that takes
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
     /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. The page is
     /// beside it
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
@@ -168,7 +176,7 @@ pub(crate) struct LabRunArgs {
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
-                                "seed", "limit"])]
+                                "max_time", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
@@ -193,12 +201,19 @@ pub(crate) struct LabTransformArgs {
     /// Only methods whose name matches; may be repeated. The floors and the base are always there
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
+    /// A program as a further cell, such as 'cp=cp {in} {out}'; may be repeated. No shell takes part
+    #[arg(long = "command", value_name = "NAME=COMMAND")]
+    pub(crate) commands: Vec<transform::External>,
     /// How much of the input is in memory before every run; by default as the preset says
     #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabFileState>,
     /// How often every method runs; by default as the preset says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
     /// What is done with the bytes
     #[arg(long, value_enum, default_value = "copy")]
     pub(crate) kind: LabKind,
@@ -223,13 +238,16 @@ pub(crate) struct LabTransformArgs {
     /// preset says so
     #[arg(long)]
     pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured and what that takes
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
     /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "state", "rounds",
-                                "kind", "sync", "seq", "seed", "limit"])]
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
+                                "rounds", "max_time", "kind", "sync", "seq", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,

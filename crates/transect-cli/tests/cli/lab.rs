@@ -59,6 +59,21 @@ fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
 }
 
 #[test]
+fn a_plan_is_shown_and_nothing_is_made() {
+    let env = TestEnv::new();
+    tree(&env);
+    let run = ["lab", "run", "enumerate", "--dry-run", "--contenders", "."];
+    let what = ["--methods", "portable/queue", "--path", "tree", "--corpus", "flat-1000"];
+    let how = ["--corpora", "corpora", "--rounds", "2", "--state", "as-is"];
+    let plan = env.transect(run.iter().chain(&what).chain(&how)).exits(0).quiet().stdout_text();
+    assert!(plan.starts_with("12 samples: 3 cells, 2 trees, 1 state, 2 rounds\n"), "{plan}");
+    assert!(plan.contains("makes corpus 'flat-1000', if it is not there: "), "{plan}");
+    assert!(!env.path("corpora").exists());
+    let nothing = env.transect(run).exits(2).stderr_text();
+    assert!(nothing.contains("there is nothing to walk"), "{nothing}");
+}
+
+#[test]
 fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
     let env = TestEnv::new();
     tree(&env);

@@ -279,6 +279,106 @@ fn where_there_is_no_room_nothing_begins() {
 }
 
 #[test]
+fn rounds_are_added_until_they_are_enough_or_the_time_is_over() {
+    let env = TestEnv::new();
+    let quick = ["--state", "warm", "--methods", "buffered", "--max-time", "1ms", "--rounds", "2"];
+    let shown = run(&env, &quick).exits(0).stdout_text();
+    // Nothing is decided by fewer than five.
+    assert!(shown.contains("5 rounds of 1 (the time was over), seed 7"), "{shown}");
+    let report = report(&env);
+    assert_eq!((&report["ended"]["by"], &report["ended"]["rounds"]), (&"time".into(), &5.into()));
+    assert_eq!(lines(&env)[1]["took_ns"].as_u64().map(|time| time > 0), Some(true));
+    let wrong = run(&env, &["--max-time", "soon"]).exits(2).stderr_text();
+    assert!(wrong.contains("invalid value 'soon' for '--max-time <DURATION>'"), "{wrong}");
+}
+
+#[test]
+fn programs_that_people_use_are_cells_under_the_same_rules() {
+    let env = TestEnv::new();
+    let odd = "odd=sh -c 'head -c 1000 \"$1\" > \"$2\"' sh {in} {out}";
+    let commands = ["cp=cp {in} {out}", odd, "fails=sh -c 'exit 3' {in} {out}"];
+    let commands = commands.iter().flat_map(|command| ["--command", command]);
+    let more = ["--rounds", "2", "--state", "warm,cold", "--methods", "buffered"];
+    let told = run(&env, &more.into_iter().chain(commands).collect::<Vec<_>>()).exits(0);
+    let told = told.stderr_text();
+    assert!(
+        told.contains("odd: found something else: an output of 1000 bytes, not 1048576"),
+        "{told}"
+    );
+    assert!(told.contains("fails: died: exit status: 3"), "{told}");
+    let report = report(&env);
+    for ranking in report["rankings"].as_array().expect("rankings") {
+        assert_eq!(names(ranking, "unranked", "/cell"), ["fails", "odd"].map(str::to_owned).into());
+        let rows = ranking["rows"].as_array().expect("rows");
+        let cp = rows.iter().find(|row| row["cell"]["name"] == "cp").expect("cp");
+        assert_eq!(
+            (&cp["cell"]["kind"], &cp["cell"]["language"]),
+            (&"external".into(), &"cp".into())
+        );
+        // Its start is part of its time, and shown beside it.
+        assert!(cp["start_up"].as_f64() > Some(0.0), "{cp}");
+        let base = rows.iter().find(|row| row["cell"]["name"] == "buffered").expect("the base");
+        assert!(base["start_up"].is_null() && !cp["samples"].is_null(), "{base}");
+    }
+    let tools = &report["session"]["environment"]["tools"];
+    assert!(tools["cp"].as_str().is_some_and(|version| version.starts_with("cp ")), "{tools}");
+    let starts: Vec<Value> = lines(&env).into_iter().filter(|it| it["record"] == "start").collect();
+    assert_eq!((starts.len(), starts[0]["times_ns"].as_array().map(Vec::len)), (1, Some(5)));
+
+    for (command, why) in [
+        ("cp {in} {out}", "it is NAME=COMMAND"),
+        ("a=cat {in} > {out}", "no shell takes part"),
+        ("buffered=cp {in} {out}", "'buffered' is there already"),
+        ("a=nowhere-at-all {in} {out}", "'nowhere-at-all' cannot be started here"),
+    ] {
+        let refused = run(&env, &["--command", command]).exits(2).stderr_text();
+        assert!(refused.contains(why), "{command}: {refused}");
+    }
+}
+
+#[test]
+fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
+    let env = TestEnv::new();
+    let commands =
+        ["--command", "cp=cp {in} {out}", "--command", "dd=dd if={in} of={out} conv=fsync"];
+    let more = ["--rounds", "1", "--state", "warm", "--methods", "buffered", "--sync", "inside"];
+    let told = run(&env, &more.into_iter().chain(commands).collect::<Vec<_>>()).exits(0);
+    let (told, report) = (told.stderr_text(), report(&env));
+    let ranking = &report["rankings"][0];
+    if ranking["rows"][0]["unwritten"].is_null() {
+        let test = "a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced";
+        return skip(test, "this kernel does not count unwritten pages").unwrap_or_default();
+    }
+    assert!(names(ranking, "rows", "/cell/name").contains("dd"), "{told}");
+    assert_eq!(names(ranking, "unranked", "/cell"), ["cp".to_owned()].into(), "{told}");
+    assert!(told.contains("bytes were not on the device"), "{told}");
+}
+
+#[test]
+fn what_a_session_takes_is_said_before_it_begins() {
+    let env = TestEnv::new();
+    let plan = ["--dry-run", "--state", "warm,cold", "--methods", "buffered", "--rounds", "3"];
+    let plan = run(&env, &plan).exits(0).quiet().stdout_text();
+    // The base twice, one block, four floors: 84 runs, four of the pilot, and the input.
+    assert!(
+        plan.starts_with("42 samples: 7 cells, 1 size, 2 states, 3 rounds\n  buffered\n"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("takes 18.0 MiB of ") && plan.contains("up to 89.0 MiB are written"),
+        "{plan}"
+    );
+    assert_eq!(left_over(&env), [""; 0]);
+    assert!(!env.path("session.jsonl").exists());
+
+    let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
+    let told = told.stderr_text();
+    assert!(told.contains("7 cells in 2 rounds, if all take what buffered took once"), "{told}");
+    assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot is no sample");
+    assert_eq!(left_over(&env), [""; 0]);
+}
+
+#[test]
 fn contenders_in_c_do_every_kind_that_they_say_they_do() {
     let env = TestEnv::new();
     let test = "contenders_in_c_do_every_kind_that_they_say_they_do";

@@ -54,6 +54,11 @@ const COLUMNS: &[&str] = &[
     "switches",
     "unwritten_bytes",
     "fresh",
+    "by",
+    "disturbed",
+    "start_up_ns",
+    "without_start_ns",
+    "apart",
     "unranked_reason",
 ];
 
@@ -68,9 +73,10 @@ pub fn write(report: &Report<'_>) -> String {
     std::iter::once(head()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Returns the lines of a ranking, without their ends: its rows, then what is not ranked.
+/// Returns the lines of a ranking, without their ends: its rows, those apart, then what is not ranked.
 pub fn lines(header: &Header, ranking: &Ranking) -> Vec<String> {
-    let rows = ranking.rows.iter().enumerate();
+    // Those apart are a ranking of their own.
+    let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
     let rows = rows.map(|(at, row)| of_row(header, ranking, at + 1, row));
     let unranked = ranking.unranked.iter();
     rows.chain(unranked.map(|unranked| of_unranked(header, ranking, unranked))).collect()
@@ -119,6 +125,11 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
     fields.extend([row.faults, row.switches, row.unwritten].map(told));
     fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
+    fields.push(ranking.by.as_str().to_owned());
+    fields.push(row.disturbed.len().to_string());
+    fields.extend([row.start_up, row.without_start].map(told));
+    let is_apart = ranking.apart.iter().any(|apart| apart.cell.name == row.cell.name);
+    fields.push(is_apart.to_string());
     fields.push(String::new());
     join(&fields)
 }

@@ -1,14 +1,20 @@
 //! A ranking in words: one sentence to go on with, and what speaks against believing it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use crate::ranking::{Ranking, Row};
+use crate::beside::Disturbance;
+use crate::ranking::{Quantity, Ranking, Row};
 use crate::record::{Header, Recorded};
 use crate::state::State;
 use crate::statistics::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
 /// A first run that takes so many times the processor time of the second is told of.
 const DEAR: f64 = 1.3;
+
+/// What the lab may take itself of the time of a run without being told of.
+const MOST_HARNESS: f64 = 0.01;
 
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +55,9 @@ fn sentence(header: &Header, ranking: &Ranking) -> String {
     let name = &fastest.cell.name;
     let mut text = match methods.len() {
         1 => format!("The only method is {name}"),
+        many if ranking.by == Quantity::Processor => {
+            format!("The method with the least processor time, of {many}, is {name}")
+        }
         many => format!("The fastest of {many} methods is {name}"),
     };
     if let Some(to_floor) = &fastest.to_floor {
@@ -97,6 +106,13 @@ fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
         let base = &header.base;
         alarms.push(format!("{base} differs from itself: no verdict is to be believed."));
     }
+    let Ranking { disturbed, samples, .. } = ranking;
+    if ranking.by == Quantity::Processor {
+        alarms.push(format!(
+            "This machine did not calm: {disturbed} of {samples} samples were disturbed. \
+             Only processor time is compared: that of the whole process, with its start."
+        ));
+    }
     if !ranking.proved && ranking.state != State::AsIs {
         let state = ranking.state.word();
         alarms.push(format!("Not every sample proved that caches were {state}."));
@@ -125,6 +141,14 @@ fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
     })
 }
 
+/// The ways in which samples of a ranking were disturbed, once each.
+fn disturbances(recorded: &Recorded, ranking: &Ranking) -> impl Iterator<Item = Disturbance> {
+    let here =
+        recorded.samples.iter().filter(|it| (it.place, it.pass) == (ranking.place, ranking.pass));
+    let all: BTreeSet<Disturbance> = here.flat_map(|it| it.outcome.disturbed()).copied().collect();
+    all.into_iter()
+}
+
 fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
     let Recorded { header, .. } = recorded;
     let mut notes = Vec::new();
@@ -149,8 +173,29 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
              of the second, which is the one that counts."
         ));
     }
+    if ranking.disturbed > 0 && ranking.by == Quantity::Time {
+        let causes: Vec<&str> = disturbances(recorded, ranking).map(Disturbance::about).collect();
+        let (disturbed, samples) = (ranking.disturbed, ranking.samples);
+        let causes = causes.join("; ");
+        notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
+    }
+    if let Some(share) = ranking.harness.filter(|&share| share > MOST_HARNESS) {
+        notes.push(format!(
+            "The lab itself worked for {:.1} % of the time of the runs (median), most of it before \
+             their clocks began.",
+            share * 100.0
+        ));
+    }
     if ranking.state == State::AsIs {
         notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());
+    }
+    if !ranking.apart.is_empty() {
+        let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
+        notes.push(format!(
+            "Apart, because they leave nothing unwritten and the base does: {}. With --sync inside \
+             all can be compared.",
+            names.join(", ")
+        ));
     }
     match ranking.unranked.len() {
         0 => {}
@@ -163,7 +208,9 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beside::Beside;
     use crate::ranking::rank;
+    use crate::record::Outcome;
     use crate::report::tests::{recorded, with};
 
     fn finding(recorded: &Recorded) -> Finding {
@@ -198,6 +245,30 @@ mod tests {
         let alarms = finding(&recorded).alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
+    }
+
+    #[test]
+    fn where_too_many_samples_were_disturbed_only_processor_time_is_compared() {
+        let mut recorded = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
+        let disturb = |recorded: &mut Recorded, samples: usize| {
+            for (at, sample) in recorded.samples.iter_mut().enumerate() {
+                let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
+                usage.user_ns = if sample.cell == "busy" { 500 } else { 100 };
+                let disturbed = if at < samples { vec![Disturbance::Foreign] } else { vec![] };
+                *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
+            }
+        };
+        disturb(&mut recorded, 9);
+        let few = finding(&recorded);
+        assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
+        let note = "9 of 36 samples were disturbed: others had more than 5 % of the processors.";
+        assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
+        disturb(&mut recorded, 10);
+        let many = finding(&recorded);
+        let sentence =
+            "The method with the least processor time, of 2, is base. Beside it, 1 is slower.";
+        assert_eq!(many.sentence, sentence);
+        assert!(many.alarms[0].contains("10 of 36 samples were disturbed"), "{many:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use tables::{Table, WHOSE};
 use serde::Serialize;
 
 use crate::ranking::{Ranking, Row, rank};
-use crate::record::{Header, Recorded};
+use crate::record::{Ended, Header, Recorded};
 
 /// The schema of the object.
 pub const SCHEMA: &str = "transect.lab.report/1";
@@ -25,6 +25,8 @@ pub struct Report<'s> {
     pub schema: &'static str,
     /// The first line of the session.
     pub session: &'s Header,
+    /// Why there were no more rounds, where that was open, and how many there were.
+    pub ended: Option<Ended>,
     /// How many samples there are so far.
     pub samples: usize,
     /// One for each place in each pass.
@@ -45,6 +47,7 @@ impl<'s> Report<'s> {
         Self {
             schema: SCHEMA,
             session,
+            ended: recorded.ended,
             samples: recorded.samples.len(),
             findings: rankings.iter().map(|ranking| Finding::of(recorded, ranking)).collect(),
             reductions: Reduction::of(session, &rankings),

@@ -33,6 +33,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         kind: "contender".to_owned(),
         parallel: false,
         floors: None,
+        command: None,
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
@@ -41,10 +42,13 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         place: 0,
         pass: 0,
         cell: name.to_owned(),
+        took_ns: None,
+        repeated: 0,
         outcome: Outcome::Right {
-            runs: vec![RunLine { work, elapsed_ns: time + round as u64, calls: None }],
+            runs: vec![RunLine::new(work, time + round as u64)],
             usage,
             read_kib: Some(0),
+            beside: None,
             passed: None,
         },
     };
@@ -67,6 +71,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         }],
         passes: vec![State::Warm],
         rounds,
+        max_time: None,
         runs: 1,
         seed: 7,
         limit: 5,
@@ -77,7 +82,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         parallel_floor: None,
         transform: None,
     };
-    Recorded { samples: samples.collect(), counted: Vec::new(), timed: Vec::new(), header }
+    Recorded { samples: samples.collect(), ..Recorded::begin(header) }
 }
 
 /// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name

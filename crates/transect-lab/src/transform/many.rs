@@ -123,6 +123,7 @@ pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
         kind: "engine".to_owned(),
         parallel: false,
         floors: None,
+        command: None,
     };
     let base = Way::ALL[0];
     let again = format!("{}{AGAIN}", base.as_str());
@@ -230,7 +231,7 @@ pub fn run_many(
     tools.finish()?;
     let elapsed: Duration = start.elapsed();
     let work = Work { files, directories: 0, bytes, errors: 0 };
-    Ok(RunLine { work, elapsed_ns: nanoseconds(elapsed), calls: None })
+    Ok(RunLine::new(work, nanoseconds(elapsed)))
 }
 
 fn remove(path: &Path) -> io::Result<u64> {

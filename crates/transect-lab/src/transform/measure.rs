@@ -9,15 +9,18 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use transect_sys::residency;
 
+use super::external;
+use super::floor::Floor;
 use super::input::digest_of;
 use super::many::{self, Phase};
 use super::method::{How, Method};
 use super::pass::FLOOR_BLOCK;
-use super::rules::Rules;
+use super::rules::{Rules, Sync};
 use super::scratch::Scratch;
 use super::variant::Variant;
 use crate::accesses::Accesses;
-use crate::launch::{Failure, RunLine, Usage, launch};
+use crate::beside::Watch;
+use crate::launch::{Failure, RunLine, Usage, launch, time};
 use crate::record::{Cell, Header, Instead, Outcome, Place};
 use crate::session::{Error, Launcher, Measure};
 use crate::state::{Probe, State, VOID_RETRIES};
@@ -28,6 +31,12 @@ const SETTLING: Duration = Duration::from_millis(500);
 
 /// What may be on its way to devices, in KiB, where nothing is: others share the machine.
 const NOISE: u64 = 1024;
+
+/// How often the start of a program is timed.
+const STARTS: usize = 5;
+
+/// The kind of the cells of this program.
+const ENGINE: &str = "engine";
 
 /// A time below which a ratio of processor times says nothing, in nanoseconds.
 const COARSE: u64 = 5_000_000;
@@ -82,6 +91,9 @@ impl<'m> Passes<'m> {
             return Ok(command);
         }
         let input = &self.scratch.input(place.expected.bytes);
+        if let Some(words) = &cell.command {
+            return Ok(external::command(words, input, &self.scratch.output()));
+        }
         let variant: Variant = cell.method.parse().map_err(|_| Failure::unknown())?;
         let method = self.methods.iter().find(|known| known.name == variant.method);
         let output = self.scratch.output();
@@ -118,7 +130,14 @@ impl<'m> Passes<'m> {
         place: &Place,
     ) -> Result<(Vec<RunLine>, Usage), Failure> {
         let rules = header.transform.expect("BUG: a session of transforms has rules");
-        launch(self.command(cell, rules, place)?, 1, Duration::from_secs(header.limit))
+        let (command, limit) =
+            (self.command(cell, rules, place)?, Duration::from_secs(header.limit));
+        if cell.command.is_none() {
+            return launch(command, 1, limit);
+        }
+        // It has no clock of ours: what it took is what its process took.
+        let usage = time(command, limit)?;
+        Ok((vec![RunLine::new(place.expected, usage.wall_ns)], usage))
     }
 
     /// Counts the system calls of a cell for each of its files, in a run of its own. What it does to
@@ -129,12 +148,7 @@ impl<'m> Passes<'m> {
     pub fn accesses(&self, header: &Header, place: usize, cell: &Cell) -> Result<Accesses, String> {
         let place = &header.places[place];
         let files = if place.phase.is_some() { 0 } else { 1 };
-        let nothing = Work { files, directories: 0, bytes: 0, errors: 0 };
-        let nothing = Place { expected: nothing, ..place.clone() };
-        let empty = self.scratch.input(0);
-        if !empty.exists() {
-            super::create(&empty, 0).map_err(|error| transect::reason(&error))?;
-        }
+        let nothing = self.nothing_of(place, files)?;
         let of = |place: &Place| {
             self.clear().and_then(|()| self.prepare(place)).map_err(|error| error.to_string())?;
             let rules = header.transform.expect("BUG: a session of transforms has rules");
@@ -145,6 +159,42 @@ impl<'m> Passes<'m> {
         let start = of(&nothing)?;
         let accesses = of(place)?.without(start);
         Ok(Accesses { entries: place.expected.files, ..accesses })
+    }
+
+    /// Returns a place where so many files hold nothing.
+    fn nothing_of(&self, place: &Place, files: u64) -> Result<Place, String> {
+        let empty = self.scratch.input(0);
+        if !empty.exists() {
+            super::create(&empty, 0).map_err(|error| transect::reason(&error))?;
+        }
+        let expected = Work { files, directories: 0, bytes: 0, errors: 0 };
+        Ok(Place { expected, ..place.clone() })
+    }
+
+    /// Times what a program takes with an input that holds nothing, in nanoseconds, several times over.
+    ///
+    /// # Errors
+    /// Whatever it did instead, or the system.
+    pub fn start_up(&self, header: &Header, cell: &Cell) -> Result<Vec<u64>, String> {
+        let nothing = self.nothing_of(&header.places[0], 1)?;
+        let once = || {
+            self.scratch.clear().map_err(|error| transect::reason(&error))?;
+            let ran = self.run(cell, header, &nothing).map_err(|failure| failure.to_string())?;
+            Ok(ran.1.wall_ns)
+        };
+        // The first finds the program as the last one of a session has left it, long ago.
+        once()?;
+        (0..STARTS).map(|_| once()).collect()
+    }
+
+    /// Returns the floor that a cell is, if it is one.
+    fn floor(&self, cell: &Cell) -> Option<Floor> {
+        let variant: Variant = cell.method.parse().ok()?;
+        let method = self.methods.iter().find(|known| known.name == variant.method)?;
+        match method.how {
+            How::Floor(floor) if cell.command.is_none() => Some(floor),
+            _ => None,
+        }
     }
 
     /// Removes outputs, and waits until nothing is on its way to devices.
@@ -183,18 +233,20 @@ impl<'m> Passes<'m> {
             return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
         }
         let probe = Probe::begin();
+        let watch = Watch::begin();
         let ran = self.run(cell, header, place);
         let read_kib = probe.end();
         let (runs, usage) = match ran {
             Ok(ran) => ran,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
+        let beside = watch.end(&usage).map(Box::new);
         let (written, unwritten) = left_by(&self.made_in(place));
         let unwritten = unwritten.filter(|_| place.phase.is_none_or(Phase::writes));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, header, place, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
-            None => Outcome::Right { runs, usage, read_kib, passed: Some(passed) },
+            None => Outcome::Right { runs, usage, read_kib, beside, passed: Some(passed) },
         })
     }
 
@@ -248,21 +300,28 @@ impl<'m> Passes<'m> {
         if place.phase.is_some() {
             return self.disproof_of_many(place);
         }
-        let variant: Variant = cell.method.parse().ok()?;
-        let method = self.methods.iter().find(|known| known.name == variant.method)?;
         let digests = place.digests.as_ref().expect("BUG: the place of a transform has digests");
-        let kind = header.transform.expect("BUG: a session of transforms has rules").kind;
-        let (kind, expected) = match method.how {
-            How::Floor(floor) if !floor.writes() => {
+        let rules = header.transform.expect("BUG: a session of transforms has rules");
+        let (kind, expected) = match self.floor(cell) {
+            Some(floor) if !floor.writes() => {
                 return passed.written.map(|bytes| format!("an output of {bytes} bytes, not none"));
             }
-            How::Floor(floor) if !floor.copies() => {
+            Some(floor) if !floor.copies() => {
                 let whole = passed.written == Some(passed.bytes);
                 return (!whole).then(|| of_length(passed));
             }
-            How::Floor(_) => (super::Kind::Copy, &digests.input),
-            How::Engine(_) | How::Contender(_) => (kind, &digests.output),
+            Some(_) => (super::Kind::Copy, &digests.input),
+            None => (rules.kind, &digests.output),
         };
+        let is_ours = cell.kind == ENGINE;
+        if let Some(found) = disproof_of_digest(rules.kind, is_ours, runs, &digests.input) {
+            return Some(found);
+        }
+        // What is said to the others is no concern of a program of somebody else's.
+        let late = passed.unwritten.filter(|&bytes| bytes > 0 && cell.command.is_some());
+        if let (Sync::Inside, Some(bytes)) = (rules.sync, late) {
+            return Some(format!("an output of which {bytes} bytes were not on the device"));
+        }
         let resized = kind == super::Kind::Zstd;
         if passed.written.is_none() || (!resized && passed.written != Some(passed.bytes)) {
             return Some(of_length(passed));
@@ -272,6 +331,25 @@ impl<'m> Passes<'m> {
             Ok(found) => Some(format!("an output with the digest {found}, not {expected}")),
             Err(reason) => Some(format!("an output that cannot be checked: {reason}")),
         }
+    }
+}
+
+/// Returns what is wrong with the digest that a run claims to have found. Who works for this lab has to
+/// tell it; others may.
+fn disproof_of_digest(
+    kind: super::Kind,
+    is_ours: bool,
+    runs: &[RunLine],
+    expected: &str,
+) -> Option<String> {
+    let claimed = runs.iter().find_map(|line| line.digest.as_deref());
+    match claimed {
+        _ if kind != super::Kind::Blake3 => None,
+        Some(claimed) if claimed != expected => {
+            Some(format!("the digest {claimed}, not {expected}"))
+        }
+        None if is_ours => Some(format!("no digest, not {expected}")),
+        _ => None,
     }
 }
 
@@ -356,4 +434,31 @@ fn writeback_kib() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("Writeback:"))?;
     line.trim().split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    #[test]
+    fn a_digest_that_is_claimed_has_to_be_right() {
+        let work = Work { files: 1, directories: 0, bytes: 7, errors: 0 };
+        let says = |digest: Option<&str>| {
+            [RunLine { digest: digest.map(str::to_owned), ..RunLine::new(work, 1) }]
+        };
+        let wrong = |kind, is_ours, digest| {
+            disproof_of_digest(kind, is_ours, &says(digest), "abc").is_some()
+        };
+        for (kind, is_ours, digest, is_wrong) in [
+            (Kind::Blake3, true, Some("abc"), false),
+            (Kind::Blake3, true, Some("abd"), true),
+            (Kind::Blake3, true, None, true),
+            (Kind::Blake3, false, None, false),
+            (Kind::Blake3, false, Some("abd"), true),
+            (Kind::Copy, true, None, false),
+        ] {
+            assert_eq!(wrong(kind, is_ours, digest), is_wrong, "{kind:?} {is_ours} {digest:?}");
+        }
+    }
 }

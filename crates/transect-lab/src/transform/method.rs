@@ -212,6 +212,7 @@ impl Method {
             kind: self.how.as_str().to_owned(),
             parallel: self.parallel,
             floors: Some(self.floors.clone()),
+            command: None,
         }
     }
 }

@@ -12,6 +12,7 @@
 //! The run that does not count touches the memory that the measured one takes: a guest that gives
 //! free memory back to its host pays for having it again, many times more than the methods differ.
 
+mod external;
 mod floor;
 mod input;
 mod many;
@@ -24,6 +25,7 @@ mod rules;
 mod scratch;
 mod variant;
 
+pub use external::External;
 pub use floor::Floor;
 pub use input::{Digests, create};
 pub use many::{Phase, Way, create_many, run_many};

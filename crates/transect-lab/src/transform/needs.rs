@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::corpus;
+use crate::pilot;
 use crate::record::Header;
 
 /// Room that is left to others.
@@ -26,9 +27,14 @@ impl Needs {
         // Each is run once more before it is measured.
         let runs =
             2 * header.rounds as u64 * header.cells.len() as u64 * header.passes.len() as u64;
+        // It is run twice in every state, and may make an input.
+        let pilot = pilot::size(header).map_or(0, |size| {
+            let is_there = header.places.iter().any(|place| place.expected.bytes == size);
+            size * (2 * header.passes.len() as u64 + u64::from(!is_there))
+        });
         Self {
             room: inputs.saturating_add(largest).saturating_add(MARGIN),
-            written: inputs.saturating_add(inputs.saturating_mul(runs)),
+            written: inputs.saturating_add(inputs.saturating_mul(runs)).saturating_add(pilot),
         }
     }
 

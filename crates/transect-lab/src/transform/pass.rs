@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Durability, ReplaceOptions};
-use transect_transform::step::Step;
+use transect_transform::step::{Finding, Step};
 
 use super::floor::Floor;
-use super::rules::{Rules, Sync};
+use super::rules::{Kind, Rules, Sync};
 use super::variant::Variant;
 use crate::launch::{RunLine, nanoseconds};
 use crate::work::Work;
@@ -27,11 +27,12 @@ pub fn run(
     output: &Path,
 ) -> Result<RunLine, String> {
     let Variant { method, block, hint } = variant;
-    let (bytes, elapsed) = if let Some(&floor) =
+    let (bytes, elapsed, digest) = if let Some(&floor) =
         Floor::ALL.iter().find(|floor| floor.as_str() == method)
     {
         let ran = floor.run(rules, block.unwrap_or(FLOOR_BLOCK), input, output);
-        ran.map_err(|error| transect::reason(&error))?
+        let (bytes, elapsed) = ran.map_err(|error| transect::reason(&error))?;
+        (bytes, elapsed, None)
     } else {
         let known = IoMethod::ALL.iter().find(|known| known.as_str() == method);
         let method = *known.ok_or_else(|| format!("no method is called '{method}'"))?;
@@ -51,15 +52,18 @@ pub fn run(
         });
         let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
             .map_err(|error| error.to_string())?;
-        (report.passed.bytes_in, start.elapsed())
+        let elapsed = start.elapsed();
+        let is_it = |finding: &Finding| rules.kind == Kind::Blake3 && finding.name == "blake3";
+        let digest = report.passed.findings.into_iter().find(is_it);
+        (report.passed.bytes_in, elapsed, digest.map(|finding| finding.value))
     };
     let work = Work { files: 1, directories: 0, bytes, errors: 0 };
-    Ok(RunLine { work, elapsed_ns: nanoseconds(elapsed), calls: None })
+    Ok(RunLine { digest, ..RunLine::new(work, nanoseconds(elapsed)) })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, create};
+    use super::super::create;
     use super::*;
     use transect_testkit::TempDir;
 
@@ -94,6 +98,12 @@ mod tests {
         assert_eq!((line.work.files, line.work.bytes), (1, 5000));
         let content = std::fs::read(temp.join("input")).unwrap();
         assert_eq!(std::fs::read(temp.join("output")).unwrap(), content.to_ascii_uppercase());
+        assert_eq!(line.digest, None, "it was not asked for");
+        let digests = Rules { kind: Kind::Blake3, ..rules };
+        let copy = temp.join("copy");
+        let line = run(&variant, digests, &temp.join("input"), &copy).unwrap();
+        let expected = super::super::Digests::expected(5000, Kind::Blake3).input;
+        assert_eq!(line.digest, Some(expected));
         let unknown = run(&Variant::plain("none"), rules, &temp.join("input"), &temp.join("o"));
         assert_eq!(unknown.unwrap_err(), "no method is called 'none'");
     }

@@ -11,6 +11,7 @@ pub(crate) mod pages;
 mod reader;
 mod ring;
 mod stat;
+mod usage;
 mod volume;
 
 pub use identity::file_system_identity;
@@ -21,6 +22,7 @@ pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
 pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
+pub use usage::{usage_of_children, usage_of_self};
 pub use volume::file_system_of;
 
 pub(crate) use stat::attributes_of;

@@ -1,21 +1,25 @@
 //! What a session measures: chosen and written down before it begins.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderName};
 use transect_lab::corpus;
 use transect_lab::environment::Environment;
 use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Header, Place, SCHEMA};
+use transect_lab::record::{Cell, Header, Place, SCHEMA};
 use transect_lab::session;
 use transect_lab::state::State;
+use transect_lab::statistics::verdict::MIN_ROUNDS;
 use transect_lab::variant::Variant;
 
 use super::corpus as corpora;
 use crate::args::LabRunArgs;
-use crate::exit::Fatal;
+use crate::exit::{End, Fatal};
+use crate::output::quote;
+use crate::output::units::counted;
 use crate::{folders, output};
 
 /// The contender's methods that make the calls and nothing else, on one thread and on several.
@@ -28,7 +32,7 @@ pub(super) fn header(
     cancel: &Cancel,
 ) -> Result<Option<Header>, Fatal> {
     let passes = passes(args)?;
-    let base = format!("{}/{}", ReaderName::best().as_str(), Order::default().as_str());
+    let base = base();
     let chosen = choose(args, methods, &base)?;
     let Some(places) = places(args, cancel)? else { return Ok(None) };
     let (cells, again) = session::cells(&chosen, &base);
@@ -39,7 +43,8 @@ pub(super) fn header(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes,
-        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
+        max_time: args.max_time.map(|time| time.as_secs()),
         runs: args.preset.runs,
         seed: args.seed.unwrap_or_else(seed),
         limit: args.limit,
@@ -50,6 +55,61 @@ pub(super) fn header(
         again,
         transform: None,
     }))
+}
+
+/// Says what a session would measure, and makes nothing.
+pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<End, Fatal> {
+    add_variants(args, methods);
+    let passes = passes(args)?.len();
+    let base = base();
+    let (cells, _) = session::cells(&choose(args, methods, &base)?, &base);
+    let corpora = corpora_of(args);
+    let places = args.path.len() + corpora.len();
+    if places == 0 {
+        return Err(nothing_to_walk());
+    }
+    let rounds = rounds(args.rounds, args.preset.rounds, args.max_time);
+    let mut out = output::buffer();
+    write_cells(&mut out, &cells, (places, "tree", "trees"), passes, rounds)?;
+    for name in &corpora {
+        let definition = corpus::find(name).expect("BUG: the parser lets only corpora pass");
+        writeln!(out, "makes corpus '{name}', if it is not there: {}", definition.needs())?;
+    }
+    output::print(out)?;
+    Ok(End::Complete)
+}
+
+/// Writes how much is measured, and which cells there are.
+pub(super) fn write_cells(
+    out: &mut impl Write,
+    cells: &[Cell],
+    (places, one, many): (usize, &str, &str),
+    passes: usize,
+    rounds: usize,
+) -> std::io::Result<()> {
+    let of = |number: usize, one, many| counted(number as u64, one, many);
+    let all = of(cells.len() * places * passes * rounds, "sample", "samples");
+    let cells_of = of(cells.len(), "cell", "cells");
+    let (places, passes) = (of(places, one, many), of(passes, "state", "states"));
+    writeln!(out, "{all}: {cells_of}, {places}, {passes}, {}", of(rounds, "round", "rounds"))?;
+    cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
+}
+
+/// Returns the cell that others are compared with: what a scan does by itself.
+fn base() -> String {
+    format!("{}/{}", ReaderName::best().as_str(), Order::default().as_str())
+}
+
+/// Returns the corpora that are walked: those that are named, or those of the preset where nothing is.
+fn corpora_of(args: &LabRunArgs) -> Vec<String> {
+    if args.path.is_empty() && args.corpus.is_empty() {
+        return args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
+    }
+    args.corpus.clone()
+}
+
+fn nothing_to_walk() -> Fatal {
+    Fatal::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned())
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.
@@ -80,19 +140,14 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
         }
         places.push(look(path.display().to_string(), root));
     }
-    let of_the_preset = || args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
-    let named: Vec<String> = match (args.path.is_empty(), args.corpus.is_empty()) {
-        (true, true) => of_the_preset(),
-        _ => args.corpus.clone(),
-    };
     let folder = args.corpora.clone().unwrap_or_else(|| folders::cache().join("corpora"));
-    for name in named {
+    for name in corpora_of(args) {
         let definition = corpus::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = corpora::have(definition, &folder, cancel)? else { return Ok(None) };
         places.push(look(name, root));
     }
     if places.is_empty() {
-        return Err(Fatal::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned()));
+        return Err(nothing_to_walk());
     }
     Ok(Some(places))
 }
@@ -169,6 +224,13 @@ pub(super) fn named<'m>(
         return Err(Fatal::Lab(format!("'{text}' cannot run here: {why_not}")));
     }
     Ok(glob)
+}
+
+/// Returns how many rounds there are: as many as were asked for, or as the preset has. Where rounds are
+/// added until they are enough, nothing is enough before the first that can decide anything.
+pub(super) fn rounds(asked: Option<u16>, preset: usize, max_time: Option<Duration>) -> usize {
+    let rounds = asked.map_or(preset, usize::from);
+    if max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
 }
 
 pub(super) fn seed() -> u64 {

@@ -32,8 +32,8 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
 fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error> {
     if per_call {
         let (work, calls, elapsed_ns) = work::walk_timed(options)?;
-        return Ok(RunLine { work, elapsed_ns, calls: Some(calls) });
+        return Ok(RunLine { calls: Some(calls), ..RunLine::new(work, elapsed_ns) });
     }
     let (work, elapsed_ns) = work::walk(options)?;
-    Ok(RunLine { work, elapsed_ns, calls: None })
+    Ok(RunLine::new(work, elapsed_ns))
 }

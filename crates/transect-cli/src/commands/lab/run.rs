@@ -1,13 +1,16 @@
 //! `transect lab run`: a session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::mem;
+use std::time::{Duration, Instant};
 
 use transect::Cancel;
 use transect_lab::accesses::{self, Accesses};
+use transect_lab::beside;
 use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Outcome, Sample};
+use transect_lab::pilot::Pilot;
+use transect_lab::record::{Header, Outcome, Sample};
 use transect_lab::session::{self, Launcher, Measure, OfEach, Session};
 use transect_lab::walks::Walks;
 
@@ -19,9 +22,15 @@ use crate::interrupt::cancel_on_signal;
 use crate::output::{self, units};
 use crate::progress::StatusLine;
 
+/// A time that somebody may want to know of who watches no status line.
+const WORTH_TELLING: Duration = Duration::from_secs(60);
+
 pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let (mut methods, _) = methods(&args.all)?;
+    if args.dry_run {
+        return begin::show_plan(args, &mut methods);
+    }
     let Some(mut session) = session(args, &mut methods, &cancel)? else {
         return Ok(End::Interrupted);
     };
@@ -33,7 +42,12 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
         _ => None,
     });
     let launcher = launcher(contenders, &cancel)?;
-    measure(&mut session, &mut Walks::new(&methods, &launcher), &cancel)?;
+    let mut walks = Walks::new(&methods, &launcher);
+    if args.resume.is_none() {
+        let header = &session.recorded().header;
+        tell_time(header, &Pilot::of(header), &mut walks, &cancel)?;
+    }
+    measure(&mut session, &mut walks, &cancel)?;
     if args.preset.calls && !args.no_calls {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
@@ -77,21 +91,59 @@ pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
     Fatal::Lab(error.to_string())
 }
 
+/// Says how long a session will take, after a pilot of it.
+pub(super) fn tell_time(
+    header: &Header,
+    pilot: &Pilot,
+    measure: &mut dyn Measure,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let mut status = StatusLine::on_a_terminal();
+    if let Some(status) = &mut status {
+        status.show("finding out how long it will take".to_owned());
+    }
+    let time = pilot.run(measure, cancel).map_err(lab)?;
+    drop(status);
+    let Some(time) = time else { return Ok(()) };
+    let (time, cells) = (units::duration(time), header.cells.len());
+    let (rounds, base) = (header.rounds, &header.base);
+    let longer = header.max_time.map_or(String::new(), |seconds| {
+        format!(
+            ", with further rounds up to about {}",
+            units::duration(Duration::from_secs(seconds))
+        )
+    });
+    output::hint(&format!(
+        "takes about {time}{longer}: {cells} cells in {rounds} rounds, if all take what {base} took \
+         once; what is slower takes longer"
+    ));
+    Ok(())
+}
+
 /// Runs what is left of a session, and shows how far it is.
 pub(super) fn measure(
     session: &mut Session,
     measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
+    let unseen = beside::unseen();
+    if !unseen.is_empty() {
+        output::hint(&format!("cannot be looked at here: {}", unseen.join(", ")));
+    }
     let began = Instant::now();
-    let mut done = 0_u32;
+    let (mut done, mut told) = (0_u32, false);
     let mut status = StatusLine::on_a_terminal();
     let measured = session.run(measure, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
+        // The first round knows all methods, and the time that they take.
+        let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
+        if sample.round == 1 && !mem::replace(&mut told, true) && left_time > WORTH_TELLING {
+            let time = units::duration(left_time);
+            output::hint(&format!("about {time} more, by what the first round took"));
+        }
         if let Some(status) = &mut status {
-            let time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
-            let time = units::duration(time);
+            let time = units::duration(left_time);
             status.show(format!("{left} runs left, about {time}; last: {}", sample.cell));
         }
     });

@@ -1,24 +1,28 @@
 //! `transect lab run transform`: a session of passes over files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
 use transect::Cancel;
-use transect_lab::environment::{Environment, FileSystem};
+use transect_lab::contender::can_start;
+use transect_lab::environment::{Environment, FileSystem, version_of};
 use transect_lab::peer::Inventory;
+use transect_lab::pilot::Pilot;
 use transect_lab::record::{Cell, Header, Place, SCHEMA};
 use transect_lab::session::Session;
 use transect_lab::size;
 use transect_lab::state::State;
 use transect_lab::transform::{
-    self, BASE, Digests, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch, Variant,
+    self, BASE, Digests, External, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch,
+    Variant,
 };
 use transect_lab::work::Work;
 
-use super::begin::{file_of, named, seed};
-use super::run::{count, lab, launcher, measure};
+use super::begin::{file_of, named, rounds, seed, write_cells};
+use super::run::{count, lab, launcher, measure, tell_time};
 use super::{contenders, report};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::{End, Fatal};
@@ -30,19 +34,26 @@ use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
+    if args.dry_run {
+        return show_plan(args);
+    }
     let folder = folder(args)?;
     let mut session = session(args, &folder)?;
     let header = &session.recorded().header;
     let methods = wanted(header, methods(args, rules(header).kind)?);
     let scratch = Scratch::new(&folder).map_err(failed("make a folder in", &folder))?;
-    make_inputs(header, &scratch, &cancel)?;
     let contenders = methods.iter().filter_map(|method| match &method.how {
         How::Contender(contender) => Some(&**contender),
         How::Engine(_) | How::Floor(_) => None,
     });
     let launcher = launcher(contenders, &cancel)?;
     let mut passes = Passes::new(&methods, &launcher, &scratch);
+    if args.resume.is_none() {
+        pilot(header, &mut passes, &scratch, &cancel)?;
+    }
+    make_inputs(header, &scratch, &cancel)?;
     measure(&mut session, &mut passes, &cancel)?;
+    time_starts(&mut session, &passes, &cancel)?;
     if args.preset.calls && !args.no_calls {
         count(|progress| {
             session.count_each(&cancel, progress, &mut |header, place, cell| {
@@ -55,9 +66,61 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
 
+/// Times the start of every program that has no clock of its own.
+fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> Result<(), Fatal> {
+    let mut told = |cell: &str, timed: Result<(), String>, _| {
+        if let Err(reason) = timed {
+            output::complain(&format!("{cell}: cannot time its start: {reason}"));
+        }
+    };
+    let of = &mut |header: &Header, cell: &Cell| passes.start_up(header, cell);
+    session.time_starts(cancel, &mut told, of).map_err(lab)
+}
+
+/// Says how long the session will take, after a pilot. Its input goes, unless it is one of the session's.
+fn pilot(
+    header: &Header,
+    passes: &mut Passes<'_>,
+    scratch: &Scratch,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let pilot = Pilot::of(header);
+    make_inputs(&pilot.header, scratch, cancel)?;
+    tell_time(header, &pilot, passes, cancel)?;
+    let is_wanted = |size: u64| header.places.iter().any(|place| place.expected.bytes == size);
+    let own = pilot.header.places.iter().map(|place| place.expected.bytes);
+    own.filter(|&size| !is_wanted(size)).try_for_each(|size| {
+        let input = scratch.input(size);
+        std::fs::remove_file(&input).map_err(failed("remove", &input))
+    })
+}
+
+/// Says what a session would measure and what that takes, and makes nothing.
+fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
+    let folder = parent(args);
+    // One that is not there yet will lie where the next one above it does.
+    let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+    let there = there.unwrap_or_else(|| folder.clone());
+    let header = header(args, &there)?;
+    let (places, passes) = (header.places.len(), header.passes.len());
+    let many = header.places.iter().any(|place| place.phase.is_some());
+    let what = if many { (places, "phase", "phases") } else { (places, "size", "sizes") };
+    let takes = takes(&header, &there)?;
+    let mut out = output::buffer();
+    write_cells(&mut out, &header.cells, what, passes, header.rounds)?;
+    writeln!(out, "{takes}")?;
+    output::print(out)?;
+    Ok(End::Complete)
+}
+
+/// Returns where the session makes its folder, whether that is there or not.
+fn parent(args: &LabTransformArgs) -> PathBuf {
+    args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"))
+}
+
 /// Returns the folder that the session makes its own in.
 fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
-    let folder = args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"));
+    let folder = parent(args);
     if args.dir.is_none() {
         std::fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
     }
@@ -93,17 +156,23 @@ fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
             return Err(Fatal::Lab(format!("nothing is ever cold in '{folder}': {why}")));
         }
     }
+    output::hint(&takes(header, folder)?);
+    Ok(())
+}
+
+/// Returns what a session takes, if there is room for it.
+fn takes(header: &Header, folder: &Path) -> Result<String, Fatal> {
     let needs = Needs::of(header);
     let free = needs.check(folder).map_err(failed("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
-    output::hint(&format!(
-        "takes {}{free} in '{}'; up to {} are written there, most of them removed before they \
-         reach the device",
+    let further = header.max_time.map_or("", |_| " before further rounds");
+    Ok(format!(
+        "takes {}{free} in '{}'; up to {} are written there{further}, most of them removed before \
+         they reach the device",
         bytes(needs.room),
         folder.display(),
         bytes(needs.written),
-    ));
-    Ok(())
+    ))
 }
 
 /// Returns the first line of a session.
@@ -123,6 +192,7 @@ fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Resul
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
         ("--methods", args.methods.is_empty()),
+        ("--command", args.commands.is_empty()),
         ("--seq", !args.seq),
         ("--kind", args.kind == LabKind::Copy),
     ];
@@ -151,7 +221,18 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
     let methods = methods(args, rules.kind)?;
     let chosen = choose(args, &methods)?;
     let blocks = given(&args.blocks, args.preset.blocks);
-    let cells = transform::cells(&chosen, &blocks, args.seq);
+    let (mut cells, again) = transform::cells(&chosen, &blocks, args.seq);
+    for external in &args.commands {
+        let is_taken = |cell: &Cell| cell.name == external.name;
+        if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
+            return Err(Fatal::Lab(format!("'{}' is there already", external.name)));
+        }
+        if !can_start(external.program()) {
+            return Err(Fatal::Lab(format!("'{}' cannot be started here", external.program())));
+        }
+        cells.push(external.cell());
+    }
+    let tools = tools(&chosen, &args.commands);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let place = |size: u64| Place {
         name: size::shortest(size as usize),
@@ -163,7 +244,21 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
         phase: None,
     };
     let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
-    Ok(begin(args, rules, places, cells))
+    let mut header = begin(args, rules, places, (cells, again));
+    header.environment.tools = tools;
+    Ok(header)
+}
+
+/// Returns what the programs that contenders need, and those that are cells, say of their version.
+fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
+    let needs = methods.iter().filter_map(|method| match &method.how {
+        How::Contender(contender) => Some(contender.needs.iter()),
+        How::Engine(_) | How::Floor(_) => None,
+    });
+    let commands = commands.iter().map(External::program);
+    let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();
+    let told = |program: &str| Some((program.to_owned(), version_of(program)?));
+    programs.into_iter().filter_map(told).collect()
 }
 
 /// Returns what both kinds of sessions have in common.
@@ -180,7 +275,8 @@ fn begin(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes: given(&states, args.preset.states),
-        rounds: args.rounds.map_or(args.preset.rounds, usize::from),
+        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
+        max_time: args.max_time.map(|time| time.as_secs()),
         runs: 1,
         seed: args.seed.unwrap_or_else(seed),
         limit: args.limit,
@@ -240,10 +336,13 @@ fn rules(header: &Header) -> Rules {
     header.transform.expect("BUG: a session of transforms has rules")
 }
 
-/// Makes the inputs, unless somebody interrupts.
+/// Makes the inputs that are not there yet, unless somebody interrupts.
 fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
     if header.places.iter().any(|place| place.phase.is_some()) {
         let (inputs, files) = (scratch.inputs(), header.places[0].expected.files as usize);
+        if inputs.exists() {
+            return Ok(());
+        }
         return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
     }
     let mut status = StatusLine::on_a_terminal();
@@ -255,6 +354,9 @@ fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<()
             status.show(format!("making an input of {}", bytes(place.expected.bytes)));
         }
         let input = scratch.input(place.expected.bytes);
+        if input.exists() {
+            continue;
+        }
         transform::create(&input, place.expected.bytes).map_err(failed("create", &input))?;
     }
     Ok(())

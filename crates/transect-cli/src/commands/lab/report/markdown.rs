@@ -49,6 +49,9 @@ fn environment(out: &mut impl Write, header: &Header) -> Result<()> {
     ] {
         line(out, &[what.to_owned(), text(&is)])?;
     }
+    for (what, is) in environment.details() {
+        line(out, &[text(&what), text(&is)])?;
+    }
     let command = quote::for_terminal(environment.command.join(" ").as_ref());
     let fence = "`".repeat(longest_run(&command, '`').max(2) + 1);
     writeln!(out, "\n{fence}sh\n{command}\n{fence}")
@@ -68,7 +71,8 @@ fn of_ranking(
     let kind = place.file_system.name.as_deref().unwrap_or("unknown file system");
     let options = place.file_system.options.as_deref().unwrap_or("options unknown");
     let root = place.root.to_string_lossy();
-    let on = format!("{root}: {}; {kind}, {options}", header.work_in(place));
+    let below = place.file_system.below().map_or(String::new(), |below| format!("; {below}"));
+    let on = format!("{root}: {}; {kind}, {options}{below}", header.work_in(place));
     writeln!(out, "{}\n\n{}\n\n{}", text(&on), text(&finding.sentence), text(&finding.noise))?;
     for alarm in &finding.alarms {
         writeln!(out, "\n> **{}**", text(alarm))?;
@@ -92,9 +96,14 @@ fn of_ranking(
         "× floor (95 %)",
         "verdict",
     ];
-    table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
-    for row in &ranking.rows {
-        line(out, &of_row(header, row))?;
+    let ranked = |out: &mut _, rows: &[Row]| {
+        table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
+        rows.iter().try_for_each(|row| line(out, &of_row(header, row)))
+    };
+    ranked(out, &ranking.rows)?;
+    if !ranking.apart.is_empty() {
+        writeln!(out, "\nApart, as they leave nothing unwritten:\n")?;
+        ranked(out, &ranking.apart)?;
     }
     if !ranking.unranked.is_empty() {
         writeln!(out, "\nNot ranked:\n")?;

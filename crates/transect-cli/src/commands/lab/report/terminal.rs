@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use anstyle::Style;
-use transect_lab::ranking::{Ranking, Row};
+use transect_lab::ranking::{Quantity, Ranking, Row};
 use transect_lab::record::Header;
 use transect_lab::report::{Reduction, Report, Table, Unit, calls_per_entry, word};
 use transect_lab::state::State;
@@ -19,10 +19,15 @@ const PROSE: usize = 100;
 /// is a name, which is not cut.
 pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
-    screen.session(report.session)?;
+    screen.session(report)?;
     for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
         screen.place(report.session, ranking)?;
-        screen.rows(report.session, ranking)?;
+        screen.rows(report.session, &ranking.rows)?;
+        if !ranking.apart.is_empty() {
+            writeln!(screen.out)?;
+            screen.say(DIM, "apart, as they leave nothing unwritten:")?;
+            screen.rows(report.session, &ranking.apart)?;
+        }
         for unranked in &ranking.unranked {
             let cell = name(&unranked.cell);
             screen.say(WARN, &format!("not ranked: {cell}: {}", name(&unranked.reason)))?;
@@ -201,6 +206,20 @@ const COLUMNS: &[Column] = &[
         instead: None,
     },
     Column {
+        title: "start-up",
+        text: |_, row| row.start_up.map_or(String::new(), time),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "without it",
+        text: |_, row| row.without_start.map_or(String::new(), |it| time(it.max(0.0))),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
         title: "fresh",
         text: |header, row| {
             of_files(header, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
@@ -339,13 +358,18 @@ impl Screen<'_> {
         Ok(())
     }
 
-    fn session(&mut self, header: &Header) -> Result<()> {
-        let Header { preset, environment, rounds, runs, seed, .. } = header;
+    fn session(&mut self, report: &Report<'_>) -> Result<()> {
+        let Header { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
+        let (rounds, enough) = match (report.ended, max_time) {
+            (Some(ended), _) => (ended.rounds, format!(" ({})", ended.by.about())),
+            (None, Some(_)) => (*rounds, " or more".to_owned()),
+            (None, None) => (*rounds, String::new()),
+        };
         let guest = if environment.hypervisor { ", a guest" } else { "" };
         let processor = environment.processor.as_deref().unwrap_or("unknown processor");
         let (cores, system) = (environment.cores, &environment.system);
         self.say(DIM, &format!("{processor}, {cores} cores{guest}, {system}"))?;
-        self.say(DIM, &format!("preset {preset}, {rounds} rounds of {runs}, seed {seed}"))
+        self.say(DIM, &format!("preset {preset}, {rounds} rounds of {runs}{enough}, seed {seed}"))
     }
 
     fn place(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
@@ -369,16 +393,19 @@ impl Screen<'_> {
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = header.state_of(ranking.pass);
-        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}"))?;
+        let by = match ranking.by {
+            Quantity::Time => "",
+            Quantity::Processor => "; by processor time",
+        };
+        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
         writeln!(self.out)
     }
 
-    fn rows(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
+    fn rows(&mut self, header: &Header, rows: &[Row]) -> Result<()> {
         let grid = |columns: &[&Column]| Grid {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
-            rows: ranking
-                .rows
+            rows: rows
                 .iter()
                 .map(|row| {
                     let texts = columns.iter().map(|column| (column.text)(header, row));
@@ -387,8 +414,7 @@ impl Screen<'_> {
                 .collect(),
         };
         let holds_something = |column: &&Column| {
-            column.order == 0
-                || ranking.rows.iter().any(|row| !(column.text)(header, row).is_empty())
+            column.order == 0 || rows.iter().any(|row| !(column.text)(header, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
         grid(&fitting(&grid, &columns, self.width)).write(self.out)

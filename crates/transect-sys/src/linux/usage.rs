@@ -1,0 +1,58 @@
+//! What processes have used: `getrusage(2)`.
+
+use std::time::Duration;
+
+use crate::host::ProcessUsage;
+
+/// Returns what this process has used so far, on all its threads.
+pub fn usage_of_self() -> ProcessUsage {
+    usage(libc::RUSAGE_SELF)
+}
+
+/// Returns what all children have used that were waited for so far, with all that they waited for.
+pub fn usage_of_children() -> ProcessUsage {
+    usage(libc::RUSAGE_CHILDREN)
+}
+
+fn usage(whose: libc::c_int) -> ProcessUsage {
+    let mut told = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the structure is the kernel's own and lives through the call; all of it is numbers, so
+    // it holds something valid whatever is written. Neither of the two words that `whose` is can be
+    // refused (`getrusage(2)`).
+    let told = unsafe {
+        libc::getrusage(whose, told.as_mut_ptr());
+        told.assume_init()
+    };
+    let time = |it: libc::timeval| {
+        Duration::from_secs(it.tv_sec as u64) + Duration::from_micros(it.tv_usec as u64)
+    };
+    ProcessUsage {
+        processor: time(told.ru_utime) + time(told.ru_stime),
+        waits: told.ru_nvcsw as u64,
+        preemptions: told.ru_nivcsw as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_works_has_used_processor_time_and_who_sleeps_has_waited() {
+        let before = usage_of_self();
+        let began = std::time::Instant::now();
+        while usage_of_self().processor < before.processor + Duration::from_millis(20) {
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing is counted");
+        }
+        std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
+        assert!(usage_of_self().waits > before.waits, "the other thread is one of ours");
+    }
+
+    #[test]
+    fn a_child_counts_when_it_was_waited_for() {
+        let before = usage_of_children();
+        let mut child = std::process::Command::new("sleep").arg("0.01").spawn().unwrap();
+        assert!(child.wait().unwrap().success());
+        assert!(usage_of_children().waits > before.waits);
+    }
+}
