@@ -6,9 +6,11 @@
 //!   will be read from its beginning to its end.
 //! * `read_at`: reads at an offset. Nobody uses the file's own, so that threads may share it.
 //! * `write_all_at`: writes at an offset.
-//! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
-//!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
-//!   system has no such thing.
+//! * `open_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and of how many
+//!   bytes their places, lengths and memory have to be multiples; nothing where a file system has no
+//!   such thing.
+//! * `Turning`: a file that is written past the cache, and through it, in turn; whether it can be, and
+//!   the handle to write with until the next turn.
 //! * `Ring`, `Buffer`, `has_rings`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
@@ -29,13 +31,21 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(not(any(target_os = "linux", windows)))]
+mod missing;
 #[cfg(not(target_os = "linux"))]
 mod portable;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
+#[cfg(not(any(target_os = "linux", windows)))]
+pub(crate) use missing::*;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::*;
+#[cfg(windows)]
+pub(crate) use windows::*;
 
 /// Gives a file a name that nothing has, where renaming could replace: the system lets no link
 /// replace anything.
