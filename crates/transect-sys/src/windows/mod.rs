@@ -8,6 +8,7 @@
 //! them; statuses of the kernel are told as the Win32 errors that they mean.
 
 mod ask;
+mod caching;
 mod fill;
 mod find;
 mod handle_reader;
@@ -19,6 +20,7 @@ mod query;
 mod status;
 pub mod system;
 
+pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
 pub use handle_reader::{DirHandle, HandleReader};
 pub use query::DirectoryCall;

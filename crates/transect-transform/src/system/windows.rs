@@ -1,18 +1,15 @@
 //! Windows, where it does otherwise than the standard library.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
-    let flags = if sequential { FILE_FLAG_SEQUENTIAL_SCAN } else { 0 };
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
+use transect_sys::windows::open_sequential;
 
-/// As `winbase.h` has it.
-const FILE_FLAG_SEQUENTIAL_SCAN: u32 = 0x0800_0000;
+pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
+    if sequential { open_sequential(path) } else { File::open(path) }
+}
 
 pub(crate) const HAS_DIRECT: bool = false;
 
