@@ -12,6 +12,7 @@ mod caching;
 mod fill;
 mod find;
 mod handle_reader;
+mod mapped;
 mod name;
 mod open;
 pub(crate) mod pages;
@@ -23,6 +24,7 @@ pub mod system;
 pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
 pub use handle_reader::{DirHandle, HandleReader};
+pub use mapped::Mapping;
 pub use query::DirectoryCall;
 
 pub(crate) use ask::{attributes_of, complete};

@@ -5,6 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use transect_sys::file::attributes_of;
+pub(crate) use transect_sys::windows::Mapping;
 use transect_sys::windows::open_sequential;
 
 pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
@@ -35,38 +37,23 @@ pub(crate) fn direct_alignment(_: &File) -> io::Result<Option<usize>> {
     Ok(None)
 }
 
-pub(crate) const HAS_MAPPINGS: bool = false;
+pub(crate) const HAS_MAPPINGS: bool = true;
 
-pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
-    Ok(false)
+pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
+    let there = attributes_of(file)?;
+    if there.attribute_bits().is_some_and(|bits| bits & FILE_ATTRIBUTE_SPARSE_FILE != 0) {
+        // It gets room when it is written, however long it is.
+        return Ok(false);
+    }
+    if there.size().is_none_or(|size| size < part.end) {
+        // All other files occupy their length.
+        file.set_len(part.end)?;
+    }
+    Ok(true)
 }
 
-/// A part of a file in memory: none here. Nobody catches the faults of a file that is cut, or whose
-/// device is gone.
-#[derive(Debug)]
-pub(crate) enum Mapping {}
-
-impl Mapping {
-    pub(crate) fn to_read(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
-        Ok(None)
-    }
-
-    pub(crate) fn to_write(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
-        Ok(None)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match *self {}
-    }
-
-    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn write(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
-        match *self {}
-    }
-}
+/// As `winnt.h` has it.
+const FILE_ATTRIBUTE_SPARSE_FILE: u32 = 0x200;
 
 pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
     (!range.is_empty()).then_some(range)
