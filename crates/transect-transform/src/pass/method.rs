@@ -21,7 +21,8 @@ pub enum IoMethod {
     /// Input and output are mapped into memory. On Linux and Windows, for results as long as the
     /// input.
     Mapped,
-    /// Past the system's cache, one block at a time. On Linux, where the file system has a way.
+    /// Past the system's cache, one block at a time. On Linux and Windows, where the file system has
+    /// a way.
     Direct,
     /// Several reads and writes on their way at once, by `io_uring`. On Linux.
     Uring,
