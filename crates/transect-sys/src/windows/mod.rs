@@ -18,6 +18,7 @@ mod open;
 pub(crate) mod pages;
 mod path;
 mod query;
+mod sparse;
 mod status;
 pub mod system;
 
@@ -26,6 +27,7 @@ pub use find::{FindCall, FindReader};
 pub use handle_reader::{DirHandle, HandleReader};
 pub use mapped::Mapping;
 pub use query::DirectoryCall;
+pub use sparse::{make_sparse, next_allocated, zero};
 
 pub(crate) use ask::{attributes_of, complete};
 pub(crate) use find::{listed_type, stored_name};

@@ -24,6 +24,8 @@
 //! * `sync_folder`: returns when the device has the names of a folder.
 //! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
 //! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
+//! * `allow_holes`: what is not written of a file from now on is a hole, where it has to be asked for
+//!   that; a file system that has none writes zeros.
 //! * `next_data`: where the next bytes are that are no hole.
 //! * `punch`: makes a hole; `Unsupported` where that cannot be.
 //! * `name_of`: the name that bytes in a file stand for.

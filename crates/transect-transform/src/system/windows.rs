@@ -7,7 +7,10 @@ use std::path::Path;
 
 use transect_sys::file::attributes_of;
 pub(crate) use transect_sys::windows::Mapping;
-use transect_sys::windows::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
+use transect_sys::windows::{
+    make_sparse, next_allocated, open_sequential, open_unbuffered, sector_of, written_unbuffered,
+    zero,
+};
 
 pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
     if sequential { open_sequential(path) } else { File::open(path) }
@@ -83,12 +86,21 @@ pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
 /// As `winnt.h` has it.
 const FILE_ATTRIBUTE_SPARSE_FILE: u32 = 0x200;
 
-pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
-    (!range.is_empty()).then_some(range)
+pub(crate) fn allow_holes(file: &File) {
+    // If it cannot have any, zeros are written in their place.
+    let _ = make_sparse(file);
 }
 
-pub(crate) fn punch(_: &File, _: Range<u64>) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
+    // Where holes are not told all is data.
+    next_allocated(file, range.clone()).unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
+}
+
+pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+    // Else the zeros would be written.
+    let punched = make_sparse(file).and_then(|()| zero(file, range));
+    unless_unknown(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
