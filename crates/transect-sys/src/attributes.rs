@@ -257,6 +257,16 @@ impl Attributes {
         self.attribute_bits().is_some_and(|bits| bits & RECALL_ON_OPEN != 0)
     }
 
+    /// Returns whether parts of it are holes: they read as zeros and occupy nothing. What is
+    /// compressed (`FILE_ATTRIBUTE_COMPRESSED`, Windows) occupies less than its size, too, and has
+    /// none to be told.
+    #[inline]
+    pub fn is_sparse(&self) -> bool {
+        const COMPRESSED: u32 = 0x800;
+        let compressed = self.attribute_bits().is_some_and(|bits| bits & COMPRESSED != 0);
+        !compressed && self.allocated().zip(self.size()).is_some_and(|(room, size)| room < size)
+    }
+
     /// Returns device and inode if both are known.
     #[inline]
     pub fn file_id(&self) -> Option<FileId> {
@@ -267,6 +277,21 @@ impl Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_occupies_less_than_its_size_has_holes_unless_it_is_compressed() {
+        let mut attributes = Attributes::of_type(FileType::File);
+        attributes.set_allocated(4096);
+        assert!(!attributes.is_sparse(), "its size is not known");
+        for (size, sparse) in [(4096, false), (4097, true)] {
+            attributes.set_size(size);
+            assert_eq!(attributes.is_sparse(), sparse);
+        }
+        for (bits, sparse) in [(0x20, true), (0x220, true), (0x820, false)] {
+            attributes.set_attribute_bits(bits);
+            assert_eq!(attributes.is_sparse(), sparse);
+        }
+    }
 
     #[test]
     fn an_unset_field_is_absent_and_not_zero() {

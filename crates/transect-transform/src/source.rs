@@ -87,7 +87,7 @@ impl Source {
 
     /// Returns whether parts of it are holes: they read as zeros and occupy nothing.
     pub fn is_sparse(&self) -> bool {
-        self.before.allocated().is_some_and(|allocated| allocated < self.size())
+        self.before.is_sparse()
     }
 
     /// Returns how much of it has been read.

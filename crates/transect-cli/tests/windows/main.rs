@@ -376,3 +376,49 @@ fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
     assert!(dropped.contains("nothing proves it"), "{dropped}");
     assert_eq!(fs::read(env.dir.join(r"tree\plain")).expect("it is there"), [b'x'; 10]);
 }
+
+/// The methods that Windows has, and takes with steps.
+const METHODS: [&str; 6] = ["buffered", "streams", "pipeline", "mapped-read", "mapped", "direct"];
+
+#[test]
+fn every_method_that_is_here_makes_the_same_and_the_others_say_why_not() {
+    let env = TestEnv::new();
+    let text = b"Some text, in lines.\r\n".repeat(20_000);
+    fs::write(env.dir.join("input"), &text).expect("a new file");
+    for method in METHODS {
+        let output = format!("output-{method}");
+        let args = ["transform", "--method", method, "case=upper", "input", "-o", &output];
+        env.transect(args).exits(0);
+        let made = fs::read(env.dir.join(&output)).expect("it is there");
+        assert!(made == text.to_ascii_uppercase(), "{method}");
+    }
+    let in_place = ["transform", "-i", "--method", "direct", "--read-back", "case=upper", "input"];
+    env.transect(in_place).exits(0);
+    assert!(fs::read(env.dir.join("input")).expect("it is there") == text.to_ascii_uppercase());
+    for method in ["uring", "direct-uring"] {
+        let args = ["transform", "--method", method, "case=upper", "input", "-o", "output"];
+        let refused = env.transect(args).exits(1).stderr;
+        let why = "this system has no io_uring, or does not allow it";
+        let expected = format!("transect: method '{method}' cannot be used here: {why}\n");
+        assert_eq!(refused, expected);
+        assert!(!env.dir.join("output").exists());
+    }
+}
+
+#[test]
+fn the_lab_passes_over_files_with_every_method_that_is_here() {
+    let env = TestEnv::new();
+    let methods = METHODS.map(|method| format!("--methods={method}"));
+    let run = ["lab", "run", "transform", "--preset", "full", "--dir", ".", "--sizes", "64K"];
+    let few = ["--blocks", "16K", "--rounds", "1", "--seq"];
+    // Nobody tells what is in memory: warm and cold would be no more than words.
+    let refused = env.transect(run.iter().chain(&few)).exits(2).stderr;
+    assert!(refused.contains("this system does not tell what is in memory"), "{refused}");
+    let as_is = ["--state", "as-is", "-o", "samples.jsonl"];
+    let args = run.iter().chain(&few).chain(&as_is).copied();
+    let session = env.transect(args.chain(methods.iter().map(String::as_str))).exits(0).text();
+    for method in METHODS {
+        assert!(session.contains(&format!("{method},block=16K ")), "{method}: {session}");
+    }
+    assert!(session.contains("mapped-read,block=16K,hint=sequential"), "{session}");
+}

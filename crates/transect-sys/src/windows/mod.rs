@@ -8,20 +8,26 @@
 //! them; statuses of the kernel are told as the Win32 errors that they mean.
 
 mod ask;
+mod caching;
 mod fill;
 mod find;
 mod handle_reader;
+mod mapped;
 mod name;
 mod open;
 pub(crate) mod pages;
 mod path;
 mod query;
+mod sparse;
 mod status;
 pub mod system;
 
+pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
 pub use handle_reader::{DirHandle, HandleReader};
+pub use mapped::Mapping;
 pub use query::DirectoryCall;
+pub use sparse::{make_sparse, next_allocated, zero};
 
 pub(crate) use ask::{attributes_of, complete};
 pub(crate) use find::{listed_type, stored_name};

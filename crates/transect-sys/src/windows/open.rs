@@ -22,7 +22,7 @@ use super::path::append_step;
 use super::status::error_of;
 
 /// Nobody is kept from anything while we look.
-const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// What a handle is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

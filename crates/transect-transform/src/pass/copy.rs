@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use transect::Cancel;
 
 use super::block::Block;
+use super::holes::append_around;
 use super::{LARGE_BLOCK, check, count};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
@@ -53,7 +54,7 @@ impl Copier<'_> {
         let mut at = range.start;
         while at < range.end {
             let data = self.next_data(at..range.end);
-            self.out.skip(data.start - at)?;
+            self.out.hole(data.start - at)?;
             at = data.end;
             if !self.extent(data)? {
                 break;
@@ -101,7 +102,12 @@ impl Copier<'_> {
             let block = self.block.first(length);
             let read = fill(&mut there, block)
                 .map_err(Error::system(Operation::Read, self.source.path()))?;
-            self.out.append(&block[..read])?;
+            if self.source.is_sparse() {
+                // Not every system tells where the holes are.
+                append_around(self.out, &block[..read])?;
+            } else {
+                self.out.append(&block[..read])?;
+            }
             count(self.progress, read);
             if read < length {
                 return Ok(false);

@@ -13,7 +13,7 @@ use super::work::Input;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Source, fill};
-use crate::system;
+use crate::system::{self, Turning};
 
 /// The block if nobody says: a device is asked that much at once.
 pub(super) const BLOCK: usize = 1 << 20;
@@ -126,7 +126,7 @@ impl Read for FromDirect<'_> {
 pub(super) struct DirectHandle {
     /// 1 if all goes through the cache.
     alignment: usize,
-    is_direct: bool,
+    turning: Turning,
 }
 
 impl DirectHandle {
@@ -136,7 +136,7 @@ impl DirectHandle {
             IoMethod::Uring => 1,
             _ => alignment(method, out.file(), failed)?,
         };
-        Ok(Self { alignment, is_direct: false })
+        Ok(Self { alignment, turning: Turning::default() })
     }
 
     /// Returns how many of the bytes from a place on are to be written through the cache before the
@@ -157,12 +157,11 @@ impl DirectHandle {
         method: IoMethod,
         direct: bool,
     ) -> Result<(), Error> {
-        if self.alignment > 1 && self.is_direct != direct {
-            let set = system::set_direct(out.file(), direct);
-            if !set.map_err(Error::system(Operation::Write, out.path()))? {
+        if self.alignment > 1 {
+            let turned = self.turning.turn(out.file(), direct);
+            if !turned.map_err(Error::system(Operation::Write, out.path()))? {
                 return Err(none(method));
             }
-            self.is_direct = direct;
         }
         Ok(())
     }
@@ -197,7 +196,7 @@ impl DirectOutput {
             return Ok(());
         }
         handle.turn(out, IoMethod::Direct, direct)?;
-        let written = system::write_all_at(out.file(), bytes, offset);
+        let written = system::write_all_at(handle.turning.handle(out.file()), bytes, offset);
         written.map_err(Error::system(Operation::Write, out.path()))
     }
 

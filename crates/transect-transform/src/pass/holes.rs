@@ -49,7 +49,7 @@ pub(super) fn put_around(
     while !bytes.is_empty() {
         let zeros = leading(bytes, out.length(), true);
         if zeros > 0 {
-            out.skip(zeros as u64)?;
+            out.hole(zeros as u64)?;
         }
         let data = leading(&bytes[zeros..], out.length(), false);
         append(out, &bytes[zeros..zeros + data])?;

@@ -1,8 +1,8 @@
 //! Files in memory: the kernel reads and writes pages when they are touched.
 //!
 //! Blocks are copied out of the input's mapping and into that of the output: what others may change
-//! at any time is looked at once (`transect_sys::linux::Mapping`). A window of each file is mapped at
-//! a time, so memory stays small however large the file is.
+//! at any time is looked at once (`Mapping` of `transect_sys`). A window of each file is mapped at a
+//! time, so memory stays small however large the file is.
 
 use std::ops::Range;
 
@@ -81,7 +81,7 @@ impl Input for MappedInput<'_> {
             let (mapping, from) = self.window.at(at, || {
                 let part = at..source.size().min(at + WINDOW);
                 let mapping = Mapping::to_read(source.file(), part.clone());
-                let mapping = mapping.map_err(Error::system(Operation::Read, source.path()))?;
+                let mapping = mapping.map_err(|error| source.cut_or(error))?;
                 Ok((part, mapping.ok_or_else(|| unmappable(method))?))
             })?;
             let piece = (length - copied).min(mapping.len() - from);

@@ -16,11 +16,13 @@ pub enum IoMethod {
     KernelCopy,
     /// Three threads, for reading, the steps and writing: for steps that are slower than the device.
     Pipeline,
-    /// The input is mapped into memory, the result is written. On Linux.
+    /// The input is mapped into memory, the result is written. On Linux and Windows.
     MappedRead,
-    /// Input and output are mapped into memory. On Linux, for results as long as the input.
+    /// Input and output are mapped into memory. On Linux and Windows, for results as long as the
+    /// input.
     Mapped,
-    /// Past the system's cache, one block at a time. On Linux, where the file system has a way.
+    /// Past the system's cache, one block at a time. On Linux and Windows, where the file system has
+    /// a way.
     Direct,
     /// Several reads and writes on their way at once, by `io_uring`. On Linux.
     Uring,

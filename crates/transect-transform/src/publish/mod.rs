@@ -112,6 +112,7 @@ pub struct Replacement {
     reserved: u64,
     /// Where the last hole ends: if nothing follows, the file ends before it.
     skipped_to: u64,
+    may_have_holes: bool,
     /// The digest of all of it, if the device is to be asked for it.
     expected: Option<Digest>,
     /// What is appended is not to stay in the system's cache; no more, once the system has said that it
@@ -147,6 +148,7 @@ impl Replacement {
             length: 0,
             reserved: 0,
             skipped_to: 0,
+            may_have_holes: false,
             expected: None,
             spares_cache: false,
         })
@@ -203,6 +205,7 @@ impl Replacement {
     pub(crate) fn start_again(&mut self) {
         self.temporary = None;
         (self.length, self.reserved, self.skipped_to) = (0, 0, 0);
+        self.may_have_holes = false;
     }
 
     /// Returns the permissions that the temporary file begins with: those of the input, if it will
@@ -234,8 +237,21 @@ impl Replacement {
         Ok(())
     }
 
-    /// Goes on `length` bytes further: behind a hole, which reads as zeros and occupies nothing, or
-    /// behind what somebody else put there.
+    /// Goes on behind a hole of `length` bytes, which reads as zeros, and occupies nothing where the
+    /// file system has holes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn hole(&mut self, length: u64) -> Result<(), Error> {
+        if length > 0 && !self.may_have_holes {
+            self.start()?;
+            system::allow_holes(self.file());
+            self.may_have_holes = true;
+        }
+        self.skip(length)
+    }
+
+    /// Goes on `length` bytes further, behind what somebody else put there.
     ///
     /// # Errors
     /// Whatever the system says.

@@ -200,12 +200,31 @@ pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-pub(crate) fn set_direct(file: &File, direct: bool) -> io::Result<bool> {
-    let mut flags = rustix::fs::fcntl_getfl(file)?;
-    flags.set(OFlags::DIRECT, direct);
-    match rustix::fs::fcntl_setfl(file, flags) {
-        Err(Errno::INVAL) => Ok(false),
-        set => set.map(|()| true).map_err(io::Error::from),
+/// A file that is written past the cache, and through it, in turn: by the same handle.
+#[derive(Debug, Default)]
+pub(crate) struct Turning {
+    direct: bool,
+}
+
+impl Turning {
+    pub(crate) fn turn(&mut self, file: &File, direct: bool) -> io::Result<bool> {
+        if self.direct == direct {
+            return Ok(true);
+        }
+        let mut flags = rustix::fs::fcntl_getfl(file)?;
+        flags.set(OFlags::DIRECT, direct);
+        match rustix::fs::fcntl_setfl(file, flags) {
+            Err(Errno::INVAL) => Ok(false),
+            set => {
+                set?;
+                self.direct = direct;
+                Ok(true)
+            }
+        }
+    }
+
+    pub(crate) fn handle<'a>(&'a self, file: &'a File) -> &'a File {
+        file
     }
 }
 
@@ -228,6 +247,9 @@ pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
         _ => Ok(Some(4096)),
     }
 }
+
+/// Every file may have holes.
+pub(crate) fn allow_holes(_: &File) {}
 
 /// Returns the next part of `range` that is no hole; nothing if the rest is one.
 pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {

@@ -8,9 +8,11 @@
 //! * `write_all_at`: writes at an offset.
 //! * `read_past_cache`, `write_past_cache`: reading at an offset, and appending, so that nothing stays in
 //!   the system's cache that was not there; nothing is done where that cannot be, and this is said.
-//! * `open_direct`, `set_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and
-//!   of how many bytes their places, lengths and memory have to be multiples; nothing where a file
-//!   system has no such thing.
+//! * `open_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and of how many
+//!   bytes their places, lengths and memory have to be multiples; nothing where a file system has no
+//!   such thing.
+//! * `Turning`: a file that is written past the cache, and through it, in turn; whether it can be, and
+//!   the handle to write with until the next turn.
 //! * `Ring`, `Buffer`, `has_rings`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
@@ -24,6 +26,8 @@
 //! * `sync_folder`: returns when the device has the names of a folder.
 //! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
 //! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
+//! * `allow_holes`: what is not written of a file from now on is a hole, where it has to be asked for
+//!   that; a file system that has none writes zeros.
 //! * `next_data`: where the next bytes are that are no hole.
 //! * `punch`: makes a hole; `Unsupported` where that cannot be.
 //! * `name_of`: the name that bytes in a file stand for.
@@ -31,13 +35,21 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(not(any(target_os = "linux", windows)))]
+mod missing;
 #[cfg(not(target_os = "linux"))]
 mod portable;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
+#[cfg(not(any(target_os = "linux", windows)))]
+pub(crate) use missing::*;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::*;
+#[cfg(windows)]
+pub(crate) use windows::*;
 
 /// Gives a file a name that nothing has, where renaming could replace: the system lets no link
 /// replace anything.

@@ -1,4 +1,4 @@
-//! Systems of which no more is known than what the standard library can do everywhere.
+//! What the standard library can do everywhere, and what nobody else than Linux has.
 
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
@@ -9,19 +9,6 @@ use std::path::Path;
 use transect_sys::Attributes;
 
 use crate::publish::Unkept;
-
-pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(windows)]
-    if sequential {
-        // FILE_FLAG_SEQUENTIAL_SCAN
-        std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, 0x0800_0000);
-    }
-    #[cfg(not(windows))]
-    let _ = sequential;
-    options.open(path)
-}
 
 pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
@@ -42,20 +29,6 @@ pub(crate) fn read_past_cache(_: &File, _: &mut [u8], _: u64) -> io::Result<Opti
 
 pub(crate) fn write_past_cache(_: &File, _: &[u8]) -> io::Result<bool> {
     Ok(false)
-}
-
-pub(crate) const HAS_DIRECT: bool = false;
-
-pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
-    Ok(None)
-}
-
-pub(crate) fn set_direct(_: &File, _: bool) -> io::Result<bool> {
-    Ok(false)
-}
-
-pub(crate) fn direct_alignment(_: &File) -> io::Result<Option<usize>> {
-    Ok(None)
 }
 
 pub(crate) fn has_rings() -> bool {
@@ -121,39 +94,6 @@ pub(crate) fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
-pub(crate) const HAS_MAPPINGS: bool = false;
-
-pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
-    Ok(false)
-}
-
-/// A part of a file in memory: none here. Nobody catches the faults of a file that is cut, or whose
-/// device is gone.
-#[derive(Debug)]
-pub(crate) enum Mapping {}
-
-impl Mapping {
-    pub(crate) fn to_read(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
-        Ok(None)
-    }
-
-    pub(crate) fn to_write(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
-        Ok(None)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match *self {}
-    }
-
-    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn write(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
-        match *self {}
-    }
-}
-
 pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -207,14 +147,6 @@ pub(crate) fn clone_file(_: &File, _: &File) -> bool {
 
 pub(crate) fn copy_range(_: &File, _: &File, _: u64, _: usize) -> io::Result<Option<usize>> {
     Ok(None)
-}
-
-pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
-    (!range.is_empty()).then_some(range)
-}
-
-pub(crate) fn punch(_: &File, _: Range<u64>) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Windows gives a new file the permissions of its folder.

@@ -14,3 +14,5 @@ mod support;
 #[cfg(target_os = "linux")]
 mod system;
 mod trees;
+#[cfg(windows)]
+mod windows;

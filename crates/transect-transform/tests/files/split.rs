@@ -7,7 +7,9 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use transect::Cancel;
-use transect_testkit::{TempDir, loudly_skip};
+use transect_testkit::TempDir;
+#[cfg(unix)]
+use transect_testkit::loudly_skip;
 use transect_transform::Error;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 use transect_transform::split::{Joined, Split, join, split};

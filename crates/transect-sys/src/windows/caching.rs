@@ -1,0 +1,132 @@
+//! Files opened so that the system keeps their pages in another way than usual.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::path::Path;
+
+use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_FLAG_NO_BUFFERING, FILE_FLAG_SEQUENTIAL_SCAN, FILE_STORAGE_INFO, FileStorageInfo,
+    GetFileInformationByHandleEx, ReOpenFile,
+};
+
+use super::open::SHARE_ALL;
+
+/// Opens a file that will be read from its beginning to its end: the system may read further ahead,
+/// and keep less of what was read.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn open_sequential(path: &Path) -> io::Result<File> {
+    open(path, FILE_FLAG_SEQUENTIAL_SCAN)
+}
+
+/// Opens a file to be read without buffering. Places, lengths and memory have to be multiples of its
+/// sectors ([`sector_of`]).
+///
+/// # Errors
+/// Whatever the system says.
+pub fn open_unbuffered(path: &Path) -> io::Result<File> {
+    open(path, FILE_FLAG_NO_BUFFERING)
+}
+
+fn open(path: &Path, flags: u32) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(flags).open(super::verbatim(path)?)
+}
+
+/// Opens an open file once more, to be written without buffering. Places, lengths and memory have to
+/// be multiples of its sectors ([`sector_of`]).
+///
+/// # Errors
+/// Whatever the system says.
+pub fn written_unbuffered(file: &File) -> io::Result<File> {
+    reopen_unbuffered(file, GENERIC_READ | GENERIC_WRITE)
+}
+
+/// Opens an open file once more without buffering.
+pub(super) fn reopen_unbuffered(file: &File, access: u32) -> io::Result<File> {
+    // SAFETY: the handle is borrowed, hence open during the call; the rest are numbers.
+    let handle =
+        unsafe { ReOpenFile(file.as_raw_handle(), access, SHARE_ALL, FILE_FLAG_NO_BUFFERING) };
+    if handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) }.into())
+}
+
+/// Returns how many bytes the device below a file reads and writes at once without more work than
+/// that, if the file system tells.
+pub fn sector_of(file: &File) -> Option<usize> {
+    let mut told = FILE_STORAGE_INFO::default();
+    // SAFETY: the handle is borrowed, hence open; the class writes this structure, which is ours.
+    let answer = unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            FileStorageInfo,
+            (&raw mut told).cast(),
+            size_of::<FILE_STORAGE_INFO>() as u32,
+        )
+    };
+    let told = (answer != 0).then_some(told)?;
+    // The logical one is what must be; a smaller write than the physical one is a read as well.
+    let sector =
+        told.LogicalBytesPerSector.max(told.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
+    Some(sector as usize).filter(|sector| sector.is_power_of_two())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+    use windows_sys::Wdk::Storage::FileSystem::{
+        FILE_NO_INTERMEDIATE_BUFFERING, FILE_SEQUENTIAL_ONLY, FileModeInformation,
+        NtQueryInformationFile,
+    };
+    use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+    /// Returns which of the two flags the system has for a handle.
+    fn mode(file: &File) -> u32 {
+        let (mut mode, mut status_block) = (0_u32, IO_STATUS_BLOCK::default());
+        // SAFETY: the class writes a number of 32 bits, into one that is ours; the handle is open.
+        let status = unsafe {
+            NtQueryInformationFile(
+                file.as_raw_handle(),
+                &mut status_block,
+                (&raw mut mode).cast(),
+                size_of::<u32>() as u32,
+                FileModeInformation,
+            )
+        };
+        assert_eq!(status, 0);
+        mode & (FILE_SEQUENTIAL_ONLY | FILE_NO_INTERMEDIATE_BUFFERING)
+    }
+
+    #[test]
+    fn files_are_open_as_was_asked_for() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        std::fs::write(&path, "12345").unwrap();
+        let usual = File::options().read(true).write(true).open(&path).unwrap();
+        assert_eq!(mode(&usual), 0);
+        assert_eq!(mode(&open_sequential(&path).unwrap()), FILE_SEQUENTIAL_ONLY);
+        let unbuffered = [open_unbuffered(&path), written_unbuffered(&usual)];
+        for file in unbuffered {
+            assert_eq!(mode(&file.unwrap()), FILE_NO_INTERMEDIATE_BUFFERING);
+        }
+        let missing = temp.join("missing");
+        for opened in [open_sequential(&missing), open_unbuffered(&missing)] {
+            assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::NotFound);
+        }
+    }
+
+    #[test]
+    fn a_sector_is_one_if_it_is_told() {
+        let temp = TempDir::new();
+        let file = File::create(temp.join("file")).unwrap();
+        // Wine 8 tells none.
+        assert!(sector_of(&file).is_none_or(|sector| sector.is_multiple_of(512)));
+    }
+}

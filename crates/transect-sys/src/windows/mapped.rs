@@ -1,0 +1,331 @@
+//! Parts of files in memory, and what happens when a file no longer has a page of them.
+//!
+//! Nobody can cut a file that is mapped, but its device may fail, and the system below a network file
+//! system may cut it all the same. Whoever touches such a page gets an exception, which Rust code can
+//! neither catch nor outlive. So nobody touches one: the kernel copies, as it does between processes,
+//! and says so where a page cannot be had. That costs a call for each copy, of which there is one for
+//! each block, and takes no handler, which the whole process would have to share, and which would
+//! have to know the instructions of each processor.
+//!
+//! Nobody gets a reference into a mapping. Other processes may write to the file at any time, and
+//! bytes that change while they are looked at are what neither `&[u8]` nor the steps of a pass, which
+//! may look twice at what they judged once, can stand. They are copied, once.
+//!
+//! What was written is the file's as soon as it is copied, for whoever reads it. It is on the device
+//! when the mapping is gone and the file was synced.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::ptr::{NonNull, null, null_mut};
+
+use windows_sys::Win32::Foundation::{
+    ERROR_BAD_EXE_FORMAT, ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED,
+};
+use windows_sys::Win32::System::Diagnostics::Debug::ReadProcessMemory;
+use windows_sys::Win32::System::Memory::{
+    CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile,
+    PAGE_READONLY, PAGE_READWRITE, UnmapViewOfFile,
+};
+use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
+use windows_sys::Win32::System::Threading::GetCurrentProcess;
+
+/// A part of a file in memory. It is gone from memory when this is dropped.
+#[derive(Debug)]
+pub struct Mapping {
+    view: NonNull<u8>,
+    /// Where in the view the part begins.
+    lead: usize,
+    length: usize,
+    writable: bool,
+}
+
+// SAFETY: the view belongs to this value alone, whichever thread has it.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Maps a part of a file, to be read. Nothing if files of this kind cannot be mapped.
+    ///
+    /// # Errors
+    /// Whatever else the system says, also that the file has no such part.
+    ///
+    /// # Panics
+    /// If the part is empty.
+    pub fn to_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+        Self::new(file, part, false)
+    }
+
+    /// Maps a part of a file that has been given its length and its room, to be written. Nothing if
+    /// files of this kind cannot be mapped.
+    ///
+    /// # Errors
+    /// Whatever else the system says, also that the file has no such part.
+    ///
+    /// # Panics
+    /// If the part is empty.
+    pub fn to_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+        Self::new(file, part, true)
+    }
+
+    fn new(file: &File, part: Range<u64>, writable: bool) -> io::Result<Option<Self>> {
+        assert!(!part.is_empty(), "nothing cannot be mapped");
+        let lead = part.start % granularity();
+        let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
+        let mapped = usize::try_from(part.end - part.start + lead).map_err(too_large)?;
+        let section = match section_of(file, writable) {
+            Ok(section) => section,
+            Err(error) if cannot_be_mapped(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let view = view_of(&section, part.start - lead, mapped, writable)?;
+        let lead = lead as usize;
+        Ok(Some(Self { view, lead, length: mapped - lead, writable }))
+    }
+
+    /// Returns how many bytes of the file it has.
+    #[expect(clippy::len_without_is_empty, reason = "an empty one cannot be made")]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Copies the bytes from `at` on into `to`.
+    ///
+    /// # Errors
+    /// The file no longer has them, or its device could not read them. What is in `to` then is
+    /// nothing to be looked at.
+    ///
+    /// # Panics
+    /// If that is more than was mapped.
+    pub fn read(&self, at: usize, to: &mut [u8]) -> io::Result<()> {
+        let from = self.place(at, to.len());
+        // SAFETY: `to` is ours to write, and no part of the view, to which there are no references.
+        unsafe { copy(from, to.as_mut_ptr(), to.len()) }
+    }
+
+    /// Copies `bytes` to where they belong from `at` on.
+    ///
+    /// # Errors
+    /// The file has no place for them any more, or its device could not read it.
+    ///
+    /// # Panics
+    /// If that is more than was mapped, or it was mapped to be read.
+    pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
+        assert!(self.writable, "mapped to be read only");
+        let to = self.place(at, bytes.len());
+        // SAFETY: the place is mapped writable for as long as `self` is there, and nobody has a
+        // reference to it; `bytes` are memory of somebody else.
+        unsafe { copy(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    /// Returns where the bytes from `at` on lie.
+    fn place(&self, at: usize, length: usize) -> *mut u8 {
+        let end = at.checked_add(length);
+        assert!(end.is_some_and(|end| end <= self.length), "past the end of a mapping");
+        // SAFETY: that lies within what was mapped.
+        unsafe { self.view.as_ptr().add(self.lead + at) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let view = MEMORY_MAPPED_VIEW_ADDRESS { Value: self.view.as_ptr().cast() };
+        // SAFETY: the view was mapped here, and no reference into it was ever handed out.
+        let answer = unsafe { UnmapViewOfFile(view) };
+        debug_assert_ne!(answer, 0, "what was mapped can be unmapped");
+    }
+}
+
+/// Returns the file as what views can be made of.
+fn section_of(file: &File, writable: bool) -> io::Result<OwnedHandle> {
+    let protection = if writable { PAGE_READWRITE } else { PAGE_READONLY };
+    // SAFETY: the handle is borrowed, hence open; neither security nor a name is given: null; no
+    // length means that of the file.
+    let section =
+        unsafe { CreateFileMappingW(file.as_raw_handle(), null(), protection, 0, 0, null()) };
+    if section.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(section) })
+}
+
+/// Maps a part that begins where views can begin. The section may go: the view keeps it.
+fn view_of(
+    section: &OwnedHandle,
+    offset: u64,
+    length: usize,
+    writable: bool,
+) -> io::Result<NonNull<u8>> {
+    let access = if writable { FILE_MAP_READ | FILE_MAP_WRITE } else { FILE_MAP_READ };
+    let (high, low) = ((offset >> 32) as u32, offset as u32);
+    // SAFETY: the handle is open; the kernel chooses pages that nobody has.
+    let view = unsafe { MapViewOfFile(section.as_raw_handle(), access, high, low, length) };
+    NonNull::new(view.Value.cast()).ok_or_else(io::Error::last_os_error)
+}
+
+/// Tells what file systems answer that have no pages of files from other errors.
+fn cannot_be_mapped(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(|code| code as u32);
+    matches!(code, Some(ERROR_BAD_EXE_FORMAT | ERROR_INVALID_FUNCTION | ERROR_NOT_SUPPORTED))
+}
+
+/// Lets the kernel copy from one place of this process to another one, of which one may lie where
+/// pages are gone.
+///
+/// # Safety
+/// `to` must be writable for `length` bytes, unless these are of a view, and nobody else may look at
+/// them.
+unsafe fn copy(from: *const u8, to: *mut u8, length: usize) -> io::Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
+    let (from, to): (*const c_void, *mut c_void) = (from.cast(), to.cast());
+    // SAFETY: the kernel finds out itself whether it can read the one and write the other; that what
+    // is written belongs to the caller is required above. How much it copied is not asked for: null.
+    let answer = unsafe { ReadProcessMemory(GetCurrentProcess(), from, to, length, null_mut()) };
+    if answer == 0 {
+        let error = io::Error::last_os_error();
+        let why = "a mapped page is gone: the file was cut, or its device failed";
+        return Err(io::Error::other(format!("{why} ({error})")));
+    }
+    Ok(())
+}
+
+/// Returns of what the places where views begin are multiples.
+fn granularity() -> u64 {
+    let mut told = SYSTEM_INFO::default();
+    // SAFETY: it writes this structure, which is ours, and cannot fail.
+    unsafe { GetSystemInfo(&raw mut told) };
+    u64::from(told.dwAllocationGranularity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use transect_testkit::{TempDir, loudly_skip, unix_shell};
+    use windows_sys::Win32::Foundation::ERROR_USER_MAPPED_FILE;
+
+    /// A file of this many times the granularity, each full of its number.
+    fn pieces(folder: &Path, count: usize) -> File {
+        let piece = granularity() as usize;
+        let bytes: Vec<u8> = (0..count * piece).map(|at| (at / piece) as u8).collect();
+        let path = folder.join("file");
+        std::fs::write(&path, bytes).unwrap();
+        File::options().read(true).write(true).open(path).unwrap()
+    }
+
+    #[test]
+    fn any_part_of_a_file_can_be_mapped() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 3);
+        let piece = granularity();
+        let expected = std::fs::read(temp.join("file")).unwrap();
+        for part in
+            [0..1, 0..3 * piece, piece - 1..piece + 1, piece..2 * piece, 2 * piece + 7..3 * piece]
+        {
+            let mapping = Mapping::to_read(&file, part.clone()).unwrap().unwrap();
+            assert_eq!(mapping.len() as u64, part.end - part.start);
+            let mut bytes = vec![9; mapping.len()];
+            mapping.read(0, &mut bytes).unwrap();
+            assert_eq!(bytes, expected[part.start as usize..part.end as usize]);
+            let last = bytes.len() - 1;
+            mapping.read(last, &mut bytes[..1]).unwrap();
+            assert_eq!(bytes[0], expected[part.end as usize - 1]);
+            mapping.read(mapping.len(), &mut []).unwrap();
+        }
+        let behind = Mapping::to_read(&file, 3 * piece..4 * piece);
+        assert!(behind.is_err(), "the file has no such part: {behind:?}");
+    }
+
+    #[test]
+    fn what_is_written_is_in_the_file() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 2);
+        let piece = granularity() as usize;
+        let mut mapping = Mapping::to_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
+        mapping.write(piece, b"ab").unwrap();
+        // As long as it is mapped, and afterwards.
+        let bytes = std::fs::read(temp.join("file")).unwrap();
+        assert_eq!(bytes[piece + 4..][..4], [1, b'a', b'b', 1]);
+        drop(mapping);
+        file.sync_all().unwrap();
+        assert_eq!(std::fs::read(temp.join("file")).unwrap(), bytes);
+    }
+
+    #[test]
+    #[should_panic(expected = "past the end of a mapping")]
+    fn nothing_behind_the_part_can_be_read() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 1);
+        let mapping = Mapping::to_read(&file, 0..10).unwrap().unwrap();
+        let _ = mapping.read(8, &mut [0; 3]);
+    }
+
+    #[test]
+    fn what_is_mapped_cannot_be_cut_by_windows_programs() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 2);
+        let mapping = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        let refused = file.set_len(1).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(ERROR_USER_MAPPED_FILE as i32));
+        drop(mapping);
+        file.set_len(1).unwrap();
+        // Of a file without content there is nothing to map.
+        file.set_len(0).unwrap();
+        assert!(Mapping::to_read(&file, 0..1).is_err());
+    }
+
+    #[test]
+    fn pages_that_are_gone_are_an_error_and_other_mappings_go_on() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 4);
+        let piece = granularity() as usize;
+        let mut cut = Mapping::to_write(&file, 0..4 * piece as u64).unwrap().unwrap();
+        let first = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        // Only the system below Wine does that to a file that is mapped.
+        let Some(said) = unix_shell(temp.path(), &format!("truncate -s {piece} file")) else {
+            let test = "pages_that_are_gone_are_an_error_and_other_mappings_go_on";
+            return loudly_skip(test, "nobody cuts a file that is mapped");
+        };
+        assert_eq!(said, "");
+        let mut bytes = vec![9; 3 * piece];
+        cut.read(0, &mut bytes[..piece]).unwrap();
+        let error = cut.read(piece, &mut bytes).unwrap_err();
+        assert!(error.to_string().contains("the file was cut"), "{error}");
+        // Half of it is there.
+        assert!(cut.read(piece / 2, &mut bytes[..piece]).is_err());
+        assert!(cut.write(3 * piece, b"x").is_err());
+        cut.write(0, b"x").unwrap();
+        first.read(0, &mut bytes[..1]).unwrap();
+        assert_eq!(bytes[0], b'x');
+        drop((cut, first));
+        // Nothing of what went wrong came to be in the file.
+        assert_eq!(file.metadata().unwrap().len(), piece as u64);
+    }
+
+    #[test]
+    fn threads_meet_their_own_errors_only() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 2);
+        let piece = granularity();
+        std::thread::scope(|scope| {
+            for thread in 0..4_u64 {
+                let file = &file;
+                scope.spawn(move || {
+                    for round in 0..50 {
+                        let second = (thread + round) % 2;
+                        let part = second * piece..(second + 1) * piece;
+                        let mapping = Mapping::to_read(file, part).unwrap().unwrap();
+                        let mut byte = [9];
+                        mapping.read(mapping.len() - 1, &mut byte).unwrap();
+                        assert_eq!(u64::from(byte[0]), second);
+                        assert!(Mapping::to_read(file, 2 * piece..2 * piece + 1).is_err());
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,178 @@
+//! Holes: parts of a file that read as zeros and occupy nothing. A file has to be allowed them.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::windows::io::AsRawHandle;
+use std::ptr::{null, null_mut};
+
+use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
+use windows_sys::Win32::System::IO::DeviceIoControl;
+use windows_sys::Win32::System::Ioctl::{
+    FILE_ALLOCATED_RANGE_BUFFER, FILE_ZERO_DATA_INFORMATION, FSCTL_QUERY_ALLOCATED_RANGES,
+    FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA,
+};
+
+/// Lets a file have holes: what is not written from now on is one. What is there stays.
+///
+/// # Errors
+/// Whatever the system says, also that the file system has no holes.
+pub fn make_sparse(file: &File) -> io::Result<()> {
+    // SAFETY: nothing is handed over, which means yes; nothing is brought.
+    unsafe { control(file, FSCTL_SET_SPARSE, null(), 0, null_mut(), 0) }.map(drop)
+}
+
+/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+///
+/// # Errors
+/// Whatever the system says, also that the file system does not tell.
+pub fn next_allocated(file: &File, range: Range<u64>) -> io::Result<Option<Range<u64>>> {
+    let size = size_of::<FILE_ALLOCATED_RANGE_BUFFER>();
+    let asked = FILE_ALLOCATED_RANGE_BUFFER {
+        FileOffset: offset(range.start)?,
+        Length: offset(range.end - range.start)?,
+    };
+    let mut first = FILE_ALLOCATED_RANGE_BUFFER::default();
+    // SAFETY: the call reads the one structure and writes the other, both of which are ours and as
+    // long as we say.
+    let brought = unsafe {
+        control(
+            file,
+            FSCTL_QUERY_ALLOCATED_RANGES,
+            (&raw const asked).cast(),
+            size,
+            (&raw mut first).cast(),
+            size,
+        )
+    };
+    match brought {
+        Ok(brought) if brought < size => return Ok(None),
+        Ok(_) => {}
+        // There are others, about which nobody asks yet.
+        Err(error) if error.raw_os_error() == Some(ERROR_MORE_DATA as i32) => {}
+        Err(error) => return Err(error),
+    }
+    let (start, length) = (first.FileOffset.max(0) as u64, first.Length.max(0) as u64);
+    let end = start.saturating_add(length).min(range.end);
+    // It may begin where the first unit of the file system begins.
+    let start = start.max(range.start);
+    Ok((start < end).then_some(start..end))
+}
+
+/// Makes zeros of a part: a hole of what is whole units of the file system, if the file may have
+/// holes. What lies behind the end of the file is left alone.
+///
+/// # Errors
+/// Whatever the system says, also that the file system has no such call.
+pub fn zero(file: &File, range: Range<u64>) -> io::Result<()> {
+    let part = FILE_ZERO_DATA_INFORMATION {
+        FileOffset: offset(range.start)?,
+        BeyondFinalZero: offset(range.end)?,
+    };
+    let size = size_of::<FILE_ZERO_DATA_INFORMATION>();
+    // SAFETY: the call reads the structure, which is as long as we say; nothing is brought.
+    unsafe { control(file, FSCTL_SET_ZERO_DATA, (&raw const part).cast(), size, null_mut(), 0) }
+        .map(drop)
+}
+
+fn offset(offset: u64) -> io::Result<i64> {
+    i64::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge.into())
+}
+
+/// Asks the file system. Returns how many bytes it brought.
+///
+/// # Safety
+/// `from` must have as many bytes as is said, and `to` room for them; the code must be one that only
+/// reads the one and writes the other.
+unsafe fn control(
+    file: &File,
+    code: u32,
+    from: *const c_void,
+    length: usize,
+    to: *mut c_void,
+    room: usize,
+) -> io::Result<usize> {
+    let mut brought = 0;
+    // SAFETY: the handle is borrowed, hence open, and was opened for synchronous work: the call has
+    // ended when it returns, and needs no structure for later. The rest is required above.
+    let answer = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            code,
+            from,
+            length as u32,
+            to,
+            room as u32,
+            &raw mut brought,
+            null_mut(),
+        )
+    };
+    if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(brought as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::windows::fs::FileExt;
+    use transect_testkit::{TempDir, has_unix_shell};
+    use windows_sys::Win32::Foundation::ERROR_NOT_SUPPORTED;
+
+    /// The unit of which NTFS makes holes.
+    const UNIT: u64 = 64 << 10;
+
+    #[test]
+    fn holes_are_made_told_and_kept() {
+        let temp = TempDir::new();
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(temp.join("file"))
+            .unwrap();
+        make_sparse(&file).unwrap();
+        file.set_len(64 * UNIT).unwrap();
+        let full = vec![7; 4 * UNIT as usize];
+        file.seek_write(&full, 8 * UNIT).unwrap();
+        file.seek_write(&full, 32 * UNIT).unwrap();
+        let told = next_allocated(&file, 0..64 * UNIT);
+        let made = zero(&file, 9 * UNIT..10 * UNIT);
+        if has_unix_shell() {
+            // Wine 8 takes the first call, which it ignores, and has none of the others.
+            for refused in [told.map(drop), made] {
+                let code = refused.unwrap_err().raw_os_error();
+                assert_eq!(code, Some(ERROR_NOT_SUPPORTED as i32));
+            }
+            return;
+        }
+        assert_eq!(told.unwrap(), Some(8 * UNIT..12 * UNIT));
+        made.unwrap();
+        for (asked, expected) in [
+            (0..64, Some(8..9)),
+            (8..64, Some(8..9)),
+            (9..64, Some(10..12)),
+            (11..64, Some(11..12)),
+            (11..12, Some(11..12)),
+            (12..64, Some(32..36)),
+            (12..32, None),
+            (36..64, None),
+        ] {
+            let in_bytes = |units: Range<u64>| units.start * UNIT..units.end * UNIT;
+            let next = next_allocated(&file, in_bytes(asked.clone())).unwrap();
+            assert_eq!(next, expected.map(in_bytes), "{asked:?}");
+        }
+        let mut bytes = vec![9; 4 * UNIT as usize];
+        file.seek_read(&mut bytes, 8 * UNIT).unwrap();
+        let zeros = UNIT as usize..2 * UNIT as usize;
+        assert!(bytes[zeros].iter().all(|&byte| byte == 0));
+        assert_eq!(file.metadata().unwrap().len(), 64 * UNIT);
+    }
+
+    #[test]
+    fn parts_that_no_file_can_have_are_errors() {
+        let temp = TempDir::new();
+        let file = File::create(temp.join("file")).unwrap();
+        assert!(zero(&file, 0..u64::MAX).is_err());
+        assert!(next_allocated(&file, u64::MAX - 1..u64::MAX).is_err());
+    }
+}

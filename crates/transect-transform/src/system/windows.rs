@@ -1,0 +1,139 @@
+//! Windows, where it does otherwise than the standard library.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use transect_sys::file::attributes_of;
+pub(crate) use transect_sys::windows::Mapping;
+use transect_sys::windows::{
+    make_sparse, next_allocated, open_sequential, open_unbuffered, sector_of, written_unbuffered,
+    zero,
+};
+
+pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
+    if sequential { open_sequential(path) } else { File::open(path) }
+}
+
+pub(crate) const HAS_DIRECT: bool = true;
+
+pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
+    unless_unknown(open_unbuffered(path))
+}
+
+pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
+    // Pages suit all disks that do not tell.
+    Ok(Some(sector_of(file).unwrap_or(4096)))
+}
+
+/// A file that is written past the cache, and through it, in turn: by two handles. The kernel keeps
+/// what they write in order, as none of it is written by both.
+#[derive(Debug, Default)]
+pub(crate) struct Turning {
+    direct: bool,
+    /// Made when it is needed first.
+    past: Option<File>,
+}
+
+impl Turning {
+    pub(crate) fn turn(&mut self, file: &File, direct: bool) -> io::Result<bool> {
+        if direct && self.past.is_none() {
+            self.past = unless_unknown(written_unbuffered(file))?;
+        }
+        self.direct = direct;
+        Ok(!direct || self.past.is_some())
+    }
+
+    pub(crate) fn handle<'a>(&'a self, file: &'a File) -> &'a File {
+        self.past.as_ref().filter(|_| self.direct).unwrap_or(file)
+    }
+}
+
+/// Returns nothing for a file system that does not know what it was asked for.
+fn unless_unknown<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+    const INVALID_FUNCTION: i32 = 1;
+    const NOT_SUPPORTED: i32 = 50;
+    const INVALID_PARAMETER: i32 = 87;
+    match answer {
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(INVALID_FUNCTION | NOT_SUPPORTED | INVALID_PARAMETER)
+            ) =>
+        {
+            Ok(None)
+        }
+        answer => answer.map(Some),
+    }
+}
+
+pub(crate) const HAS_MAPPINGS: bool = true;
+
+pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
+    let there = attributes_of(file)?;
+    if there.attribute_bits().is_some_and(|bits| bits & FILE_ATTRIBUTE_SPARSE_FILE != 0) {
+        // It gets room when it is written, however long it is.
+        return Ok(false);
+    }
+    if there.size().is_none_or(|size| size < part.end) {
+        // All other files occupy their length.
+        file.set_len(part.end)?;
+    }
+    Ok(true)
+}
+
+/// As `winnt.h` has it.
+const FILE_ATTRIBUTE_SPARSE_FILE: u32 = 0x200;
+
+pub(crate) fn allow_holes(file: &File) {
+    // If it cannot have any, zeros are written in their place.
+    let _ = make_sparse(file);
+}
+
+/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
+    // Where holes are not told all is data.
+    next_allocated(file, range.clone()).unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
+}
+
+pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+    // Else the zeros would be written.
+    let punched = make_sparse(file).and_then(|()| zero(file, range));
+    unless_unknown(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::write_all_at;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn what_is_written_in_turn_is_all_there() {
+        const PAGE: usize = 4096;
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        assert!(direct_alignment(&file).unwrap().is_some_and(|alignment| alignment <= PAGE));
+        let memory = vec![b'a'; 3 * PAGE];
+        let pages = &memory[memory.as_ptr().align_offset(PAGE)..][..2 * PAGE];
+        let mut turning = Turning::default();
+        assert!(std::ptr::eq(turning.handle(&file), &raw const file));
+        for round in 0..2 {
+            assert!(turning.turn(&file, true).unwrap());
+            let past = turning.handle(&file);
+            assert!(!std::ptr::eq(past, &raw const file));
+            write_all_at(past, pages, round * pages.len() as u64).unwrap();
+            assert!(turning.turn(&file, false).unwrap());
+            let end = (round + 1) * pages.len() as u64;
+            write_all_at(turning.handle(&file), b"end", end).unwrap();
+        }
+        drop(turning);
+        let expected = [pages, pages, b"end"].concat();
+        assert!(std::fs::read(&path).unwrap() == expected);
+        let direct = open_direct(&path).unwrap().unwrap();
+        assert_eq!(direct.metadata().unwrap().len(), expected.len() as u64);
+        assert!(open_direct(&temp.join("missing")).is_err());
+    }
+}

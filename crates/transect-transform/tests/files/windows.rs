@@ -1,0 +1,94 @@
+//! What only Windows has, or does in its own way.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use transect_sys::windows::make_sparse;
+use transect_testkit::{TempDir, has_unix_shell};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
+use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::step::Step;
+use transect_transform::{Error, Source, transform};
+
+use crate::support::{Upper, existing, message, names, with_steps};
+
+/// The unit of which NTFS makes holes.
+const UNIT: u64 = 64 << 10;
+
+/// Four megabytes of which few are there.
+fn sparse(path: &Path) -> Vec<u8> {
+    let mut file = File::create(path).unwrap();
+    make_sparse(&file).unwrap();
+    for at in [0, 1 << 20, 3 << 20] {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(b"some text").unwrap();
+    }
+    file.set_len(4 << 20).unwrap();
+    drop(file);
+    std::fs::read(path).unwrap()
+}
+
+fn allocated(path: &Path) -> u64 {
+    // What is only promised is not counted everywhere.
+    File::options().write(true).open(path).unwrap().sync_all().unwrap();
+    Source::open(path).unwrap().attributes().allocated().unwrap()
+}
+
+#[test]
+fn holes_stay_holes_with_every_method() {
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    let bytes = sparse(&input);
+    let has = allocated(&input);
+    assert!(has <= 3 * UNIT, "{has}");
+    for method in [None].into_iter().chain(with_steps().into_iter().map(Some)) {
+        let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
+        for (step, upper) in steps.into_iter().zip([false, true]) {
+            let mut passes = Passes::new(PassOptions { method, ..PassOptions::default() });
+            let options = ReplaceOptions::default();
+            let made = transform(&input, Some(&target), step, &mut passes, options);
+            if matches!(made, Err(Error::Impossible("mapped", _))) && !has_unix_shell() {
+                // A sparse file has no room before it is written; under Wine none is known to be.
+                assert_eq!(names(temp.path()), ["input"]);
+                continue;
+            }
+            made.unwrap();
+            let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
+            assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
+            assert!(allocated(&target) <= has + UNIT, "{method:?}: {}", allocated(&target));
+            std::fs::remove_file(&target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn zeros_become_holes_elsewhere_and_in_place_where_the_file_system_makes_any() {
+    let temp = TempDir::new();
+    let (mine, target) = (temp.join("mine"), temp.join("target"));
+    let bytes = sparse(&mine);
+    std::fs::remove_file(&mine).unwrap();
+    std::fs::write(&mine, &bytes).unwrap();
+    assert!(allocated(&mine) >= 4 << 20);
+    let make = |method, to: &Path, how| {
+        let options = PassOptions { method, holes: Holes::Make, ..PassOptions::default() };
+        transform(&mine, Some(to), None, &mut Passes::new(options), existing(how))
+    };
+    for method in [None, Some(IoMethod::Buffered), Some(IoMethod::Direct)] {
+        make(method, &target, Existing::Keep).unwrap();
+        assert!(std::fs::read(&target).unwrap() == bytes, "{method:?}");
+        assert!(allocated(&target) <= 3 * UNIT, "{method:?}: {}", allocated(&target));
+        std::fs::remove_file(&target).unwrap();
+    }
+    let made = make(None, &mine, Existing::InPlace);
+    if has_unix_shell() {
+        // Wine 8 makes none in a file that is there.
+        let said = message(made);
+        assert!(said.ends_with("holes cannot be made in a file that is there"), "{said}");
+    } else {
+        made.unwrap();
+        assert!(allocated(&mine) <= 3 * UNIT);
+    }
+    assert!(std::fs::read(&mine).unwrap() == bytes);
+    assert_eq!(names(temp.path()), ["mine"]);
+}
