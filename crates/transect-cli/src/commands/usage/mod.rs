@@ -7,7 +7,7 @@ mod measure;
 mod terminal;
 mod tree;
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use transect::table::{Row, Table, TableBuilder};
@@ -72,7 +72,7 @@ fn columns(args: &UsageArgs) -> FieldMask {
 }
 
 fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
-    let room = output::terminal_height(&io::stdout()).map(|lines| lines.saturating_sub(4).max(3));
+    let room = output::terminal_height(&io::stdout()).map(|lines| lines.saturating_sub(5).max(3));
     let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(LINES);
     let least = args.min_size as u64;
     match args.by {
@@ -85,15 +85,16 @@ fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
 }
 
 fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
+    if args.csv {
+        // Paths are bytes, and a stream that could colour them takes text only.
+        return csv::write(&mut output::Unbuffered::stdout(), usage);
+    }
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &json::Object::new(&args.walk.roots(), usage))?;
-    } else if args.csv {
-        csv::write(&mut text, usage)?;
     } else {
         terminal::write(&mut text, usage)?;
     }
-    text.flush()?;
     output::print(text)
 }
 

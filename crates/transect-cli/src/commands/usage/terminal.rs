@@ -11,7 +11,7 @@ use super::measure::Measure;
 use super::tree::Line;
 use super::{Shown, Usage, unread};
 use crate::output::units::{bytes, counted, duration};
-use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
+use crate::output::{self, BOLD, DIM, WARN, quote};
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 
@@ -58,9 +58,7 @@ impl Page {
         let total = measure.size(&usage.table.total());
         let sizes: Box<dyn Iterator<Item = u64>> = match &usage.shown {
             Shown::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
-            Shown::Groups(groups) => {
-                Box::new(groups.iter().map(|group| measure.size(&group.sums)))
-            }
+            Shown::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width(&io::stdout());
@@ -83,12 +81,11 @@ impl Page {
                 (true, true) => "└─ ",
             });
         }
-        let notes = notes(table, line.row);
-        let room = self.name.map(|room| {
-            room.saturating_sub(guide.chars().count() + notes.chars().count()).max(NAME)
-        });
-        let name = quote::for_terminal(table.name(line.row));
-        let name = quote::shorten(name, room.unwrap_or(usize::MAX));
+        let mut notes = notes(table, line.row);
+        let mut name = quote::for_terminal(table.name(line.row));
+        if let Some(room) = self.name {
+            (guide, name, notes) = fit(room, guide, name, notes);
+        }
         let style = match table.file_type(line.row) {
             FileType::Directory => BOLD,
             _ => Style::new(),
@@ -101,11 +98,8 @@ impl Page {
         self.numbers(out, self.measure.size(&group.sums))?;
         let name = quote::shorten(group.key.clone(), self.name.unwrap_or(usize::MAX));
         let entries = counted(group.sums.entries(), "entry", "entries");
-        let note = if self.measure == Measure::Entries {
-            bytes(group.sums.disk_usage)
-        } else {
-            entries
-        };
+        let note =
+            if self.measure == Measure::Entries { bytes(group.sums.disk_usage) } else { entries };
         writeln!(out, "{BOLD}{name}{BOLD:#} {DIM}{note}{DIM:#}")
     }
 
@@ -118,6 +112,24 @@ impl Page {
         write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
         write!(out, "{BAR}{bar}{BAR:#} ")
     }
+}
+
+/// Makes a line fit: notes are left out if they would leave nothing of the name, and of many steps
+/// the first are not drawn.
+fn fit(room: usize, guide: String, name: String, notes: String) -> (String, String, String) {
+    let length = |text: &str| text.chars().count();
+    let least = length(&name).min(NAME);
+    let notes = if least + length(&notes) <= room { notes } else { String::new() };
+    let room = room.saturating_sub(length(&notes));
+    let drawn = room.saturating_sub(least);
+    let steps = length(&guide);
+    let guide = match drawn {
+        _ if steps <= drawn => guide,
+        0 => guide.chars().skip(steps).collect(),
+        _ => ['…'].into_iter().chain(guide.chars().skip(steps - drawn + 1)).collect(),
+    };
+    let name = quote::shorten(name, room.saturating_sub(length(&guide)));
+    (guide, name, notes)
 }
 
 /// Returns a share in percent. What is there is never shown as nothing, nor as all if it is not.
@@ -166,16 +178,21 @@ fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let (style, state) = match () {
         () if outcome.interrupted => (WARN, "interrupted"),
         () if !table.tally().is_complete() => (WARN, "partial"),
-        () => (GOOD, "complete"),
+        () => (DIM, "complete"),
     };
-    let entries = counted(total.entries(), "entry", "entries");
-    let (usage, apparent) = (bytes(total.disk_usage), bytes(total.apparent));
-    let elapsed = duration(outcome.elapsed);
-    writeln!(
-        out,
-        "\n{DIM}{entries}, disk usage {usage}, apparent {apparent};{DIM:#} \
-         {style}{state}{style:#} {DIM}in {elapsed}{DIM:#}"
-    )
+    let text = format!(
+        "{}, disk usage {}, apparent {}; {state} in {}",
+        counted(total.entries(), "entry", "entries"),
+        bytes(total.disk_usage),
+        bytes(total.apparent),
+        duration(outcome.elapsed)
+    );
+    writeln!(out)?;
+    let width = output::terminal_width(&io::stdout()).unwrap_or(usize::MAX);
+    for line in output::wrap(&text, width) {
+        writeln!(out, "{style}{line}{style:#}")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -194,10 +211,28 @@ mod tests {
     }
 
     #[test]
+    fn whatever_does_not_fit_is_cut_and_the_name_is_the_last() {
+        let line = |room: usize, guide: &str, name: &str, notes: &str| {
+            let (guide, name, notes) = fit(room, guide.into(), name.into(), notes.into());
+            format!("{guide}{name}{notes}")
+        };
+        assert_eq!(line(40, "│  └─ ", "name", " (denied)"), "│  └─ name (denied)");
+        assert_eq!(line(12, "│  └─ ", "name", " (denied)"), "│  └─ name");
+        assert_eq!(line(9, "│  └─ ", "name", " (denied)"), "… └─ name");
+        assert_eq!(line(4, "│  └─ ", "name", ""), "name");
+        assert_eq!(line(3, "│  └─ ", "name", ""), "…me");
+    }
+
+    #[test]
     fn little_is_not_nothing_and_nearly_all_is_not_all() {
-        for (share, text) in
-            [(0.0, "0%"), (0.001, "<1%"), (0.012, "1%"), (0.5, "50%"), (0.999, "99%"), (1.0, "100%")]
-        {
+        for (share, text) in [
+            (0.0, "0%"),
+            (0.001, "<1%"),
+            (0.012, "1%"),
+            (0.5, "50%"),
+            (0.999, "99%"),
+            (1.0, "100%"),
+        ] {
             assert_eq!(percent(share), text);
         }
     }

@@ -34,8 +34,7 @@ pub(super) struct Line {
 /// given.
 pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<Line> {
     let size = |row: Row| measure.size(&table.sums(row));
-    let shown_at_all =
-        |row: Row| limits.files || table.file_type(row) == FileType::Directory;
+    let shown_at_all = |row: Row| limits.files || table.file_type(row) == FileType::Directory;
     let mut waiting: BinaryHeap<(u64, Reverse<usize>, Row, usize)> = BinaryHeap::new();
     let mut met = 0;
     let mut offer = |waiting: &mut BinaryHeap<_>, row, depth| {
