@@ -5,6 +5,7 @@ mod lab;
 mod parts;
 mod patch;
 mod transform;
+mod usage;
 mod verify;
 mod walk;
 
@@ -18,6 +19,7 @@ pub(crate) use lab::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use transform::*;
+pub(crate) use usage::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
 
@@ -52,6 +54,9 @@ pub(crate) enum Command {
     /// Counts entries and bytes, and shows the largest directories and files
     #[command(after_help = EXIT)]
     Scan(ScanArgs),
+    /// Shows where the bytes are: the largest directories as a tree, or entries in groups
+    #[command(after_help = USAGE_NOTES)]
+    Usage(UsageArgs),
     /// Prints the path of every entry
     #[command(after_help = LIST_NOTES)]
     List(ListArgs),

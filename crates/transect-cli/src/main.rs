@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     let end = match &cli.command {
         None => commands::scan::run(&cli.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
+        Some(Command::Usage(args)) => commands::usage::run(args),
         Some(Command::List(args)) => commands::list::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),

@@ -39,6 +39,7 @@ mod fault;
 pub mod file;
 pub mod host;
 mod name;
+mod names;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
 mod reader;
@@ -59,6 +60,7 @@ pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
 pub use choice::{ReaderName, ReaderSettings, ReaderUser};
 pub use fault::{Fault, FaultKind};
+pub use names::Names;
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
 pub use stat_order::StatOrder;

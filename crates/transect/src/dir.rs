@@ -161,7 +161,7 @@ fn takes_a_name(path: &[u8]) -> bool {
 }
 
 /// Appends one name to a path.
-fn append(path: &mut OsString, name: &OsStr) {
+pub(crate) fn append(path: &mut OsString, name: &OsStr) {
     if !takes_a_name(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);
     }

@@ -147,6 +147,8 @@ pub enum Error {
     Root(ScanError),
     /// No thread could be started.
     Thread(io::Error),
+    /// There is more than a table can hold: four thousand million rows.
+    TooManyEntries,
 }
 
 impl fmt::Display for Error {
@@ -173,6 +175,7 @@ impl fmt::Display for Error {
             }
             Self::Root(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {}", reason(error)),
+            Self::TooManyEntries => write!(f, "there are more entries than a table can hold"),
         }
     }
 }

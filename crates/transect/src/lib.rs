@@ -30,6 +30,7 @@ mod options;
 mod plan;
 mod progress;
 mod sink;
+pub mod table;
 mod walk;
 
 pub use account::Sum;

@@ -77,6 +77,14 @@ pub struct Outcome<S> {
     pub interrupted: bool,
 }
 
+impl<S> Outcome<S> {
+    /// Separates what the sinks received from how it came about.
+    pub fn split(self) -> (S, Outcome<()>) {
+        let Self { sink, elapsed, reader, order, roots, threads, interrupted } = self;
+        (sink, Outcome { sink: (), elapsed, reader, order, roots, threads, interrupted })
+    }
+}
+
 impl ScanPlan {
     pub(crate) fn new(options: ScanOptions) -> Result<Self, Error> {
         if options.roots.is_empty() {

@@ -9,4 +9,5 @@ pub(crate) mod parts;
 pub(crate) mod patch;
 pub(crate) mod scan;
 pub(crate) mod transform;
+pub(crate) mod usage;
 pub(crate) mod verify;

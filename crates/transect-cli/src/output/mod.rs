@@ -1,6 +1,7 @@
 //! Turns answers into text and JSON.
 
 pub(crate) mod json;
+pub(crate) mod owner;
 pub(crate) mod quote;
 pub(crate) mod summary;
 pub(crate) mod units;
@@ -29,6 +30,14 @@ pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
     }
     // Of whichever standard stream is a terminal: they share one.
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+/// Returns how many lines the terminal holds; `None` if there is no terminal.
+pub(crate) fn terminal_height(stream: &impl IsTerminal) -> Option<usize> {
+    if !stream.is_terminal() {
+        return None;
+    }
+    terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))
 }
 
 /// Returns a buffer for stdout that takes colours only if stdout does: a terminal, no `NO_COLOR`.

@@ -3,8 +3,9 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 12] = [
+pub(crate) const COMMANDS: [&str; 13] = [
     "scan",
+    "usage",
     "list",
     "transform",
     "verify",

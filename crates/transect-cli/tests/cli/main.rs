@@ -27,6 +27,7 @@ mod terminal;
 mod transform;
 mod tree;
 mod tune;
+mod usage;
 mod wine;
 
 /// A file that nobody declares is never compiled: its tests would pass for ever.

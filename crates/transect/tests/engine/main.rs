@@ -15,5 +15,6 @@ mod matrix;
 mod mounts;
 mod properties;
 mod support;
+mod table;
 #[cfg(windows)]
 mod windows;

@@ -20,7 +20,7 @@ fn equals_the_oracle(tree: &str) {
     std::fs::create_dir(&root).unwrap();
     build(&root);
     let expected = oracle(&root);
-    let mut first = None;
+    let (mut first, mut first_table) = (None, None);
     let mut walks = 0;
     let mut walk = |options: ScanOptions, context: String| {
         let got = totals(options.clone());
@@ -28,7 +28,7 @@ fn equals_the_oracle(tree: &str) {
         counts(&got).assert_are(&expected.counts, &context);
         assert!(got.tally.skipped.is_empty(), "{context}: skips");
 
-        let (listed, tally) = paths(options);
+        let (listed, tally) = paths(options.clone());
         assert_complete(&tally, &context);
         assert!(
             listed == expected.paths,
@@ -39,6 +39,13 @@ fn equals_the_oracle(tree: &str) {
         // What the oracle cannot tell everywhere, such as what a file occupies, all agree about.
         let same = (got.sum, got.largest_files().to_vec(), got.largest_directories().to_vec());
         assert_eq!(first.get_or_insert_with(|| same.clone()), &same, "{context}");
+
+        let table = crate::table::agrees(options, &got, &listed, &context);
+        assert!(
+            first_table.is_none() || first_table.as_ref() == Some(&table),
+            "{context}: the table"
+        );
+        first_table = Some(table);
         walks += 1;
     };
     for (reader, order, threads) in combinations() {

@@ -10,7 +10,7 @@ use transect_testkit::Counts;
 use crate::support::{assert_complete, counts, fake_paths, fake_totals, run_fake, scan};
 
 #[derive(Clone, Debug)]
-enum Node {
+pub(crate) enum Node {
     File(u64),
     Symlink(u64),
     Socket,
@@ -32,7 +32,7 @@ fn node() -> impl Strategy<Value = Node> {
     })
 }
 
-fn forest() -> impl Strategy<Value = Vec<Node>> {
+pub(crate) fn forest() -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(node(), 0..10)
 }
 
@@ -44,7 +44,7 @@ struct Builder {
     paths: Vec<Vec<u8>>,
 }
 
-fn build(nodes: &[Node], device: u64) -> (FakeTree, Counts, Vec<Vec<u8>>) {
+pub(crate) fn build(nodes: &[Node], device: u64) -> (FakeTree, Counts, Vec<Vec<u8>>) {
     let mut builder = Builder {
         tree: FakeTree::new(),
         files: Vec::new(),

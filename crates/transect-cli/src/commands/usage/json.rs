@@ -1,0 +1,131 @@
+//! The object that `usage --json` prints.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+use transect::table::{Row, Sums, Table};
+
+use super::{Shown, Usage, unread};
+use crate::output::json::PathEntry;
+
+#[derive(Serialize)]
+pub(super) struct Object {
+    schema: &'static str,
+    roots: Vec<String>,
+    complete: bool,
+    interrupted: bool,
+    measure: &'static str,
+    #[serde(flatten)]
+    total: SumsEntry,
+    hard_links: u64,
+    errors: u64,
+    vanished: u64,
+    elapsed_ns: u64,
+    reader: &'static str,
+    order: &'static str,
+    threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<Vec<Entry>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<GroupEntry>>,
+}
+
+#[derive(Serialize)]
+struct SumsEntry {
+    files: u32,
+    directories: u32,
+    others: u32,
+    apparent_size: u64,
+    disk_usage: u64,
+    newest_mtime: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    #[serde(flatten, serialize_with = "path")]
+    path: PathBuf,
+    depth: usize,
+    r#type: &'static str,
+    #[serde(flatten)]
+    sums: SumsEntry,
+    shared_size: u64,
+    exclusive_size: u64,
+    errors: u64,
+    unread: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct GroupEntry {
+    key: String,
+    #[serde(flatten)]
+    sums: SumsEntry,
+}
+
+impl Object {
+    pub(super) fn new(roots: &[PathBuf], usage: &Usage) -> Self {
+        let Usage { outcome, table, measure, shown } = usage;
+        let (mut entries, mut groups) = (None, None);
+        match shown {
+            Shown::Tree(lines) => {
+                let entry = |line: &super::Line| Entry::new(table, line.row, line.last.len());
+                entries = Some(lines.iter().map(entry).collect());
+            }
+            Shown::Groups(all) => {
+                let group = |group: &super::Group| GroupEntry {
+                    key: group.key.clone(),
+                    sums: (&group.sums).into(),
+                };
+                groups = Some(all.iter().map(group).collect());
+            }
+        }
+        Self {
+            schema: "transect.usage/1",
+            roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect(),
+            complete: table.tally().is_complete() && !outcome.interrupted,
+            interrupted: outcome.interrupted,
+            measure: measure.as_str(),
+            total: (&table.total()).into(),
+            hard_links: table.hard_links(),
+            errors: table.tally().errors,
+            vanished: table.tally().vanished,
+            elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
+            reader: outcome.reader.as_str(),
+            order: outcome.order.as_str(),
+            threads: outcome.threads,
+            entries,
+            groups,
+        }
+    }
+}
+
+impl From<&Sums> for SumsEntry {
+    fn from(sums: &Sums) -> Self {
+        Self {
+            files: sums.files,
+            directories: sums.directories,
+            others: sums.others,
+            apparent_size: sums.apparent,
+            disk_usage: sums.disk_usage,
+            newest_mtime: sums.newest(),
+        }
+    }
+}
+
+impl Entry {
+    fn new(table: &Table, row: Row, depth: usize) -> Self {
+        Self {
+            path: table.path(row),
+            depth,
+            r#type: table.file_type(row).as_str(),
+            sums: (&table.sums(row)).into(),
+            shared_size: table.shared(row),
+            exclusive_size: table.exclusive(row),
+            errors: table.errors(row),
+            unread: unread(table, row),
+        }
+    }
+}
+
+fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    PathEntry::from(path).serialize(serializer)
+}

@@ -1,0 +1,52 @@
+//! What makes one entry larger than another.
+
+use transect::table::Sums;
+
+use crate::args::UsageArgs;
+use crate::output::units;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Bytes occupied, directories included.
+    DiskUsage,
+    /// Lengths of files in bytes.
+    Apparent,
+    /// Numbers of entries.
+    Entries,
+}
+
+impl Measure {
+    pub(super) fn of(args: &UsageArgs) -> Self {
+        match args {
+            UsageArgs { apparent: true, .. } => Self::Apparent,
+            UsageArgs { entries: true, .. } => Self::Entries,
+            _ => Self::DiskUsage,
+        }
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::DiskUsage => "disk_usage",
+            Self::Apparent => "apparent_size",
+            Self::Entries => "entries",
+        }
+    }
+
+    /// Returns how large something is.
+    pub(super) fn size(self, sums: &Sums) -> u64 {
+        match self {
+            Self::DiskUsage => sums.disk_usage,
+            Self::Apparent => sums.apparent,
+            Self::Entries => sums.entries(),
+        }
+    }
+
+    /// Returns a size for people.
+    pub(super) fn text(self, size: u64) -> String {
+        match self {
+            Self::DiskUsage | Self::Apparent => units::bytes(size),
+            Self::Entries => units::count(size),
+        }
+    }
+}

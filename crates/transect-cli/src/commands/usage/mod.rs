@@ -1,0 +1,109 @@
+//! `transect usage`: where the bytes are, as a tree of the largest directories or in groups.
+
+mod csv;
+mod groups;
+mod json;
+mod measure;
+mod terminal;
+mod tree;
+
+use std::io;
+use std::sync::Arc;
+
+use transect::table::{Row, Table, TableBuilder};
+use transect::{FieldMask, Outcome, Progress};
+
+use crate::args::{Key, UsageArgs};
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::progress::ProgressLine;
+use crate::{output, profile};
+
+use groups::Group;
+use measure::Measure;
+use tree::Line;
+
+/// Lines shown where no terminal says how many it has room for.
+const LINES: usize = 25;
+
+/// What is shown.
+enum Shown {
+    Tree(Vec<Line>),
+    Groups(Vec<Group>),
+}
+
+/// A table, how it came about, and what is shown of it.
+struct Usage {
+    outcome: Outcome<()>,
+    table: Table,
+    measure: Measure,
+    shown: Shown,
+}
+
+pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
+    let progress = Arc::new(Progress::new());
+    let (options, _) = profile::options(&args.walk);
+    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+    let builder = TableBuilder::new(columns(args));
+    let line = ProgressLine::start(&progress);
+    let outcome = plan.run(|| builder.sink());
+    let (sink, outcome) = outcome?.split();
+    let table = sink.into_table()?;
+    drop(line);
+
+    let end = End::of(table.tally(), outcome.interrupted);
+    output::show_errors(table.tally(), args.errors);
+    if table.tally().failed_roots == outcome.roots as u64 {
+        return Ok(end);
+    }
+    let measure = Measure::of(args);
+    let shown = choose(args, &table, measure);
+    show(args, &Usage { outcome, table, measure, shown })?;
+    Ok(end)
+}
+
+/// Returns the columns that the question needs.
+fn columns(args: &UsageArgs) -> FieldMask {
+    match args.by {
+        Some(Key::Owner) => FieldMask::UID,
+        Some(Key::Age) => FieldMask::MTIME,
+        _ => FieldMask::empty(),
+    }
+}
+
+fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
+    let room = output::terminal_height(&io::stdout()).map(|lines| lines.saturating_sub(5).max(3));
+    let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(LINES);
+    let least = args.min_size as u64;
+    match args.by {
+        Some(key) => Shown::Groups(groups::largest(table, key, measure, most, least)),
+        None => {
+            let limits = tree::Limits { lines: most, depth: args.depth, least, files: args.files };
+            Shown::Tree(tree::largest(table, measure, &limits))
+        }
+    }
+}
+
+fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
+    if args.csv {
+        // Paths are bytes, and a stream that could colour them takes text only.
+        return csv::write(&mut output::Unbuffered::stdout(), usage);
+    }
+    let mut text = output::buffer();
+    if args.json {
+        output::write_json(&mut text, &json::Object::new(&args.walk.roots(), usage))?;
+    } else {
+        terminal::write(&mut text, usage)?;
+    }
+    output::print(text)
+}
+
+/// Returns the word for what a directory lacks, if it is not all there.
+fn unread(table: &Table, row: Row) -> Option<&'static str> {
+    use transect::table::Unread;
+    table.unread(row).map(|why| match why {
+        Unread::Failed(kind) => kind.as_str(),
+        Unread::Skipped(reason) => reason.as_str(),
+        Unread::Unvisited => "not_read",
+    })
+}

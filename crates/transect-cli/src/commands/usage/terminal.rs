@@ -1,0 +1,239 @@
+//! Usage for people: sizes, shares and bars, and the tree or the groups beside them.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use transect::FileType;
+use transect::table::{Row, Table};
+
+use super::groups::Group;
+use super::measure::Measure;
+use super::tree::Line;
+use super::{Shown, Usage, unread};
+use crate::output::units::{bytes, counted, duration};
+use crate::output::{self, BOLD, DIM, WARN, quote};
+
+const BAR: Style = AnsiColor::Cyan.on_default();
+
+/// Columns of a line where no terminal says how many it has.
+const WIDTH: usize = 100;
+
+/// The narrowest name that is worth showing.
+const NAME: usize = 12;
+
+/// Writes the tree or the groups, and what they are a part of.
+///
+/// # Errors
+/// Whatever writing says.
+pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
+    let page = Page::new(usage);
+    match &usage.shown {
+        Shown::Tree(lines) => {
+            for line in lines {
+                page.entry(out, &usage.table, line)?;
+            }
+        }
+        Shown::Groups(groups) => {
+            for group in groups {
+                page.group(out, group)?;
+            }
+        }
+    }
+    summary(out, usage)
+}
+
+/// How lines are divided.
+struct Page {
+    measure: Measure,
+    total: u64,
+    size: usize,
+    bar: usize,
+    /// Nothing is cut where no terminal would cut it.
+    name: Option<usize>,
+}
+
+impl Page {
+    fn new(usage: &Usage) -> Self {
+        let measure = usage.measure;
+        let total = measure.size(&usage.table.total());
+        let sizes: Box<dyn Iterator<Item = u64>> = match &usage.shown {
+            Shown::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
+            Shown::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
+        };
+        let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
+        let terminal = output::terminal_width(&io::stdout());
+        let width = terminal.unwrap_or(WIDTH);
+        // A quarter of the line, if the numbers and a name leave as much.
+        let numbers = size + 1 + 4 + 1;
+        let bar = (width / 4).min(width.saturating_sub(numbers + 1 + NAME));
+        let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(NAME));
+        Self { measure, total, size, bar, name }
+    }
+
+    fn entry(&self, out: &mut impl Write, table: &Table, line: &Line) -> io::Result<()> {
+        let mut guide = String::new();
+        for (step, last) in line.last.iter().enumerate() {
+            let nearest = step + 1 == line.last.len();
+            guide.push_str(match (nearest, last) {
+                (false, false) => "│  ",
+                (false, true) => "   ",
+                (true, false) => "├─ ",
+                (true, true) => "└─ ",
+            });
+        }
+        let mut notes = notes(table, line.row);
+        let mut name = quote::for_terminal(table.name(line.row));
+        if let Some(room) = self.name {
+            (guide, name, notes) = fit(room, guide, name, notes);
+        }
+        let style = match table.file_type(line.row) {
+            FileType::Directory => BOLD,
+            _ => Style::new(),
+        };
+        self.numbers(out, line.size)?;
+        writeln!(out, "{DIM}{guide}{DIM:#}{style}{name}{style:#}{WARN}{notes}{WARN:#}")
+    }
+
+    fn group(&self, out: &mut impl Write, group: &Group) -> io::Result<()> {
+        self.numbers(out, self.measure.size(&group.sums))?;
+        let name = quote::shorten(group.key.clone(), self.name.unwrap_or(usize::MAX));
+        let entries = counted(group.sums.entries(), "entry", "entries");
+        let note =
+            if self.measure == Measure::Entries { bytes(group.sums.disk_usage) } else { entries };
+        writeln!(out, "{BOLD}{name}{BOLD:#} {DIM}{note}{DIM:#}")
+    }
+
+    /// Writes a size, its share of everything, and a bar for it.
+    fn numbers(&self, out: &mut impl Write, size: u64) -> io::Result<()> {
+        let text = self.measure.text(size);
+        let share = if self.total == 0 { 0.0 } else { size as f64 / self.total as f64 };
+        let percent = percent(share);
+        let bar = bar(share, self.bar);
+        write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
+        write!(out, "{BAR}{bar}{BAR:#} ")
+    }
+}
+
+/// Makes a line fit: notes are left out if they would leave nothing of the name, and of many steps
+/// the first are not drawn.
+fn fit(room: usize, guide: String, name: String, notes: String) -> (String, String, String) {
+    let length = |text: &str| text.chars().count();
+    let least = length(&name).min(NAME);
+    let notes = if least + length(&notes) <= room { notes } else { String::new() };
+    let room = room.saturating_sub(length(&notes));
+    let drawn = room.saturating_sub(least);
+    let steps = length(&guide);
+    let guide = match drawn {
+        _ if steps <= drawn => guide,
+        0 => guide.chars().skip(steps).collect(),
+        _ => ['…'].into_iter().chain(guide.chars().skip(steps - drawn + 1)).collect(),
+    };
+    let name = quote::shorten(name, room.saturating_sub(length(&guide)));
+    (guide, name, notes)
+}
+
+/// Returns a share in percent. What is there is never shown as nothing, nor as all if it is not.
+fn percent(share: f64) -> String {
+    let rounded = (share * 100.0).round();
+    match rounded {
+        r if r < 1.0 && share > 0.0 => "<1%".to_owned(),
+        r if r >= 100.0 && share < 1.0 => "99%".to_owned(),
+        r => format!("{r}%"),
+    }
+}
+
+/// Returns a bar `width` characters wide that is filled by a share, to an eighth of a character.
+fn bar(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    bar.push_str(EIGHTHS[eighths % 8]);
+    let filled = bar.chars().count();
+    bar.push_str(&" ".repeat(width - filled));
+    bar
+}
+
+/// Returns what is to be known of an entry beside its size, with a blank before it.
+fn notes(table: &Table, row: Row) -> String {
+    let mut notes = Vec::new();
+    let shared = table.shared(row);
+    if shared > 0 {
+        notes.push(format!("{} shared", bytes(shared)));
+    }
+    match unread(table, row) {
+        Some(word) => notes.push(word.replace('_', " ")),
+        None => {
+            let errors = table.errors(row);
+            if errors > 0 {
+                notes.push(counted(errors, "error", "errors"));
+            }
+        }
+    }
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
+    let Usage { outcome, table, .. } = usage;
+    let total = table.total();
+    let (style, state) = match () {
+        () if outcome.interrupted => (WARN, "interrupted"),
+        () if !table.tally().is_complete() => (WARN, "partial"),
+        () => (DIM, "complete"),
+    };
+    let text = format!(
+        "{}, disk usage {}, apparent {}; {state} in {}",
+        counted(total.entries(), "entry", "entries"),
+        bytes(total.disk_usage),
+        bytes(total.apparent),
+        duration(outcome.elapsed)
+    );
+    writeln!(out)?;
+    let width = output::terminal_width(&io::stdout()).unwrap_or(usize::MAX);
+    for line in output::wrap(&text, width) {
+        writeln!(out, "{style}{line}{style:#}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_wide_as_they_should_be() {
+        for share in [0.0, 1e-9, 0.03, 0.5, 0.999, 1.0, 2.0, f64::NAN] {
+            for width in [0, 1, 7, 40] {
+                assert_eq!(bar(share, width).chars().count(), width, "{share} of {width}");
+            }
+        }
+        assert_eq!(bar(0.5, 4), "██  ");
+        assert_eq!(bar(0.28, 4), "█▏  ");
+    }
+
+    #[test]
+    fn whatever_does_not_fit_is_cut_and_the_name_is_the_last() {
+        let line = |room: usize, guide: &str, name: &str, notes: &str| {
+            let (guide, name, notes) = fit(room, guide.into(), name.into(), notes.into());
+            format!("{guide}{name}{notes}")
+        };
+        assert_eq!(line(40, "│  └─ ", "name", " (denied)"), "│  └─ name (denied)");
+        assert_eq!(line(12, "│  └─ ", "name", " (denied)"), "│  └─ name");
+        assert_eq!(line(9, "│  └─ ", "name", " (denied)"), "… └─ name");
+        assert_eq!(line(4, "│  └─ ", "name", ""), "name");
+        assert_eq!(line(3, "│  └─ ", "name", ""), "…me");
+    }
+
+    #[test]
+    fn little_is_not_nothing_and_nearly_all_is_not_all() {
+        for (share, text) in [
+            (0.0, "0%"),
+            (0.001, "<1%"),
+            (0.012, "1%"),
+            (0.5, "50%"),
+            (0.999, "99%"),
+            (1.0, "100%"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The largest directories, each below the one that holds it.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use transect::FileType;
+use transect::table::{Row, Table};
+
+use super::measure::Measure;
+
+/// What is left out.
+pub(super) struct Limits {
+    /// The most lines.
+    pub(super) lines: usize,
+    /// The most steps below a root.
+    pub(super) depth: Option<usize>,
+    /// What is smaller than this.
+    pub(super) least: u64,
+    /// Files are shown, too.
+    pub(super) files: bool,
+}
+
+/// One line of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) row: Row,
+    pub(super) size: u64,
+    /// For each step below the root, whether what is there is the last of its neighbours.
+    pub(super) last: Vec<bool>,
+}
+
+/// Returns the largest entries, as many as there may be lines. What holds an entry is at least as
+/// large, so it is always shown, too. Neighbours are sorted by size, the roots are as they were
+/// given.
+pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<Line> {
+    let size = |row: Row| measure.size(&table.sums(row));
+    let shown_at_all = |row: Row| limits.files || table.file_type(row) == FileType::Directory;
+    let mut waiting: BinaryHeap<(u64, Reverse<usize>, Row, usize)> = BinaryHeap::new();
+    let mut met = 0;
+    let mut offer = |waiting: &mut BinaryHeap<_>, row, depth| {
+        met += 1;
+        waiting.push((size(row), Reverse(met), row, depth));
+    };
+    table.roots().for_each(|root| offer(&mut waiting, root, 0));
+
+    let mut below: HashMap<Option<Row>, Vec<Row>> = HashMap::new();
+    let mut left = limits.lines.max(1);
+    while let Some((_, _, row, depth)) = waiting.pop().filter(|_| left > 0) {
+        left -= 1;
+        below.entry(table.parent(row)).or_default().push(row);
+        if limits.depth.is_some_and(|most| depth >= most) {
+            continue;
+        }
+        // No more of one directory can be shown than there are lines.
+        let large = |row: Row| if shown_at_all(row) { size(row) } else { 0 };
+        for child in table.largest(table.children(row), left, large) {
+            if size(child) >= limits.least {
+                offer(&mut waiting, child, depth + 1);
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    for &root in below.get(&None).into_iter().flatten() {
+        append(&mut lines, &below, root, &size);
+    }
+    lines
+}
+
+/// Appends an entry and what is shown below it. Not by recursion: a tree may be deeper than a
+/// stack.
+fn append(
+    lines: &mut Vec<Line>,
+    below: &HashMap<Option<Row>, Vec<Row>>,
+    root: Row,
+    size: &impl Fn(Row) -> u64,
+) {
+    let mut waiting = vec![(root, Vec::new())];
+    while let Some((row, last)) = waiting.pop() {
+        // They were shown in the order of their sizes.
+        let children = below.get(&Some(row)).map(Vec::as_slice).unwrap_or_default();
+        for (place, &child) in children.iter().enumerate().rev() {
+            let mut last = last.clone();
+            last.push(place + 1 == children.len());
+            waiting.push((child, last));
+        }
+        lines.push(Line { row, size: size(row), last });
+    }
+}

@@ -1,0 +1,228 @@
+//! `transect usage`: the tree and the groups, compared with `du` and with what is there.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use serde_json::Value;
+
+use crate::harness::TestEnv;
+use crate::terminal::on_terminal;
+use crate::tree;
+
+fn usage(env: &TestEnv, args: &[&str]) -> Value {
+    env.transect(["usage", "--json"].iter().chain(args)).exits(0).quiet().json()
+}
+
+fn entries(object: &Value) -> &[Value] {
+    object["entries"].as_array().expect("a list of entries")
+}
+
+fn number(object: &Value, key: &str) -> u64 {
+    object[key].as_u64().unwrap_or_else(|| panic!("{key} in {object}"))
+}
+
+#[test]
+fn every_directory_has_the_size_that_du_says_of_it_alone() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let object = usage(&env, &["tree", "-n", "1000"]);
+    let mut compared = 0;
+    for entry in entries(&object).iter().filter(|entry| entry.get("path_raw").is_none()) {
+        let path = entry["path"].as_str().unwrap();
+        if path.matches("deep").count() > 20 {
+            continue;
+        }
+        let du = env.sh(&format!("du -s -B1 -- '{path}' | cut -f1")).stdout_text();
+        let alone = number(entry, "exclusive_size") + number(entry, "shared_size");
+        assert_eq!(du.trim().parse(), Ok(alone), "{path}");
+        compared += 1;
+    }
+    assert!(compared > 20, "only {compared} directories");
+    let scan = env.transect(["scan", "--json", "tree"]).exits(0).json();
+    for (key, value) in [
+        ("files", number(&scan, "files")),
+        ("directories", number(&scan, "directories")),
+        ("others", number(&scan, "symlinks") + number(&scan, "others")),
+        ("hard_links", number(&scan, "hard_links")),
+        ("apparent_size", number(&scan, "apparent_size")),
+        (
+            "disk_usage",
+            number(&scan, "allocated_size") + number(&scan, "directories_allocated_size"),
+        ),
+    ] {
+        assert_eq!(number(&object, key), value, "{key}");
+    }
+}
+
+#[test]
+fn what_is_shown_is_the_largest_and_what_holds_it() {
+    let env = TestEnv::new();
+    for (directory, bytes) in [("a", 300_000), ("b/c", 500_000), ("d", 100_000)] {
+        env.mkdir(format!("tree/{directory}"));
+        env.write(format!("tree/{directory}/file"), bytes);
+    }
+    let paths = |args: &[&str]| -> Vec<String> {
+        let object = usage(&env, args);
+        entries(&object).iter().map(|entry| entry["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(paths(&["tree"]), ["tree", "tree/b", "tree/b/c", "tree/a", "tree/d"]);
+    assert_eq!(paths(&["tree", "--top", "3"]), ["tree", "tree/b", "tree/b/c"]);
+    assert_eq!(paths(&["tree", "--depth", "1"]), ["tree", "tree/b", "tree/a", "tree/d"]);
+    assert_eq!(paths(&["tree", "--depth", "0"]), ["tree"]);
+    let large = ["tree", "tree/b", "tree/b/c", "tree/b/c/file", "tree/a", "tree/a/file"];
+    assert_eq!(paths(&["tree", "--files", "--min-size", "200K"]), large);
+    assert_eq!(paths(&["tree", "--entries", "--top", "2"]), ["tree", "tree/b"]);
+    assert_eq!(paths(&["tree/d", "tree/a"]), ["tree/a", "tree/d"]);
+}
+
+#[test]
+fn groups_come_to_the_total() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    env.write("tree/one.c", 5000);
+    env.write("tree/two.c", 6000);
+    for key in ["ext", "owner", "age", "type"] {
+        let object = usage(&env, &["tree", "--by", key, "-n", "3"]);
+        let groups = object["groups"].as_array().expect("groups");
+        for sum in ["files", "directories", "others", "apparent_size", "disk_usage"] {
+            let all: u64 = groups.iter().map(|group| number(group, sum)).sum();
+            assert_eq!(all, number(&object, sum), "{sum} by {key}");
+        }
+    }
+    let object = usage(&env, &["tree", "--by", "ext"]);
+    let groups = object["groups"].as_array().unwrap();
+    let c = groups.iter().find(|group| group["key"] == ".c").expect("a group of C files");
+    assert_eq!((number(c, "files"), number(c, "apparent_size")), (2, 11_000));
+    let owner = usage(&env, &["tree", "--by", "owner"]);
+    let name = env.sh("id -un").stdout_text();
+    assert_eq!(owner["groups"][0]["key"], name.trim());
+}
+
+#[test]
+fn times_far_from_now_have_their_groups() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/old", 10);
+    env.write("tree/future", 10);
+    let _ = env.sh("touch -d 1969-01-01 tree/old && touch -d 2200-01-01 tree/future").exits(0);
+    let object = usage(&env, &["tree", "--by", "age"]);
+    let of = |key: &str| {
+        let groups = object["groups"].as_array().unwrap();
+        groups.iter().find(|group| group["key"] == key).map(|group| number(group, "files"))
+    };
+    assert_eq!((of("older"), of("in the future")), (Some(1), Some(1)), "{object}");
+}
+
+#[test]
+fn csv_has_a_line_an_entry_and_paths_as_they_are() {
+    let env = TestEnv::new();
+    let strange = tree::raw(b"tree/a,\"b\"\n\xff");
+    let directory = env.mkdir(&strange);
+    env.write(directory.join("file"), 10_000);
+    let output = env.transect(["usage", "--csv", "tree"]).exits(0).quiet();
+    let mut csv = csv::Reader::from_reader(output.stdout.as_slice());
+    let names = csv.byte_headers().unwrap().clone();
+    let records: Vec<csv::ByteRecord> = csv.byte_records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), 2);
+    let field = |name: &str| {
+        let place = names.iter().position(|field| field == name.as_bytes()).unwrap();
+        &records[1][place]
+    };
+    assert_eq!(field("path"), b"tree/a,\"b\"\n\xff");
+    assert_eq!(field("apparent_size"), b"10000");
+    assert_eq!(field("type"), b"directory");
+    let groups = env.transect(["usage", "--csv", "--by", "type", "tree"]).exits(0).quiet();
+    assert_eq!(groups.stdout_text().lines().count(), 3);
+}
+
+#[test]
+fn an_empty_directory_a_single_file_and_a_large_hole() {
+    let env = TestEnv::new();
+    env.mkdir("empty");
+    assert_eq!(number(&usage(&env, &["empty"]), "files"), 0);
+    env.write("file", 0);
+    let file = usage(&env, &["file"]);
+    assert_eq!((number(&file, "files"), number(&file, "disk_usage")), (1, 0));
+    assert_eq!(entries(&file).len(), 1);
+    env.mkdir("holes");
+    let huge = fs::File::create(env.path("holes/huge")).unwrap();
+    // As large as this file system takes.
+    let length =
+        (20..63).rev().map(|bits| 1_u64 << bits).find(|&length| huge.set_len(length).is_ok());
+    let apparent = usage(&env, &["holes", "--apparent", "--files"]);
+    assert_eq!(Some(number(&apparent, "apparent_size")), length);
+    assert_eq!(huge.metadata().unwrap().len(), length.unwrap());
+    assert_eq!(huge.metadata().unwrap().blocks(), 0);
+    let shown = env.transect(["usage", "holes", "--apparent", "--files"]).exits(0).quiet();
+    assert!(shown.stdout_text().contains("huge"));
+}
+
+#[test]
+fn what_could_not_be_read_is_marked_and_the_result_is_partial() {
+    let env = TestEnv::new();
+    let locked = env.mkdir("tree/locked");
+    env.write("tree/readable", 5000);
+    env.chmod(&locked, 0);
+    let Some(output) = env.transect_unprivileged(
+        "what_could_not_be_read_is_marked_and_the_result_is_partial",
+        ["usage", "tree"],
+    ) else {
+        return;
+    };
+    let text = output.exits(1).stdout_text();
+    env.chmod(&locked, 0o755);
+    assert!(text.contains("locked (denied)"), "{text}");
+    assert!(text.contains("tree (1 error)"), "{text}");
+    assert!(text.contains("partial"), "{text}");
+
+    let missing = env.transect(["usage", "nowhere"]).exits(2);
+    assert!(missing.stderr_text().contains("nowhere"), "{}", missing.stderr_text());
+    assert!(missing.stdout.is_empty());
+}
+
+#[test]
+fn lines_fit_the_terminal_whatever_names_there_are() {
+    let env = TestEnv::new();
+    let mut path = "tree".to_owned();
+    for level in 0..30 {
+        path.push_str(&format!("/a rather long name at level {level}"));
+    }
+    env.mkdir(&path);
+    env.mkdir("tree/\x1b[31mred\nline");
+    env.write(format!("{path}/file"), 100_000);
+    for columns in [40, 80, 200] {
+        let run = format!(r#"stty cols {columns} rows 30; "$TRANSECT" usage tree"#);
+        let Some(shown) = on_terminal(&env, "lines_fit_the_terminal", "NO_COLOR=1", &run) else {
+            return;
+        };
+        let text = shown.exits(0).stdout_text();
+        for line in text.lines() {
+            assert!(line.trim_end().chars().count() <= columns, "{columns}: {line:?}");
+            assert!(!line.contains('\x1b'), "{line:?}");
+        }
+        assert!(text.lines().count() <= 30, "{text}");
+    }
+}
+
+#[test]
+fn a_person_sees_sizes_shares_bars_and_the_tree() {
+    let env = TestEnv::new();
+    for (directory, bytes) in [("large", 3 << 20), ("small/inner", 1 << 20)] {
+        env.mkdir(format!("tree/{directory}"));
+        env.write(format!("tree/{directory}/file"), bytes);
+    }
+    let text = env.transect(["usage", "tree"]).exits(0).quiet().stdout_text();
+    let shape: Vec<String> = text
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| {
+            line.split_whitespace().filter(|word| !word.contains('█')).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(shape.len(), 4, "{text}");
+    assert!(shape[0].ends_with("MiB 100% tree"), "{text}");
+    assert!(shape[1].ends_with("% ├─ large"), "{text}");
+    assert!(shape[2].ends_with("% └─ small"), "{text}");
+    assert!(shape[3].ends_with("% └─ inner"), "{text}");
+    assert!(text.lines().last().unwrap().contains("complete in"), "{text}");
+}

@@ -1,0 +1,100 @@
+//! Many names in one buffer, without loss, on every system.
+
+use std::ffi::OsStr;
+
+use crate::name;
+
+/// Names one behind the other, found by their numbers: 4 bytes each beside their own.
+///
+/// Laid out as an Arrow array of binary values: the bytes, and the offset at which each name ends.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Names {
+    /// Returns no names, with room for `names` of them and for `bytes`.
+    pub fn with_capacity(names: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(names) }
+    }
+
+    /// Appends a name.
+    ///
+    /// # Panics
+    /// If all names together exceed 4 GiB.
+    #[inline]
+    pub fn push(&mut self, name: &OsStr) {
+        self.bytes.extend_from_slice(name.as_encoded_bytes());
+        self.ends.push(u32::try_from(self.bytes.len()).expect("names of more than 4 GiB"));
+    }
+
+    /// Returns the name with this number.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn get(&self, number: usize) -> &OsStr {
+        name::from_bytes(self.bytes_of(number))
+    }
+
+    /// Returns the bytes of the name with this number, as the system encodes it: names compare as
+    /// these bytes do.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn bytes_of(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start as usize..self.ends[number] as usize]
+    }
+
+    /// Returns how many names there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Forgets all names and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Gives back the memory that no name uses.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_as_they_were() {
+        let mut names = Names::with_capacity(4, 16);
+        let given = ["a", "", "name with blanks", "ß"];
+        given.iter().for_each(|name| names.push(OsStr::new(name)));
+        assert_eq!(names.len(), 4);
+        for (number, name) in given.iter().enumerate() {
+            assert_eq!(names.get(number), OsStr::new(name));
+        }
+        names.clear();
+        assert!(names.is_empty());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn names_need_not_be_text() {
+        use std::os::unix::ffi::OsStrExt;
+        let mut names = Names::default();
+        names.push(OsStr::from_bytes(b"\xff\xfe"));
+        assert_eq!(names.get(0).as_bytes(), b"\xff\xfe");
+    }
+}

@@ -1,0 +1,210 @@
+//! A table as it is filled: by one sink on each thread, without locks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use transect_sys::{FieldMask, FileType, Want};
+
+use super::columns::Rows;
+use super::desk::Desk;
+use super::directories::{Directory, Sums, Unread};
+use super::links::Link;
+use super::{Table, finish};
+use crate::dir::Dir;
+use crate::error::{Error, Operation, ScanError};
+use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
+
+/// Makes the sinks that fill one table together.
+#[derive(Debug)]
+pub struct TableBuilder {
+    columns: FieldMask,
+    directories: Arc<AtomicU32>,
+}
+
+impl TableBuilder {
+    /// Begins a table that has these columns, beside names, types and both sizes.
+    pub fn new(columns: FieldMask) -> Self {
+        Self { columns, directories: Arc::default() }
+    }
+
+    /// Returns the sink of one thread. All sinks of a walk come from the same builder, and a
+    /// builder serves one walk.
+    pub fn sink(&self) -> TableSink {
+        TableSink {
+            next: Arc::clone(&self.directories),
+            desk: Desk::default(),
+            at: None,
+            rows: Rows::new(self.columns),
+            own: Rows::new(self.columns),
+            found: Vec::new(),
+            links: Vec::new(),
+            unread: Vec::new(),
+            errors: Vec::new(),
+            tally: Tally::new(Tally::KEPT),
+            bytes: 0,
+            too_large: false,
+        }
+    }
+}
+
+/// One thread's part of a table.
+///
+/// Directories are numbered in the order in which all threads together enter them; that is what
+/// they are known by until their rows are.
+#[derive(Debug)]
+pub struct TableSink {
+    next: Arc<AtomicU32>,
+    /// The entries of the directory at hand, and its place in `found`.
+    desk: Desk,
+    at: Option<usize>,
+    pub(super) rows: Rows,
+    /// What directories know of themselves, with their names: written into their rows at the end,
+    /// which lie in the parts of other threads.
+    pub(super) own: Rows,
+    pub(super) found: Vec<Found>,
+    pub(super) links: Vec<Link>,
+    pub(super) unread: Vec<(u32, Unread)>,
+    pub(super) errors: Vec<u32>,
+    pub(super) tally: Tally,
+    bytes: u64,
+    pub(super) too_large: bool,
+}
+
+/// A directory as long as rows are not final: `row` is that in `own`, `parent` a number of the
+/// order in which directories were entered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) number: u32,
+    pub(super) directory: Directory,
+}
+
+impl TableSink {
+    /// Makes the table of all that was received.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`] if there is more than a table can hold: four thousand million rows.
+    pub fn into_table(mut self) -> Result<Table, Error> {
+        self.clear_desk();
+        if self.too_large {
+            return Err(Error::TooManyEntries);
+        }
+        Ok(finish::table(self))
+    }
+
+    /// The entries on the desk are all of their directory: nothing else is visited in between.
+    fn clear_desk(&mut self) {
+        let Some(at) = self.at.take() else { return };
+        match self.desk.clear_into(&mut self.rows, &mut self.links) {
+            Some((first, count, sums)) => {
+                let directory = &mut self.found[at].directory;
+                (directory.first, directory.count) = (first.0, count);
+                directory.sums += sums;
+            }
+            None => self.too_large = true,
+        }
+    }
+
+    fn place_of(&self, number: u32) -> usize {
+        // Nearly always the last one: a directory is read when it has been entered.
+        let place = self.found.iter().rposition(|found| found.number == number);
+        place.expect("BUG: a directory is read by the thread that entered it")
+    }
+}
+
+impl Sink for TableSink {
+    type Tag = u32;
+
+    fn want(&self) -> Want {
+        // Sums tell the newest time, whether it has a column or not.
+        let columns = self.rows.columns() | FieldMask::MTIME;
+        Want {
+            entries: columns | FieldMask::FILE_ID,
+            welcome: FieldMask::NLINK,
+            directories: FieldMask::empty(),
+            opened: columns | FieldMask::DEVICE,
+            follow: false,
+        }
+    }
+
+    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
+        self.clear_desk();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let counted = entering.parent.is_some() && entering.listed;
+        let mut sums = Sums::default();
+        if counted {
+            // What lies beyond a boundary has not even a type.
+            let mut own = *entering.own;
+            own.set_file_type(FileType::Directory);
+            sums = Sums::of(&own);
+            self.bytes += sums.disk_usage;
+        }
+        let Some(row) = self.own.room_for(1) else {
+            self.too_large = true;
+            return number;
+        };
+        self.own.push(entering.name, entering.own);
+        let parent = entering.parent.map_or(Directory::TOP, |parent| parent.tag);
+        let first = Directory::UNREAD;
+        let directory = Directory { row: row.0, parent, first, count: 0, sums };
+        self.found.push(Found { number, directory });
+        number
+    }
+
+    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+        if self.at.is_none() {
+            self.at = Some(self.place_of(visit.dir.tag));
+        }
+        self.bytes += self.desk.take(self.rows.columns(), visit.batch, visit.follow);
+        if self.too_large { Flow::Quit } else { Flow::Continue }
+    }
+
+    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
+        if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
+            self.unread.push((dir.tag, Unread::Failed(error.kind())));
+        }
+        self.errors.push(dir.tag);
+        self.tally.error(error);
+        Flow::Continue
+    }
+
+    fn vanished(&mut self, _: &Dir<u32>, _: FileType) {
+        self.tally.vanished += 1;
+    }
+
+    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
+        if matches!(reason, SkipReason::MountBoundary | SkipReason::PseudoFileSystem) {
+            self.unread.push((dir.tag, Unread::Skipped(reason)));
+        }
+        self.tally.skip(reason);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn merge(&mut self, mut other: Self) {
+        self.clear_desk();
+        other.clear_desk();
+        let moved = (self.rows.append(other.rows), self.own.append(other.own));
+        let (Some(rows), Some(own)) = moved else {
+            self.too_large = true;
+            return;
+        };
+        for Found { directory, .. } in &mut other.found {
+            directory.row += own;
+            if directory.first != Directory::UNREAD {
+                directory.first += rows;
+            }
+        }
+        for link in &mut other.links {
+            link.row += rows;
+        }
+        self.found.append(&mut other.found);
+        self.links.append(&mut other.links);
+        self.unread.append(&mut other.unread);
+        self.errors.append(&mut other.errors);
+        self.tally.merge(other.tally);
+        self.bytes += other.bytes;
+        self.too_large |= other.too_large;
+    }
+}

@@ -1,0 +1,284 @@
+//! Columns: one array for each attribute, in chunks of 65,536 rows.
+//!
+//! A chunk never moves and never grows beyond its size, so that filling a table copies nothing,
+//! merging those of several threads is handing over their chunks, and memory that no row has
+//! reached yet is not taken. Arrays are those of Arrow's record batches: fixed-width values in the
+//! type that a snapshot has for them, and names as bytes with the offsets at which they end
+//! ([`Names`]).
+
+use std::ffi::OsStr;
+
+use transect_sys::{Attributes, FieldMask, FileType, Names};
+
+use super::Row;
+use super::lengths::Lengths;
+
+/// Rows of one chunk.
+pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
+
+/// Bytes of names for which a chunk has room from the start; pages that stay empty cost nothing.
+const NAME_BYTES: usize = 32;
+
+/// The columns that every table has, beside names and types.
+pub(super) const ALWAYS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
+
+/// Writes all that has to be done once for every column of plain values.
+macro_rules! columns {
+    ($($flag:ident $get:ident $set:ident: $type:ty;)*) => {
+        /// A part of the rows, column by column.
+        #[derive(Debug, Default)]
+        pub(super) struct Chunk {
+            names: Names,
+            types: Vec<FileType>,
+            size: Lengths,
+            allocated: Lengths,
+            $($get: Vec<$type>,)*
+            /// What is known of each row; empty as long as all of it is known of all.
+            known: Vec<FieldMask>,
+        }
+
+        impl Chunk {
+            /// Returns a chunk with room for all its rows in the `columns` that there are.
+            pub(super) fn with_room(columns: FieldMask) -> Self {
+                let room = |flag| if columns.contains(flag) { CHUNK } else { 0 };
+                Self {
+                    names: Names::with_capacity(CHUNK, CHUNK * NAME_BYTES),
+                    types: Vec::with_capacity(CHUNK),
+                    size: Lengths::with_capacity(CHUNK),
+                    allocated: Lengths::with_capacity(CHUNK),
+                    $($get: Vec::with_capacity(room(FieldMask::$flag)),)*
+                    known: Vec::new(),
+                }
+            }
+
+            /// Forgets all rows and keeps the memory.
+            pub(super) fn clear(&mut self) {
+                self.names.clear();
+                self.types.clear();
+                self.size.clear();
+                self.allocated.clear();
+                $(self.$get.clear();)*
+                self.known.clear();
+            }
+
+            /// Appends a row.
+            pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
+                self.names.push(name);
+                self.push_known(columns, attributes.have());
+                self.types.push(attributes.file_type());
+                self.size.push(attributes.size().unwrap_or_default());
+                self.allocated.push(attributes.allocated().unwrap_or_default());
+                $(if columns.contains(FieldMask::$flag) {
+                    self.$get.push(attributes.$get().unwrap_or_default());
+                })*
+            }
+
+            /// Appends a row of another chunk.
+            pub(super) fn push_row(&mut self, columns: FieldMask, from: &Self, row: usize) {
+                self.names.push(from.name(row));
+                self.push_known(columns, from.known(columns, row));
+                self.types.push(from.types[row]);
+                self.size.push(from.size.get(row));
+                self.allocated.push(from.allocated.get(row));
+                $(if columns.contains(FieldMask::$flag) {
+                    self.$get.push(from.$get[row]);
+                })*
+            }
+
+            /// Writes over what is known of a row. Its name and its type stay.
+            pub(super) fn set(&mut self, columns: FieldMask, row: usize, from: &Self, from_row: usize) {
+                let known = from.known(columns, from_row);
+                if self.known.is_empty() && known != columns {
+                    self.known = vec![columns; self.len()];
+                }
+                if let Some(old) = self.known.get_mut(row) {
+                    *old = known;
+                }
+                self.size.set(row, from.size.get(from_row));
+                self.allocated.set(row, from.allocated.get(from_row));
+                $(if columns.contains(FieldMask::$flag) {
+                    self.$get[row] = from.$get[from_row];
+                })*
+            }
+
+            /// Returns what is known of a row.
+            pub(super) fn attributes(&self, columns: FieldMask, row: usize) -> Attributes {
+                let mut attributes = Attributes::of_type(self.types[row]);
+                let known = self.known(columns, row);
+                if known.contains(FieldMask::SIZE) {
+                    attributes.set_size(self.size.get(row));
+                }
+                if known.contains(FieldMask::ALLOCATED) {
+                    attributes.set_allocated(self.allocated.get(row));
+                }
+                $(if known.contains(FieldMask::$flag) {
+                    attributes.$set(self.$get[row]);
+                })*
+                attributes
+            }
+
+            /// Gives back what was reserved and is not used.
+            pub(super) fn shrink(&mut self) {
+                self.names.shrink_to_fit();
+                self.types.shrink_to_fit();
+                self.size.shrink_to_fit();
+                self.allocated.shrink_to_fit();
+                $(self.$get.shrink_to_fit();)*
+                self.known.shrink_to_fit();
+            }
+        }
+
+        /// The columns that a table can have beside those that it always has.
+        pub(super) const OPTIONAL: FieldMask = FieldMask::empty()$(.union(FieldMask::$flag))*;
+    };
+}
+
+columns! {
+    MTIME mtime set_mtime: i64;
+    CTIME ctime set_ctime: i64;
+    ATIME atime set_atime: i64;
+    BTIME btime set_btime: i64;
+    MODE mode set_mode: u16;
+    UID uid set_uid: u32;
+    GID gid set_gid: u32;
+    NLINK nlink set_nlink: u32;
+    INODE inode set_inode: u64;
+    DEVICE device set_device: u64;
+    ATTRIBUTES attribute_bits set_attribute_bits: u32;
+    REPARSE_TAG reparse_tag set_reparse_tag: u32;
+}
+
+impl Chunk {
+    pub(super) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len() == CHUNK
+    }
+
+    #[inline]
+    pub(super) fn name(&self, row: usize) -> &OsStr {
+        self.names.get(row)
+    }
+
+    #[inline]
+    pub(super) fn file_type(&self, row: usize) -> FileType {
+        self.types[row]
+    }
+
+    #[inline]
+    pub(super) fn size(&self, columns: FieldMask, row: usize) -> Option<u64> {
+        self.known(columns, row).contains(FieldMask::SIZE).then(|| self.size.get(row))
+    }
+
+    #[inline]
+    pub(super) fn allocated(&self, columns: FieldMask, row: usize) -> Option<u64> {
+        self.known(columns, row).contains(FieldMask::ALLOCATED).then(|| self.allocated.get(row))
+    }
+
+    #[inline]
+    pub(super) fn mtime(&self, columns: FieldMask, row: usize) -> Option<i64> {
+        self.known(columns, row).contains(FieldMask::MTIME).then(|| self.mtime[row])
+    }
+
+    #[inline]
+    fn known(&self, columns: FieldMask, row: usize) -> FieldMask {
+        self.known.get(row).copied().unwrap_or(columns)
+    }
+
+    fn push_known(&mut self, columns: FieldMask, have: FieldMask) {
+        let known = have & columns;
+        if self.known.is_empty() && known != columns {
+            self.known = vec![columns; self.len()];
+        }
+        if known != columns || !self.known.is_empty() {
+            self.known.push(known);
+        }
+    }
+}
+
+/// Rows in the order in which they were appended, chunk after chunk.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    columns: FieldMask,
+    chunks: Vec<Chunk>,
+}
+
+impl Rows {
+    pub(super) fn new(columns: FieldMask) -> Self {
+        Self { columns: columns & OPTIONAL | ALWAYS, chunks: Vec::new() }
+    }
+
+    pub(super) fn columns(&self) -> FieldMask {
+        self.columns
+    }
+
+    /// Returns a number that no row reaches.
+    pub(super) fn limit(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
+
+    /// Returns the row that the next one appended will be, if a table can have `count` more. Rows
+    /// appended one after the other have numbers one after the other: a chunk is filled to its end
+    /// before the next is begun.
+    pub(super) fn room_for(&self, count: u32) -> Option<Row> {
+        let next = match self.chunks.last() {
+            Some(last) if !last.is_full() => Row::new(self.chunks.len() - 1, last.len())?,
+            _ => Row::new(self.chunks.len(), 0)?,
+        };
+        next.0.checked_add(count)?.checked_add(1)?;
+        Some(next)
+    }
+
+    pub(super) fn push(&mut self, name: &OsStr, attributes: &Attributes) {
+        let columns = self.columns;
+        self.with_room().push(columns, name, attributes);
+    }
+
+    /// Appends a row of a chunk that has the same columns.
+    pub(super) fn push_row(&mut self, from: &Chunk, row: usize) {
+        let columns = self.columns;
+        self.with_room().push_row(columns, from, row);
+    }
+
+    fn with_room(&mut self) -> &mut Chunk {
+        if self.chunks.last().is_none_or(Chunk::is_full) {
+            self.chunks.push(Chunk::with_room(self.columns));
+        }
+        self.chunks.last_mut().expect("BUG: a chunk was just made")
+    }
+
+    /// Takes over the rows of another thread; returns by how much their numbers grow, or `None` if
+    /// a table cannot have that many.
+    pub(super) fn append(&mut self, mut other: Self) -> Option<u32> {
+        let moved = Row::new(self.chunks.len(), 0)?;
+        Row::new(self.chunks.len() + other.chunks.len(), 0)?;
+        self.shrink();
+        self.chunks.append(&mut other.chunks);
+        Some(moved.0)
+    }
+
+    /// Gives back what was reserved and is not used.
+    pub(super) fn shrink(&mut self) {
+        if let Some(last) = self.chunks.last_mut() {
+            last.shrink();
+        }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, row: Row) -> (&Chunk, usize) {
+        (&self.chunks[row.chunk()], row.index())
+    }
+
+    pub(super) fn set(&mut self, row: Row, from: &Self, from_row: Row) {
+        let (chunk, index) = from.at(from_row);
+        self.chunks[row.chunk()].set(self.columns, row.index(), chunk, index);
+    }
+
+    #[inline]
+    pub(super) fn name(&self, row: Row) -> &OsStr {
+        let (chunk, index) = self.at(row);
+        chunk.name(index)
+    }
+}

@@ -1,0 +1,93 @@
+//! Where the entries of the directory at hand wait until all of them are there, to be put in order.
+
+use transect_sys::{Batch, FieldMask, FileId, FileType, Verdict};
+
+use super::Row;
+use super::columns::{Chunk, Rows};
+use super::directories::Sums;
+use super::links::Link;
+
+/// The entries of one directory, as they come.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    /// Not a chunk of the table: it grows, as a directory may hold millions.
+    rows: Chunk,
+    /// The beginning of each name, and its place among the rows.
+    order: Vec<(u64, u32)>,
+    /// Files that may have further names, by their places.
+    links: Vec<(u32, FileId, u32)>,
+    sums: Sums,
+}
+
+impl Desk {
+    /// Takes the entries of a batch. What a filter only passes through is taken if it is a
+    /// directory, as something below it may be found. Returns the allocated bytes.
+    pub(super) fn take(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
+        let before = self.sums.disk_usage;
+        for entry in batch.entries() {
+            let attributes = &entry.attributes;
+            let directory = attributes.file_type() == FileType::Directory;
+            if entry.verdict == Verdict::DescendOnly && !directory {
+                continue;
+            }
+            let name = batch.name(entry);
+            let place = self.rows.len() as u32;
+            self.order.push((beginning(name.as_encoded_bytes()), place));
+            self.rows.push(columns, name, attributes);
+            if directory {
+                // Counted when it is entered, together with its own size.
+                continue;
+            }
+            self.sums += Sums::of(attributes);
+            // Unknown where a directory record does not tell: there may be further names. A file
+            // that is met through links can be met more often than it has names.
+            let names = attributes.nlink();
+            if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
+                self.links.push((place, id, names.filter(|_| !follow).unwrap_or(0)));
+            }
+        }
+        self.sums.disk_usage - before
+    }
+
+    /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how
+    /// many they are, and what they come to; `None` if the table cannot have that many.
+    pub(super) fn clear_into(
+        &mut self,
+        rows: &mut Rows,
+        links: &mut Vec<Link>,
+    ) -> Option<(Row, u32, Sums)> {
+        let Self { rows: waiting, order, .. } = self;
+        let count = order.len() as u32;
+        let first = rows.room_for(count)?;
+        order.sort_unstable_by(|&(a, a_place), &(b, b_place)| {
+            let name = |place: u32| waiting.name(place as usize).as_encoded_bytes();
+            a.cmp(&b).then_with(|| name(a_place).cmp(name(b_place)))
+        });
+        for &(_, place) in order.iter() {
+            rows.push_row(waiting, place as usize);
+        }
+        if !self.links.is_empty() {
+            let mut row_of = vec![0; order.len()];
+            for (row, &(_, place)) in (first.0..).zip(order.iter()) {
+                row_of[place as usize] = row;
+            }
+            links.extend(self.links.drain(..).map(|(place, id, names)| Link {
+                id,
+                row: row_of[place as usize],
+                names,
+            }));
+        }
+        self.rows.clear();
+        self.order.clear();
+        Some((first, count, std::mem::take(&mut self.sums)))
+    }
+}
+
+/// Returns the first eight bytes of a name as a number that compares as they do: most names are
+/// told apart by them, without being looked at again.
+fn beginning(name: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = name.len().min(8);
+    first[..length].copy_from_slice(&name[..length]);
+    u64::from_be_bytes(first)
+}

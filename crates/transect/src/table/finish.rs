@@ -1,0 +1,127 @@
+//! From what the threads found to a table.
+//!
+//! ```text
+//! directories in the order of entering ─► each finds its row, by its name in its parent
+//!                                      ─► in the order of rows, known by their places
+//!                                      ─► links charged; sums from the deepest upwards
+//! ```
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::build::{Found, TableSink};
+use super::columns::Rows;
+use super::directories::{Directories, Directory, Unread};
+use super::rank::Ranks;
+use super::{Row, Table, links};
+
+/// Makes the table of what all threads found.
+pub(super) fn table(sink: TableSink) -> Table {
+    let TableSink { mut rows, own, mut found, links, unread, errors, mut tally, .. } = sink;
+    tally.sort();
+    rows.shrink();
+    in_order_of_numbers(&mut found);
+    let taken = find_rows(&mut rows, own, &mut found);
+    let unread = unread
+        .into_iter()
+        .filter_map(|(number, why)| Some((place_of(&taken, &found, number)?, why)))
+        .collect();
+    let errors: Vec<u32> =
+        errors.into_iter().filter_map(|number| place_of(&taken, &found, number)).collect();
+    let mut directories = in_order_of_rows(taken, found, unread);
+    directories.errors = errors_above(&directories, errors);
+    let order = directories.parents_first();
+    let shared = links::charge(links, &rows, &mut directories, &order);
+    add_upwards(&mut directories, &order);
+    let entries = directories.top.sums.entries();
+    Table { rows, directories, shared, entries, tally }
+}
+
+/// Puts directories in the order of their numbers. There is one for each number, so every swap
+/// brings one to its place.
+fn in_order_of_numbers(found: &mut [Found]) {
+    for place in 0..found.len() {
+        while found[place].number as usize != place {
+            let there = found[place].number as usize;
+            found.swap(place, there);
+        }
+    }
+}
+
+/// Finds the row of each directory among the entries of its parent, and writes there what the
+/// directory knows of itself. Returns the rows of directories.
+fn find_rows(rows: &mut Rows, own: Rows, found: &mut [Found]) -> Ranks {
+    let mut taken = Ranks::below(rows.limit());
+    // The first to be entered is the nameless one above the roots.
+    for number in 1..found.len() {
+        let Found { directory, .. } = found[number];
+        let own_row = Row(directory.row);
+        let name = own.name(own_row);
+        let parent = found[directory.parent as usize].directory;
+        let mut row = parent.find(rows, name).expect("BUG: a directory is not among the entries").0;
+        // A directory that changes while it is listed may show a name twice; then it was also
+        // entered twice.
+        while !taken.insert(row) {
+            row += 1;
+        }
+        debug_assert_eq!(rows.name(Row(row)), name, "BUG: a directory in a foreign row");
+        rows.set(Row(row), &own, own_row);
+        found[number].directory.row = row;
+    }
+    taken.counted()
+}
+
+/// Returns the place of a directory in the order of rows; `None` for that above the roots.
+fn place_of(taken: &Ranks, found: &[Found], number: u32) -> Option<u32> {
+    (number != 0).then(|| taken.rank(found[number as usize].directory.row))
+}
+
+/// Puts directories in the order of their rows; from here on they are known by their places.
+fn in_order_of_rows(
+    rows: Ranks,
+    mut found: Vec<Found>,
+    unread: HashMap<u32, Unread, FixedState>,
+) -> Directories {
+    for number in 0..found.len() {
+        let parent = found[number].directory.parent;
+        let known = (parent != Directory::TOP).then(|| place_of(&rows, &found, parent));
+        found[number].directory.parent = known.flatten().unwrap_or(Directory::TOP);
+    }
+    let top = found.swap_remove(0).directory;
+    let mut all: Vec<Directory> = found.into_iter().map(|found| found.directory).collect();
+    for place in 0..all.len() {
+        loop {
+            let there = rows.rank(all[place].row) as usize;
+            if there == place {
+                break;
+            }
+            all.swap(place, there);
+        }
+    }
+    Directories::new(top, all, rows, unread)
+}
+
+/// Counts the errors of every directory in all that hold it.
+fn errors_above(directories: &Directories, errors: Vec<u32>) -> HashMap<u32, u64, FixedState> {
+    let mut counts: HashMap<u32, u64, FixedState> = HashMap::default();
+    for mut place in errors {
+        while place != Directory::TOP {
+            *counts.entry(place).or_default() += 1;
+            place = directories.all[place as usize].parent;
+        }
+    }
+    counts
+}
+
+/// Adds what each directory holds to all above it.
+fn add_upwards(directories: &mut Directories, parents_first: &[u32]) {
+    let Directories { top, all, .. } = directories;
+    for &place in parents_first.iter().rev() {
+        let Directory { parent, sums, .. } = all[place as usize];
+        match all.get_mut(parent as usize) {
+            Some(parent) => parent.sums += sums,
+            None => top.sums += sums,
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The tree as a table: one row an entry, one column an attribute.
+//!
+//! ```text
+//!  row   name    type       size  …          directory   first  count   sums of all below
+//!  0:0   /usr    directory  4096       ──►       0        0:1     3      files, bytes, newest
+//!  0:1   bin     directory   …         ──►       1        …       …
+//!  0:2   lib     directory   …         ──►       2        …       …
+//!  0:3   notes   file        17
+//! ```
+//!
+//! The entries of a directory are neighbours, sorted by the bytes of their names. A directory knows
+//! its own row and where its entries begin; the other way round, from an entry to its directory,
+//! goes by counting the directories that begin before it ([`rank`]): no row holds a number of its
+//! parent.
+//!
+//! **Rows have no order that means anything:** they lie as the threads found them. Whoever walks
+//! from the [roots](Table::roots) by [`Table::children`] meets everything in the order of names,
+//! whatever the schedule was.
+//!
+//! **Sums** are those of all entries in and below a directory, every file once in the whole table:
+//! a file with several names is charged to the first of them, in the order in which a walk by
+//! names would meet their directories ([`links`]). Sums of directories beside each other can
+//! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
+//!
+//! ```
+//! use transect::{FieldMask, ScanOptions};
+//! use transect::table::TableBuilder;
+//!
+//! let builder = TableBuilder::new(FieldMask::SIZE | FieldMask::ALLOCATED);
+//! let outcome = ScanOptions::new(["src"]).plan()?.run(|| builder.sink())?;
+//! let table = outcome.sink.into_table()?;
+//! for root in table.roots() {
+//!     println!("{:?}: {} files", table.path(root), table.sums(root).files);
+//! }
+//! # Ok::<(), transect::Error>(())
+//! ```
+
+mod build;
+mod columns;
+mod desk;
+mod directories;
+mod finish;
+mod lengths;
+mod links;
+mod query;
+mod rank;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use transect_sys::{Attributes, FieldMask, FileType};
+
+use crate::dir;
+use crate::sink::Tally;
+
+pub use build::{TableBuilder, TableSink};
+pub use directories::{Sums, Unread};
+pub use query::Below;
+
+use columns::Rows;
+use directories::{Directories, Directory};
+use links::Shared;
+
+/// The number of an entry in its table.
+///
+/// Entries of one directory have numbers one after the other; other than that a number says
+/// nothing, and it is not the same in another table of the same tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Row(u32);
+
+impl Row {
+    /// Bits of a row's number that say where in its chunk it lies.
+    pub(self) const BITS_IN_CHUNK: u32 = 16;
+
+    /// Returns the row `index` of `chunk`; `None` if a table cannot have that many.
+    fn new(chunk: usize, index: usize) -> Option<Self> {
+        let number = (chunk << Self::BITS_IN_CHUNK) + index;
+        // The largest number is that of no row: a range of rows must have an end.
+        u32::try_from(number).ok().filter(|&number| number != u32::MAX).map(Self)
+    }
+
+    #[inline]
+    fn chunk(self) -> usize {
+        (self.0 >> Self::BITS_IN_CHUNK) as usize
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        (self.0 & ((1 << Self::BITS_IN_CHUNK) - 1)) as usize
+    }
+
+    /// Returns the number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// What a walk found, as columns.
+#[derive(Debug)]
+pub struct Table {
+    rows: Rows,
+    directories: Directories,
+    shared: Shared,
+    entries: u64,
+    tally: Tally,
+}
+
+impl Table {
+    /// Returns how many entries there are, roots and directories included.
+    pub fn len(&self) -> u64 {
+        self.entries
+    }
+
+    /// Returns whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Returns which attributes have a column.
+    pub fn columns(&self) -> FieldMask {
+        self.rows.columns()
+    }
+
+    /// Returns the errors, and the counts of what is not in the table.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Iterates over the roots, sorted by their paths.
+    pub fn roots(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
+        self.directories.top.children()
+    }
+
+    /// Returns the sums of all roots together.
+    pub fn total(&self) -> Sums {
+        self.directories.top.sums
+    }
+
+    /// Returns the name of an entry; of a root, the path as it was given.
+    ///
+    /// # Panics
+    /// All that take a row: if it is that of another table.
+    #[inline]
+    pub fn name(&self, row: Row) -> &OsStr {
+        self.rows.name(row)
+    }
+
+    /// Returns the type of an entry.
+    #[inline]
+    pub fn file_type(&self, row: Row) -> FileType {
+        let (chunk, index) = self.rows.at(row);
+        chunk.file_type(index)
+    }
+
+    /// Returns all that is known of an entry itself, in the columns that there are.
+    pub fn attributes(&self, row: Row) -> Attributes {
+        let (chunk, index) = self.rows.at(row);
+        chunk.attributes(self.columns(), index)
+    }
+
+    /// Returns the apparent size of an entry itself.
+    #[inline]
+    pub fn size(&self, row: Row) -> Option<u64> {
+        let (chunk, index) = self.rows.at(row);
+        chunk.size(self.columns(), index)
+    }
+
+    /// Returns the allocated size of an entry itself.
+    #[inline]
+    pub fn allocated(&self, row: Row) -> Option<u64> {
+        let (chunk, index) = self.rows.at(row);
+        chunk.allocated(self.columns(), index)
+    }
+
+    /// Returns the time of the last change of an entry's content, in nanoseconds since 1970 UTC.
+    #[inline]
+    pub fn mtime(&self, row: Row) -> Option<i64> {
+        let (chunk, index) = self.rows.at(row);
+        chunk.mtime(self.columns(), index)
+    }
+
+    /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
+    /// if it is none, or was not read.
+    pub fn children(
+        &self,
+        row: Row,
+    ) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
+        self.directories.at(row).map(Directory::children).unwrap_or_default()
+    }
+
+    /// Returns the entry of a directory that has this name.
+    pub fn child(&self, row: Row, name: &OsStr) -> Option<Row> {
+        let dir = self.directories.at(row)?;
+        dir.find(&self.rows, name).filter(|&found| self.name(found) == name)
+    }
+
+    /// Returns the directory that holds an entry; a root has none.
+    pub fn parent(&self, row: Row) -> Option<Row> {
+        self.directories.of_entry(row)
+    }
+
+    /// Returns the path of an entry: its root as it was given, then the names below it.
+    pub fn path(&self, row: Row) -> PathBuf {
+        let way: Vec<Row> = std::iter::successors(Some(row), |&row| self.parent(row)).collect();
+        let mut path = OsString::new();
+        way.into_iter().rev().for_each(|row| dir::append(&mut path, self.name(row)));
+        PathBuf::from(path)
+    }
+
+    /// Returns how many steps an entry lies below its root.
+    pub fn depth(&self, row: Row) -> usize {
+        std::iter::successors(self.parent(row), |&row| self.parent(row)).count()
+    }
+
+    /// Returns the sums of all that is in and below an entry. For what is no directory that is
+    /// the entry itself: nothing but its name, if its bytes are charged to another one.
+    pub fn sums(&self, row: Row) -> Sums {
+        if let Some(dir) = self.directories.at(row) {
+            return dir.sums;
+        }
+        let mut sums = Sums::of(&self.attributes(row));
+        if self.shared.is_charged_elsewhere(row) {
+            (sums.apparent, sums.disk_usage) = (0, 0);
+        }
+        sums
+    }
+
+    /// Returns how many names there are beyond the first of each file.
+    pub fn hard_links(&self) -> u64 {
+        self.shared.further_names()
+    }
+
+    /// Returns the allocated bytes in and below an entry, every file once, to whichever name it is
+    /// charged: what `du` says of this entry alone.
+    pub fn alone(&self, row: Row) -> u64 {
+        match self.directories.number(row) {
+            Some(place) => self.sums(row).disk_usage + self.shared.charged_elsewhere(place),
+            None => self.allocated(row).unwrap_or(0),
+        }
+    }
+
+    /// Returns the allocated bytes in and below an entry that would stay occupied if it were
+    /// removed with all that is below it: files that have further names elsewhere, in the table or
+    /// not.
+    pub fn shared(&self, row: Row) -> u64 {
+        match self.directories.number(row) {
+            Some(place) => self.shared.shared(place),
+            None if self.shared.has_further_names(row) => self.allocated(row).unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    /// Returns the allocated bytes that would be free if an entry were removed with all that is
+    /// below it.
+    pub fn exclusive(&self, row: Row) -> u64 {
+        self.alone(row).saturating_sub(self.shared(row))
+    }
+
+    /// Returns why a directory was not read, or not to its end; `None` if it was, and of what is no
+    /// directory.
+    pub fn unread(&self, row: Row) -> Option<Unread> {
+        let directory = self.file_type(row) == FileType::Directory;
+        directory.then(|| self.directories.unread(row)).flatten()
+    }
+
+    /// Returns how many errors there were in and below an entry. If there are any, it may hold more
+    /// than the sums say.
+    pub fn errors(&self, row: Row) -> u64 {
+        self.directories.errors(row)
+    }
+}

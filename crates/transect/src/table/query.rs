@@ -1,0 +1,118 @@
+//! Questions to a table, beside those about one entry.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ffi::OsStr;
+use std::hash::Hash;
+use std::path::Path;
+
+use foldhash::fast::FixedState;
+
+use super::directories::{Children, Directory};
+use super::{Row, Sums, Table};
+
+impl Table {
+    /// Iterates over an entry and all that is below it, in the order of names: a directory before
+    /// what it holds.
+    pub fn below(&self, row: Row) -> Below<'_> {
+        Below { table: self, next: Some(row), open: Vec::new() }
+    }
+
+    /// Iterates over all entries, in the order of names: a directory before what it holds.
+    pub fn iter(&self) -> impl Iterator<Item = Row> {
+        self.roots().flat_map(|root| self.below(root))
+    }
+
+    /// Adds up what entries come to by what `key` says of each; those of which it says nothing are
+    /// left out. Each entry counts for itself, a directory without what it holds, and every file
+    /// is charged to one name: the groups together are the [total](Table::total).
+    ///
+    /// ```
+    /// # use transect::{FieldMask, FileType, ScanOptions, table::TableBuilder};
+    /// # let builder = TableBuilder::new(FieldMask::empty());
+    /// # let table = ScanOptions::new(["src"]).plan()?.run(|| builder.sink())?.sink.into_table()?;
+    /// let by_extension = table.group(table.iter(), |row| {
+    ///     (table.file_type(row) == FileType::File).then(|| table.extension(row))
+    /// });
+    /// # assert!(by_extension.len() > 0);
+    /// # Ok::<(), transect::Error>(())
+    /// ```
+    pub fn group<K: Hash + Eq>(
+        &self,
+        rows: impl IntoIterator<Item = Row>,
+        key: impl Fn(Row) -> Option<K>,
+    ) -> HashMap<K, Sums, FixedState> {
+        let mut groups: HashMap<K, Sums, FixedState> = HashMap::default();
+        for row in rows {
+            if let Some(key) = key(row) {
+                *groups.entry(key).or_default() += self.itself(row);
+            }
+        }
+        groups
+    }
+
+    /// Returns what an entry comes to without what it holds.
+    pub fn itself(&self, row: Row) -> Sums {
+        match self.directories.at(row) {
+            Some(_) => Sums::of(&self.attributes(row)),
+            None => self.sums(row),
+        }
+    }
+
+    /// Returns what follows the last dot of a name, unless the name begins with it.
+    pub fn extension(&self, row: Row) -> Option<&OsStr> {
+        Path::new(self.name(row)).extension()
+    }
+
+    /// Returns the `limit` rows of which `rank` says most, the most first; equals in the order in
+    /// which they come, and none of which it says 0.
+    pub fn largest(
+        &self,
+        rows: impl IntoIterator<Item = Row>,
+        limit: usize,
+        rank: impl Fn(Row) -> u64,
+    ) -> Vec<Row> {
+        // The least of those kept is on top.
+        let mut kept: BinaryHeap<Reverse<(u64, Reverse<usize>, Row)>> = BinaryHeap::new();
+        for (met, row) in rows.into_iter().enumerate() {
+            let rank = rank(row);
+            let is_less = |&Reverse((least, _, _)): &Reverse<(u64, _, _)>| rank <= least;
+            if rank == 0 || (kept.len() >= limit && kept.peek().is_none_or(is_less)) {
+                continue;
+            }
+            kept.push(Reverse((rank, Reverse(met), row)));
+            if kept.len() > limit {
+                kept.pop();
+            }
+        }
+        kept.into_sorted_vec().into_iter().map(|Reverse((_, _, row))| row).collect()
+    }
+}
+
+/// An entry and all that is below it.
+#[derive(Debug)]
+pub struct Below<'t> {
+    table: &'t Table,
+    next: Option<Row>,
+    open: Vec<Children>,
+}
+
+impl Iterator for Below<'_> {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        let row = self.next.take().or_else(|| {
+            while let Some(children) = self.open.last_mut() {
+                match children.next() {
+                    Some(row) => return Some(row),
+                    None => drop(self.open.pop()),
+                }
+            }
+            None
+        })?;
+        if let Some(directory) = self.table.directories.at(row) {
+            self.open.push(Directory::children(directory));
+        }
+        Some(row)
+    }
+}

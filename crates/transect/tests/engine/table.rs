@@ -1,0 +1,283 @@
+//! Tables: what is in them does not depend on the walk, and the sums are those of a plain count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use transect::table::{Row, Sums, Table, TableBuilder, Unread};
+use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
+use transect_sys::fake::{At, FakeTree};
+
+use crate::properties::{build, forest};
+use crate::support::{run_fake, scan};
+
+fn columns() -> FieldMask {
+    FieldMask::FILE_ID | FieldMask::NLINK | FieldMask::MTIME
+}
+
+fn table(options: ScanOptions) -> Table {
+    let builder = TableBuilder::new(columns());
+    let plan = options.plan().expect("the options are right");
+    let outcome = plan.run(|| builder.sink()).expect("the walk begins");
+    outcome.sink.into_table().expect("a small tree")
+}
+
+fn fake_table(tree: &Arc<FakeTree>, options: ScanOptions) -> Table {
+    let builder = TableBuilder::new(columns());
+    run_fake(tree, options, || builder.sink()).sink.into_table().expect("a small tree")
+}
+
+/// What a table says of an entry: path, type, size, sums; alone, shared, exclusive, errors.
+type Said = (PathBuf, FileType, Option<u64>, Sums, [u64; 4]);
+
+/// All that a table says, without the numbers of rows.
+fn all_of(table: &Table) -> Vec<Said> {
+    let said = |row| {
+        let sizes = [table.alone(row), table.shared(row), table.exclusive(row), table.errors(row)];
+        (table.path(row), table.file_type(row), table.size(row), table.sums(row), sizes)
+    };
+    table.iter().map(said).collect()
+}
+
+/// A table of the same tree as totals and a list of paths, which may be empty.
+#[track_caller]
+pub(crate) fn agrees(
+    options: ScanOptions,
+    totals: &Totals,
+    paths: &[Vec<u8>],
+    context: &str,
+) -> impl PartialEq + std::fmt::Debug + use<> {
+    let table = table(options);
+    equals_totals(&table, totals, context);
+    is_well_formed(&table, context);
+    sums_are_plain(&table, context);
+    let mut listed: Vec<Vec<u8>> =
+        table.iter().map(|row| table.path(row).into_os_string().into_encoded_bytes()).collect();
+    listed.sort_unstable();
+    assert!(listed == paths, "{context}: the table has other paths");
+    all_of(&table)
+}
+
+#[track_caller]
+fn equals_totals(table: &Table, totals: &Totals, context: &str) {
+    let Sums { files, directories, others, apparent, disk_usage, .. } = table.total();
+    let got = [files.into(), directories.into(), others.into(), apparent, disk_usage];
+    let expected = [
+        totals.files,
+        totals.directories,
+        totals.symlinks + totals.others,
+        totals.sum.apparent,
+        totals.sum.disk_usage(),
+    ];
+    assert_eq!(got, expected, "{context}: files, directories, others, apparent, disk usage");
+    assert_eq!(table.hard_links(), totals.hard_links, "{context}: further names");
+    assert_eq!(table.len(), totals.entries(), "{context}: entries");
+    assert_eq!(table.tally().errors, totals.tally.errors, "{context}: errors");
+}
+
+/// Entries know their directories and directories their entries, which are sorted.
+#[track_caller]
+fn is_well_formed(table: &Table, context: &str) {
+    for row in table.iter() {
+        let children: Vec<Row> = table.children(row).collect();
+        assert!(
+            children.is_sorted_by_key(|&child| table.name(child).as_encoded_bytes()),
+            "{context}: {} is not sorted",
+            table.path(row).display()
+        );
+        for child in children {
+            assert_eq!(table.parent(child), Some(row), "{context}: {:?}", table.path(child));
+            assert_eq!(table.child(row, table.name(child)), Some(child), "{context}");
+        }
+        assert_eq!(table.child(row, "no such name".as_ref()), None, "{context}");
+    }
+    assert!(table.roots().all(|root| table.parent(root).is_none()), "{context}: roots");
+}
+
+/// Every sum is what a plain count of everything below comes to.
+#[track_caller]
+fn sums_are_plain(table: &Table, context: &str) {
+    let charged = charged(table);
+    let mut all_names: BTreeMap<FileId, u32> = BTreeMap::new();
+    for id in table.iter().filter_map(|row| linked(table, row)) {
+        *all_names.entry(id).or_default() += 1;
+    }
+    for row in table.iter() {
+        let mut sums = Sums::default();
+        let mut names: BTreeMap<FileId, (u32, u32, u64)> = BTreeMap::new();
+        let mut alone = 0;
+        for below in table.below(row) {
+            sums += table.itself(below);
+            let allocated = table.allocated(below).unwrap_or(0);
+            match linked(table, below) {
+                Some(id) => {
+                    let of = table.attributes(below).nlink().unwrap_or(all_names[&id]);
+                    names.entry(id).or_insert((0, of, allocated)).0 += 1;
+                }
+                None => alone += allocated,
+            }
+        }
+        let shared: u64 =
+            names.values().filter(|(met, of, _)| met < of).map(|(_, _, bytes)| bytes).sum();
+        alone += names.values().map(|(_, _, bytes)| bytes).sum::<u64>();
+        let path = table.path(row);
+        assert_eq!(table.sums(row), sums, "{context}: sums of {path:?}");
+        assert_eq!(table.alone(row), alone, "{context}: {path:?} alone");
+        assert_eq!(table.shared(row), shared, "{context}: shared in {path:?}");
+        assert_eq!(table.exclusive(row), alone - shared, "{context}: exclusive in {path:?}");
+    }
+    for row in table.iter().filter(|&row| table.file_type(row) != FileType::Directory) {
+        let expected = if charged.contains(&row) { table.allocated(row).unwrap_or(0) } else { 0 };
+        assert_eq!(table.sums(row).disk_usage, expected, "{context}: {:?}", table.path(row));
+    }
+}
+
+/// Returns the id of a file that may have further names.
+fn linked(table: &Table, row: Row) -> Option<FileId> {
+    let attributes = table.attributes(row);
+    let several = attributes.nlink() != Some(1);
+    let directory = table.file_type(row) == FileType::Directory;
+    attributes.file_id().filter(|_| several && !directory)
+}
+
+/// Returns the entries that their bytes are charged to: the first name of each file, by the order
+/// of directories and then by name.
+fn charged(table: &Table) -> BTreeSet<Row> {
+    let mut met = BTreeSet::new();
+    let mut charged = BTreeSet::new();
+    let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
+    let entries = table.roots().chain(directories.flat_map(|row| table.children(row)));
+    for row in entries {
+        if linked(table, row).is_none_or(|id| met.insert(id)) {
+            charged.insert(row);
+        }
+    }
+    charged
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_table_does_not_depend_on_how_a_tree_is_walked(
+        nodes in forest(),
+        order in prop::sample::select(Order::ALL),
+        threads in 1_usize..6,
+        batch in 1_usize..9,
+    ) {
+        let plain = fake_table(&Arc::new(build(&nodes, 1).0), scan("/").order(Order::Recursive));
+        let (mut tree, _, paths) = build(&nodes, 1);
+        tree.batch = batch;
+        let tree = Arc::new(tree);
+        let options = scan("/").order(order).threads(threads);
+        let got = fake_table(&tree, options.clone());
+        let totals = run_fake(&tree, options, || Totals::new(3)).sink;
+        equals_totals(&got, &totals, "a tree in memory");
+        is_well_formed(&got, "a tree in memory");
+        sums_are_plain(&got, "a tree in memory");
+        prop_assert_eq!(got.iter().count(), paths.len());
+        prop_assert_eq!(all_of(&got), all_of(&plain));
+    }
+}
+
+#[test]
+fn two_roots_are_two_trees_of_one_table() {
+    let mut tree = FakeTree::new();
+    for path in ["/b", "/a"] {
+        tree.add(path, FileType::Directory, 4096);
+    }
+    tree.add("/b/first", FileType::File, 600);
+    tree.link("/a/second", "/b/first");
+    let table = fake_table(&Arc::new(tree), ScanOptions::new(["/b", "/a"]).threads(3));
+    is_well_formed(&table, "two roots");
+    sums_are_plain(&table, "two roots");
+    let roots: Vec<(PathBuf, u64, u64, u64)> = table
+        .roots()
+        .map(|root| {
+            (table.path(root), table.sums(root).apparent, table.alone(root), table.shared(root))
+        })
+        .collect();
+    let root = |path: &str, apparent| (PathBuf::from(path), apparent, 5120, 1024);
+    assert_eq!(roots, [root("/a", 600), root("/b", 0)]);
+}
+
+#[test]
+fn what_was_not_read_says_why() {
+    let mut tree = FakeTree::new();
+    for path in ["/a", "/a/deep", "/a/deep/deeper", "/locked", "/locked/inside"] {
+        tree.add(path, FileType::Directory, 4096);
+    }
+    tree.add("/file", FileType::File, 1);
+    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    let table = fake_table(&Arc::new(tree), scan("/").max_depth(2));
+    let unread = |path: &str| {
+        let row = table.iter().find(|&row| table.path(row) == Path::new(path)).unwrap();
+        (table.unread(row), table.errors(row))
+    };
+    assert!(matches!(unread("/locked"), (Some(Unread::Failed(_)), 1)));
+    assert_eq!(unread("/"), (None, 1));
+    assert_eq!(unread("/a"), (None, 0));
+    assert_eq!(unread("/a/deep"), (Some(Unread::Unvisited), 0));
+    assert_eq!(unread("/file"), (None, 0));
+    assert_eq!(table.tally().skipped.get(&SkipReason::MaxDepth), Some(&1));
+}
+
+#[test]
+fn a_filter_leaves_the_way_to_what_it_lets_through() {
+    let mut tree = FakeTree::new();
+    tree.add("/a", FileType::Directory, 4096);
+    tree.add("/a/b", FileType::Directory, 4096);
+    tree.add("/a/b/kept.c", FileType::File, 600);
+    tree.add("/a/dropped.h", FileType::File, 600);
+    let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
+    let (tree, options) = (Arc::new(tree), scan("/").filters(filters));
+    let table = fake_table(&tree, options.clone());
+    let paths: Vec<PathBuf> = table.iter().map(|row| table.path(row)).collect();
+    assert_eq!(paths, ["/", "/a", "/a/b", "/a/b/kept.c"].map(PathBuf::from));
+    let totals = run_fake(&tree, options, || Totals::new(0)).sink;
+    equals_totals(&table, &totals, "only what the filter lets through is counted");
+    assert_eq!((totals.files, totals.sum.apparent), (1, 600));
+}
+
+#[test]
+fn a_directory_larger_than_a_chunk_is_in_one_piece() {
+    let mut tree = FakeTree::new();
+    tree.add("/wide", FileType::Directory, 4096);
+    let count = 70_000;
+    for number in (0..count).rev() {
+        tree.add(&format!("/wide/{number}"), FileType::File, number);
+    }
+    tree.add("/zz", FileType::File, 7);
+    tree.batch = 1000;
+    let table = fake_table(&Arc::new(tree), scan("/").threads(2));
+    is_well_formed(&table, "a wide directory");
+    assert_eq!(u64::from(table.total().files), count + 1);
+    let root = table.roots().next().unwrap();
+    let wide = table.child(root, "wide".as_ref()).unwrap();
+    assert_eq!(table.children(wide).len() as u64, count);
+    let largest = table.largest(table.iter(), 3, |row| {
+        if table.file_type(row) == FileType::File { table.size(row).unwrap_or(0) } else { 0 }
+    });
+    let names: Vec<_> = largest.iter().map(|&row| table.name(row).to_str().unwrap()).collect();
+    assert_eq!(names, ["69999", "69998", "69997"]);
+}
+
+#[test]
+fn groups_together_are_everything() {
+    let mut tree = FakeTree::new();
+    for (path, size) in [("/a.c", 1), ("/b.c", 2), ("/c.h", 4), ("/.c", 8), ("/none", 16)] {
+        tree.add(path, FileType::File, size);
+    }
+    tree.link("/d.c", "/a.c");
+    let table = fake_table(&Arc::new(tree), scan("/"));
+    let groups = table.group(table.iter(), |row| Some(table.extension(row)));
+    let of = |name: Option<&str>| groups[&name.map(std::ffi::OsStr::new)];
+    assert_eq!((of(Some("c")).files, of(Some("c")).apparent), (3, 3));
+    assert_eq!((of(Some("h")).files, of(Some("h")).apparent), (1, 4));
+    assert_eq!((of(None).files, of(None).apparent), (2, 24));
+    let mut all = Sums::default();
+    groups.values().for_each(|&sums| all += sums);
+    assert_eq!(all, table.total());
+}
