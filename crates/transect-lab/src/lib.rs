@@ -41,5 +41,4 @@ pub mod transform;
 pub mod tune;
 pub mod variant;
 pub mod walks;
-pub mod whole;
 pub mod work;

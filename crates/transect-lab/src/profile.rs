@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect_transform::publish::put;
+use transect_transform::{Error, Operation};
 
 use crate::environment::{Environment, FileSystem};
 use crate::state::State;
 use crate::statistics::{Ratios, Verdict};
 use crate::variant::Variant;
-use crate::whole;
 
 /// The schema of a profile.
 pub const SCHEMA: &str = "transect.profile/1";
@@ -168,12 +169,16 @@ impl Profiles {
     ///
     /// # Errors
     /// Whatever the system says; the one before is then untouched.
-    pub fn store(&self, profile: &Profile) -> io::Result<PathBuf> {
-        std::fs::create_dir_all(&self.0)?;
+    pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
+        std::fs::create_dir_all(&self.0).map_err(|source| Error::System {
+            operation: Operation::Create,
+            path: self.0.clone(),
+            source,
+        })?;
         let file = self.file(&profile.identity);
-        let mut text = serde_json::to_vec_pretty(profile)?;
+        let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");
         text.push(b'\n');
-        whole::replace(&file, &text)?;
+        put(&file, &text)?;
         Ok(file)
     }
 

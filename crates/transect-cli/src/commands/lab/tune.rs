@@ -74,7 +74,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         evidence,
     };
     // What was stored on a quieter day is worth more than nothing.
-    let stored = if args.dry_run || noisy { None } else { Some(store(&profile)?) };
+    let stored = if args.dry_run || noisy { None } else { Some(profiles().store(&profile)?) };
     show(args, &profile, stored.as_deref())?;
     if noisy {
         output::hint("the default differed from itself: the machine was not quiet; try again");
@@ -110,14 +110,6 @@ fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
         return Err(Fatal::Lab(format!("'{}' is there already", second.display())));
     }
     Ok(Files { paths: [first, second], temporary })
-}
-
-fn store(profile: &Profile) -> Result<PathBuf, Fatal> {
-    let profiles = profiles();
-    profiles.store(profile).map_err(|error| {
-        let (file, reason) = (profiles.file(&profile.identity), transect::reason(&error));
-        Fatal::Lab(format!("cannot write '{}': {reason}", file.display()))
-    })
 }
 
 fn forget(identity: &str) -> Result<End, Fatal> {
