@@ -403,6 +403,9 @@ pub(crate) struct LabCompareArgs {
     /// Exit with 1 if anything is decidedly slower
     #[arg(long)]
     pub(crate) check: bool,
+    /// Compare passes over files of another kind, size, machine, system or file system, too
+    #[arg(short = 'f', long)]
+    pub(crate) force: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

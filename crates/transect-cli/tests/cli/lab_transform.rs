@@ -142,6 +142,35 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
 }
 
 #[test]
+fn only_sessions_of_the_same_work_in_the_same_place_are_compared() {
+    let env = TestEnv::new();
+    let _ = run(&env, &["--rounds", "2", "--state", "warm", "--methods", "streams"]).exits(0);
+    let text = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
+    let compare = ["lab", "compare", "session.jsonl", "other.jsonl"];
+    let with = |change: &dyn Fn(&mut Value)| {
+        let (header, samples) = text.split_once('\n').expect("lines");
+        let mut header: Value = serde_json::from_str(header).expect("an object");
+        change(&mut header);
+        env.text("other.jsonl", &format!("{header}\n{samples}"));
+    };
+
+    with(&|header| header["environment"]["system"] = "Linux 2.4".into());
+    let told = env.transect(compare).exits(2).stderr_text();
+    assert!(told.contains("system (Linux ") && told.contains(", then Linux 2.4)"), "{told}");
+    assert!(told.contains("--force"), "{told}");
+    let shown = env.transect(compare.iter().chain(&["--force"])).exits(0).quiet().stdout_text();
+    assert!(shown.contains("1M, input warm") && shown.contains("is Linux 2.4 now"), "{shown}");
+    assert!(!shown.contains("caches"), "{shown}");
+
+    // What was synced did more: that is no matter of taste.
+    with(&|header| header["transform"]["sync"] = "inside".into());
+    let told = env.transect(compare).exits(2).stderr_text();
+    assert!(told.contains("sync (none, then inside)"), "{told}");
+    let told = env.transect(compare.iter().chain(&["--force"])).exits(2).stderr_text();
+    assert!(told.contains("have nothing in common"), "{told}");
+}
+
+#[test]
 fn whoever_makes_something_else_is_never_ranked() {
     let env = TestEnv::new();
     let test = "whoever_makes_something_else_is_never_ranked";
