@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use transect_testkit::Mount;
+use transect_testkit::{Browser, Mount};
 
 use crate::harness::{Output, TestEnv, skip};
 
@@ -125,7 +125,7 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
     let column = |name: &str| titles.iter().position(|title| *title == name).expect(name);
     let base = csv.lines().find(|line| line.contains(",buffered,")).expect("the base");
     let base: Vec<&str> = base.split(',').collect();
-    for name in ["median_ns", "faults", "switches", "unwritten_bytes"] {
+    for name in ["median_ns", "faults", "switches", "unwritten_bytes", "device_read_bytes"] {
         assert!(base[column(name)].parse::<u64>().is_ok(), "{name}: {base:?}");
     }
     let markdown = form("--markdown");
@@ -139,6 +139,52 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
     let compared = env.transect(compare).exits(0).json();
     assert_eq!(compared["groups"][0]["name"], "1M");
     assert_eq!(compared["changed"], Value::Array(vec![]));
+}
+
+#[test]
+fn the_page_of_passes_over_files_speaks_of_files() {
+    let env = TestEnv::new();
+    let test = "the_page_of_passes_over_files_speaks_of_files";
+    let grid = ["--rounds", "2", "--state", "warm", "--methods", "mapped"];
+    let more = ["--sizes", "2M", "--blocks", "16K"];
+    env.mkdir("scratch");
+    let _ = env.transect(SMALL.iter().chain(&grid).chain(&more)).exits(0);
+    let written = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]);
+    assert_eq!(written.exits(0).quiet().stdout_text(), "");
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    browser.open(&env.path("page.html"));
+    let count = |selector: &str| {
+        let script = format!("return document.querySelectorAll('{selector}').length");
+        browser.run(&script).as_u64().expect("a number")
+    };
+    let text = |selector: &str| {
+        let script = format!("return document.querySelector('{selector}').textContent");
+        browser.run(&script).as_str().expect("a text").to_owned()
+    };
+    // A dot for each sample, a line over both blocks for who takes them, and one over both sizes.
+    let cells = lines(&env)[0]["cells"].as_array().expect("cells").len() as u64;
+    assert_eq!(count("#samples .dot"), 2 * cells);
+    assert_eq!(count("#scaling .line circle"), 2 * (cells - 1), "all but the base again");
+    let both = "#blocks [data-method*=\"mapped\"] circle";
+    assert_eq!(count(both), 2, "{}", text("#blocks"));
+    let table = text("#table");
+    for title in ["MB/s", "per byte", "faults", "unwritten", "fresh", "× floor"] {
+        assert!(table.contains(title), "{title}: {table}");
+    }
+    let first = "#table .link";
+    browser.click(first);
+    let known = text("dialog");
+    assert!(known.contains("bytes per second") && known.contains("read from devices"), "{known}");
+
+    let script = "document.querySelector('.command').remove(); return app.textContent";
+    let all = browser.run(script).as_str().expect("a text").to_lowercase();
+    for word in ["entry", "entries", "walk", "tree", "cache", "recursion", "undefined", " nan"] {
+        assert!(!all.contains(word), "{word}: {all}");
+    }
+    assert_eq!(browser.console(), Vec::<String>::new());
 }
 
 #[test]

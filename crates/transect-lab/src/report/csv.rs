@@ -54,6 +54,9 @@ const COLUMNS: &[&str] = &[
     "switches",
     "unwritten_bytes",
     "fresh",
+    "device_read_bytes",
+    "device_written_bytes",
+    "ns_per_byte",
     "unranked_reason",
 ];
 
@@ -118,7 +121,10 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
     let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
     fields.extend([row.faults, row.switches, row.unwritten].map(told));
-    fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
+    let exact = |number: Option<f64>| number.map_or(String::new(), |n| format!("{n:.4}"));
+    fields.push(exact(row.fresh));
+    fields.extend([row.device_read, row.device_written].map(told));
+    fields.push(exact(row.ns_per_byte));
     fields.push(String::new());
     join(&fields)
 }
