@@ -20,6 +20,7 @@ mod outlet;
 mod pipeline;
 mod placer;
 mod plan;
+mod preference;
 mod ring;
 mod streams;
 mod work;
@@ -38,6 +39,7 @@ use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 pub use plan::{Plan, Task};
+pub use preference::{Load, Preference, SizeClass};
 use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
@@ -63,9 +65,9 @@ const LARGE_FILE: u64 = 1 << 20;
 pub struct PassOptions {
     /// The method; chosen for each file if nothing is said.
     pub method: Option<IoMethod>,
-    /// The method that was measured to be the best here: taken where it can be, if no other one is
-    /// asked for.
-    pub preferred: Option<IoMethod>,
+    /// What was measured to be the best here: the first that is for a file is taken where it can be, if
+    /// no other method is asked for.
+    pub preferred: Arc<[Preference]>,
     /// What is read and written is not to push what others need out of the system's cache: where
     /// there is a way past it, it is taken if no method is asked for. Single pages at the ends of
     /// files go through it all the same.
@@ -160,13 +162,15 @@ impl Passes {
         mut step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
     ) -> Result<Passed, Error> {
-        let task = Task {
+        let mut task = Task {
             shape: step.as_ref().map(|step| step.shape()),
             cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
             size: source.size(),
             destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
             why_seen: self.why_seen(),
+            resident: None,
         };
+        task.resident = self.resident(source, &task);
         let plans = Plan::all(&self.options, task)?;
         let (last, firsts) = plans.split_last().expect("BUG: there is a method for every task");
         for plan in firsts {
@@ -190,10 +194,10 @@ impl Passes {
         source: &Source,
         step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
-        Plan { method, reason }: Plan,
+        Plan { method, reason, block }: Plan,
         Task { shape, destination, .. }: Task,
     ) -> Result<Passed, Error> {
-        let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
+        let size = self.options.block.or(block).unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
         let (came, findings) = match (method, &mut out) {
             (IoMethod::KernelCopy, Some(out)) => (self.copy(source, out)?, Vec::new()),
@@ -227,6 +231,17 @@ impl Passes {
             _ => {}
         }
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
+    }
+
+    /// Returns whether most of a file is in memory, if something hangs on it, and the system tells.
+    fn resident(&self, source: &Source, task: &Task) -> Option<bool> {
+        let PassOptions { method, preferred, .. } = &self.options;
+        let asks = |wanted: &Preference| wanted.resident.is_some() && wanted.may_suit(task);
+        if method.is_some() || !preferred.iter().any(asks) {
+            return None;
+        }
+        let there = transect_sys::residency::residency(source.file()).ok()?;
+        Some(there.resident >= there.bytes / 2)
     }
 
     /// Returns why what is copied has to pass by here, and not only through the kernel.

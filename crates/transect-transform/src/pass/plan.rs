@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Destination, IoMethod, PassOptions};
+use super::{Destination, IoMethod, PassOptions, Preference};
 use crate::error::Error;
 use crate::step::{Cost, Shape};
 
@@ -24,6 +24,8 @@ pub struct Task {
     pub destination: Destination,
     /// Why the kernel cannot copy on its own, if it cannot.
     pub why_seen: Option<&'static str>,
+    /// Whether most of the input is in memory; nothing if that is not known.
+    pub resident: Option<bool>,
 }
 
 impl Task {
@@ -41,7 +43,13 @@ pub struct Plan {
     pub method: IoMethod,
     /// Why this one, in one line.
     pub reason: &'static str,
+    /// How many bytes are read at once; what the method likes if nothing is said.
+    pub block: Option<usize>,
 }
+
+/// Why a method is taken that was measured to be the best, and why it is not.
+const MEASURED: &str = "it was measured to be the best here";
+const CANNOT_BE: &str = "what was measured to be the best here cannot do this";
 
 impl Plan {
     /// Chooses a method. One that was asked for is taken or refused, never replaced; one that is
@@ -59,18 +67,26 @@ impl Plan {
         if let Some(method) = options.method {
             return match task.refusal(method) {
                 Some(why) => Err(Error::Impossible(method.as_str(), why)),
-                None => Ok(vec![Self { method, reason: "it was asked for" }]),
+                None => Ok(vec![Self { method, reason: "it was asked for", block: None }]),
             };
         }
-        let sparing = [IoMethod::DirectUring, IoMethod::Direct]
-            .map(|method| Self { method, reason: "it leaves the system's cache to others" });
-        let preferred = options
-            .preferred
-            .map(|method| Self { method, reason: "it was measured to be the best here" });
+        let sparing = [IoMethod::DirectUring, IoMethod::Direct].map(|method| Self {
+            method,
+            reason: "it leaves the system's cache to others",
+            block: None,
+        });
+        let preference = options.preferred.iter().find(|preference| preference.suits(&task));
+        let preferred = preference.map(|&Preference { method, block, .. }| Self {
+            method,
+            reason: MEASURED,
+            block,
+        });
         let sparing = sparing.into_iter().filter(|_| options.spare_cache);
         let can = |plan: &Self| task.refusal(plan.method).is_none();
         let mut plans: Vec<Self> = sparing.chain(preferred).filter(can).collect();
-        plans.push(Self::of(task));
+        let last = Self::of(task);
+        let reason = if preferred.is_some() { CANNOT_BE } else { last.reason };
+        plans.push(Self { reason, ..last });
         Ok(plans)
     }
 
@@ -93,7 +109,7 @@ impl Plan {
                 (IoMethod::Buffered, "the steps take less time than threads would")
             }
         };
-        Self { method, reason }
+        Self { method, reason, block: None }
     }
 }
 
@@ -113,9 +129,11 @@ mod tests {
         size: 1000,
         destination: Destination::Elsewhere,
         why_seen: None,
+        resident: None,
     };
 
     fn options(method: Option<IoMethod>, preferred: Option<IoMethod>) -> PassOptions {
+        let preferred = preferred.map(Preference::from).into_iter().collect();
         PassOptions { method, preferred, ..PassOptions::default() }
     }
 
@@ -170,6 +188,21 @@ mod tests {
         let preferred = Some(IoMethod::Streams);
         assert_eq!(method(None, preferred, SMALL), IoMethod::Streams);
         assert_eq!(method(Some(IoMethod::Pipeline), preferred, SMALL), IoMethod::Pipeline);
+    }
+
+    #[test]
+    fn what_was_measured_brings_its_block_and_says_so() {
+        let wanted = Preference { block: Some(1 << 20), ..Preference::from(IoMethod::Streams) };
+        let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
+        let plan = Plan::new(&options, SMALL).unwrap();
+        assert_eq!((plan.method, plan.block), (IoMethod::Streams, Some(1 << 20)));
+        assert_eq!(plan.reason, MEASURED);
+
+        // What cannot be is left, and that is said, too.
+        let wanted = Preference::from(IoMethod::KernelCopy);
+        let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
+        let plan = Plan::new(&options, SMALL).unwrap();
+        assert_eq!((plan.method, plan.reason), (IoMethod::Buffered, CANNOT_BE));
     }
 
     #[test]
