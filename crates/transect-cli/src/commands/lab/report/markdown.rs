@@ -159,7 +159,7 @@ const COLUMNS: &[Column] = &[
     column("calls / file", true, Of::Files, |_, row| calls_per_entry(row)),
     column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),
     column("× floor (95 %)", true, Of::Everything, |_, row| interval(row.to_floor.as_ref())),
-    column("verdict", false, Of::Everything, |header, row| word(header, row)),
+    column("verdict", false, Of::Everything, word),
 ];
 
 fn told(number: Option<f64>, of: fn(u64) -> String) -> String {
