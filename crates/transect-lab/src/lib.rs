@@ -20,6 +20,7 @@ pub mod contender;
 pub mod contract;
 pub mod corpus;
 pub mod environment;
+pub mod explain;
 pub mod import;
 pub mod launch;
 pub mod method;

@@ -15,7 +15,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{count, duration};
 use crate::output::{self, BOLD, DIM, GOOD, quote};
-use crate::profile::profiles;
+use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
@@ -72,6 +72,8 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         environment: Environment::capture(std::env::args().collect()),
         settings,
         evidence,
+        // What is known of passes over files is as true as before.
+        passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
     };
     // What was stored on a quieter day is worth more than nothing.
     let stored = if args.dry_run || noisy { None } else { Some(profiles().store(&profile)?) };
