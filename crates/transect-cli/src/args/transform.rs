@@ -71,6 +71,10 @@ pub(crate) struct TransformArgs {
     /// How much is read at once; by default 128K or 256K
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) block: Option<usize>,
+    /// Do without what `transect lab explain --save` stored for this file system; so do --method and
+    /// --block
+    #[arg(long)]
+    pub(crate) no_profile: bool,
     /// How many files at once; by default as many as there are cores
     #[arg(short = 'j', long, value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=1024))]

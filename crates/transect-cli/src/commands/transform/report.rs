@@ -13,7 +13,7 @@ use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
 use transect_transform::publish::Unkept;
 use transect_transform::step::{Finding, Shape, Stage, Step};
-use transect_transform::tree::{Done, Fate, Found, Input, Skip, To};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To};
 use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
@@ -43,6 +43,8 @@ pub(super) struct Report<'a> {
     checks: bool,
     /// A look that prints its findings instead of what became of the files.
     looks: bool,
+    /// There is a profile, so that it is worth telling what became of it.
+    tells_method: bool,
     files: usize,
     done: Arc<AtomicU64>,
     counts: Counts,
@@ -88,6 +90,8 @@ struct FileEntry<'a> {
     bytes_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method_reason: Option<&'static str>,
     findings: Vec<FindingEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unkept: Vec<UnkeptEntry<'a>>,
@@ -132,7 +136,7 @@ struct Summary<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(args: &TransformArgs, chain: &'a Chain, to: &To, files: usize) -> Self {
+    pub(super) fn new(args: &TransformArgs, chain: &'a Chain, job: &Job, files: usize) -> Self {
         let detail = match args {
             TransformArgs { json: true, .. } => Detail::Json,
             TransformArgs { verbose: true, .. } => Detail::Everything,
@@ -143,7 +147,8 @@ impl<'a> Report<'a> {
             detail,
             chain,
             checks: args.check,
-            looks: *to == To::Nowhere && chain.shape() == Shape::Reduce,
+            looks: job.to == To::Nowhere && chain.shape() == Shape::Reduce,
+            tells_method: !job.passes.preferred.is_empty(),
             files,
             done: Arc::default(),
             counts: Counts::default(),
@@ -223,6 +228,11 @@ impl<'a> Report<'a> {
             Fate::Skipped(why) => format!("skipped ({}) {path}", why.as_str()),
             fate => format!("{} {path}", status(fate)),
         };
+        let method = done.passed.as_ref().filter(|_| self.tells_method);
+        let method = method.map_or(String::new(), |passed| {
+            format!(" ({}: {})", passed.method.as_str(), passed.reason)
+        });
+        let line = line + &method;
         (line + "\n").into_bytes()
     }
 
@@ -411,6 +421,7 @@ fn json_line(input: &Input, done: &Done) -> String {
         bytes_in: passed.map(|passed| passed.bytes_in),
         bytes_out: passed.map(|passed| passed.bytes_out),
         method: passed.map(|passed| passed.method.as_str()),
+        method_reason: passed.map(|passed| passed.reason),
         findings: findings.iter().map(Into::into).collect(),
         unkept: done.unkept.iter().map(Into::into).collect(),
         error,
