@@ -105,7 +105,7 @@ function tiles() {
     noisy ? tile('beside the base', '—', 'no verdict is to be believed') : tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
     tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'it did not run twice', noisy ? 'bad' : ''),
-    tile(isOfFiles ? 'input' : 'caches', STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'neither made nor proved' : proved ? 'proved in every sample' : 'not proved', state !== 'as_is' && !proved ? 'bad' : ''),
+    tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'neither made nor proved' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),
     tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, ...RUN)} each; ${whole(report.samples)} samples`),
   ].filter(Boolean);
 }
