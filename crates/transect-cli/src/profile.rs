@@ -1,9 +1,13 @@
-//! The settings that `lab tune` found to win: used by whatever walks, unless it is told otherwise.
+//! What the lab found to win: used by whatever walks or passes over files, unless it is told
+//! otherwise.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use transect::ScanOptions;
-use transect_lab::profile::{Profile, Profiles};
+use transect_lab::profile::{PassSetting, Profile, Profiles};
+use transect_lab::transform::Sync;
+use transect_transform::pass::Preference;
 
 use crate::args::WalkArgs;
 use crate::{folders, output};
@@ -18,18 +22,32 @@ pub(crate) fn profiles() -> Profiles {
 /// Roots on several file systems have several profiles, or some have none: then none is used.
 pub(crate) fn options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
     let mut options = walk.options();
-    let profile = if walk.leaves_all_open() { of(&options) } else { None };
+    let profile = if walk.leaves_all_open() { of_all(&options.roots) } else { None };
+    let profile = profile.filter(Profile::has_walks);
     if let Some(profile) = &profile {
         profile.settings.apply(&mut options);
     }
     (options, profile)
 }
 
-fn of(options: &ScanOptions) -> Option<Profile> {
-    let (first, others) = options.roots.split_first()?;
-    let profile = load(first)?;
-    let same = |root: &Path| load(root).is_some_and(|other| other.identity == profile.identity);
-    others.iter().all(|root| same(root)).then_some(profile)
+/// Returns what the planner is to prefer for inputs whose results go to `target`, with or without
+/// syncing: what was measured where they all lie.
+pub(crate) fn preferences(inputs: &[PathBuf], target: &Path, sync: Sync) -> Arc<[Preference]> {
+    // A folder that is not there will lie where its nearest one does.
+    let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    let places: Vec<&Path> =
+        std::iter::once(there).chain(inputs.iter().map(PathBuf::as_path)).collect();
+    let settings = of_all(&places).map_or(Vec::new(), |profile| profile.passes);
+    let settings = settings.iter().filter(|setting| setting.sync == sync);
+    settings.map(PassSetting::preference).collect()
+}
+
+/// Returns the profile of the file system that all these places lie on.
+fn of_all(places: &[impl AsRef<Path>]) -> Option<Profile> {
+    let (first, others) = places.split_first()?;
+    let profile = load(first.as_ref())?;
+    let same = |place: &Path| load(place).is_some_and(|it| it.identity == profile.identity);
+    others.iter().all(|place| same(place.as_ref())).then_some(profile)
 }
 
 /// Returns the profile of a place. One that cannot be read is told, and done without: it is a

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::ranking::{Ranking, Row, rank};
-use crate::record::{Header, Recorded};
+use crate::record::{Header, Place, Recorded};
 use crate::state::State;
 use crate::statistics::verdict::DEFAULT_THRESHOLD;
 use crate::statistics::{Judgement, Ratios, Summary, judge_all};
@@ -13,9 +13,9 @@ use crate::statistics::{Judgement, Ratios, Summary, judge_all};
 pub struct Comparison {
     /// What was not the same: whatever else is concluded rests on its not mattering.
     pub changed: Vec<Changed>,
-    /// The trees and states that both sessions have.
+    /// The places and states that both sessions have. Sessions with and without syncing have none.
     pub groups: Vec<Group>,
-    /// The trees and states that one of them has.
+    /// The places and states that one of them has.
     pub alone: Vec<String>,
 }
 
@@ -28,15 +28,19 @@ pub struct Changed {
     pub before: String,
     /// In the second.
     pub after: String,
+    /// Whether it makes numbers of the two sessions those of different things.
+    pub forbids: bool,
 }
 
-/// One tree in one state of the caches.
+/// One place in one state.
 #[derive(Debug, Serialize)]
 pub struct Group {
-    /// The tree.
+    /// The tree, or the input.
     pub name: String,
-    /// The state of the caches.
+    /// The state before every run.
     pub state: State,
+    /// The same in words: of the caches, or of the input.
+    pub conditions: String,
     /// The cells that are ranked in both, the largest speed-up first.
     pub rows: Vec<Compared>,
     /// The cells that are ranked in one of them.
@@ -62,31 +66,40 @@ pub struct Compared {
     pub to_floor_after: Option<Ratios>,
 }
 
-/// Compares two sessions: trees by their names, cells by theirs.
+/// Compares two sessions: places by their names, cells by theirs.
 pub fn compare(before: &Recorded, after: &Recorded) -> Comparison {
     let (rankings, mut others) = (rank(before), rank(after));
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
+    // Who leaves the writing to somebody else did less, on whatever machine.
+    let [sync, other_sync] =
+        [before, after].map(|session| session.header.transform.map(|rules| rules.sync));
     for ranking in &rankings {
         let same = |other: &Ranking| {
-            (&other.name, other.pass, other.state) == (&ranking.name, ranking.pass, ranking.state)
+            sync == other_sync
+                && (&other.name, other.pass, other.state)
+                    == (&ranking.name, ranking.pass, ranking.state)
         };
         match others.iter().position(same) {
-            Some(at) => groups.push(group(ranking, &others.remove(at), before.header.seed)),
-            None => alone.push(format!("before: {}, {}", ranking.name, ranking.state.word())),
+            Some(at) => groups.push(group(ranking, &others.remove(at), &before.header)),
+            None => alone.push(format!("before: {}", about(ranking, &before.header))),
         }
     }
-    alone.extend(others.iter().map(|it| format!("after: {}, {}", it.name, it.state.word())));
+    alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.header))));
     Comparison { changed: changed(&before.header, &after.header), groups, alone }
 }
 
-fn group(before: &Ranking, after: &Ranking, seed: u64) -> Group {
+fn about(ranking: &Ranking, header: &Header) -> String {
+    format!("{}, {}", ranking.name, header.state_of(ranking.pass))
+}
+
+fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
     let (mut rows, mut alone) = (Vec::new(), Vec::new());
     let find = |ranking: &'_ Ranking, name: &str| {
         ranking.rows.iter().position(|row| row.cell.name == name)
     };
     for row in &before.rows {
         let other = find(after, &row.cell.name).map(|at| &after.rows[at]);
-        match other.and_then(|other| Compared::of(row, other, seed)) {
+        match other.and_then(|other| Compared::of(row, other, header.seed)) {
             Some(compared) => rows.push(compared),
             None => alone.push(format!("before: {}", row.cell.name)),
         }
@@ -98,7 +111,8 @@ fn group(before: &Ranking, after: &Ranking, seed: u64) -> Group {
     for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
         row.judgement = Some(judgement);
     }
-    Group { name: before.name.clone(), state: before.state, rows, alone }
+    let conditions = header.state_of(before.pass);
+    Group { name: before.name.clone(), state: before.state, conditions, rows, alone }
 }
 
 impl Compared {
@@ -115,40 +129,139 @@ impl Compared {
     }
 }
 
-/// Returns what was not the same: machine, system, version, rules, and what is in the trees.
+/// Something that is to be the same in both sessions.
+struct Fact {
+    what: String,
+    is: String,
+    /// Else numbers of passes over files are those of different things.
+    matters: bool,
+}
+
+/// Returns what was not the same: the work, the machine, the system, the version, the rules, and each
+/// place that both have. Walks are compared to learn what such a change does to them; what passes over
+/// files take hangs on too much below them for that.
 fn changed(before: &Header, after: &Header) -> Vec<Changed> {
-    let machine = |header: &Header| {
-        let environment = &header.environment;
-        let processor = environment.processor.as_deref().unwrap_or("unknown");
-        format!("{processor}, {} cores", environment.cores)
+    let of_files = before.transform.is_some() || after.transform.is_some();
+    let others = facts(after);
+    let differs = |Fact { what, is, matters }: Fact| {
+        let other = others.iter().find(|other| other.what == what)?;
+        let (before, after) = (is, other.is.clone());
+        let forbids = matters && of_files;
+        (before != after).then_some(Changed { what, before, after, forbids })
     };
-    let rules = |header: &Header| {
-        let Header { preset, rounds, runs, .. } = header;
-        format!("{preset}, {rounds} rounds of {runs}")
+    facts(before).into_iter().filter_map(differs).collect()
+}
+
+fn facts(header: &Header) -> Vec<Fact> {
+    let Header { environment, transform, preset, rounds, runs, .. } = header;
+    let processor = environment.processor.as_deref().unwrap_or("unknown");
+    let names: Vec<&str> = header.places.iter().map(|place| place.name.as_str()).collect();
+    let (kind, sync) = match transform {
+        None => ("walk", "none"),
+        Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
-    let facts: [(&str, String, String); 4] = [
-        ("machine", machine(before), machine(after)),
-        ("system", before.environment.system.clone(), after.environment.system.clone()),
-        ("version", before.environment.version.clone(), after.environment.version.clone()),
-        ("rules", rules(before), rules(after)),
-    ];
-    let mut changed = Vec::new();
-    let mut add = |what: String, before: String, after: String| {
-        if before != after {
-            changed.push(Changed { what, before, after });
+    let mut facts: Vec<Fact> = [
+        ("machine", format!("{processor}, {} cores", environment.cores), true),
+        ("system", environment.system.clone(), true),
+        ("version", environment.version.clone(), false),
+        ("rules", format!("{preset}, {rounds} rounds of {runs}"), false),
+        ("kind", kind.to_owned(), true),
+        ("sync", sync.to_owned(), true),
+    ]
+    .map(|(what, is, matters)| Fact { what: what.to_owned(), is, matters })
+    .into();
+    if transform.is_some() {
+        facts.push(Fact { what: "inputs".to_owned(), is: names.join(", "), matters: true });
+    }
+    for place in &header.places {
+        let mut of_it = |what, is| facts.push(Fact { what, is, matters: true });
+        of_it(place.name.clone(), place.expected.to_string());
+        for (what, is) in of_file_system(place) {
+            of_it(format!("file system of {}, {what}", place.name), is);
         }
-    };
-    for (what, before, after) in facts {
-        add(what.to_owned(), before, after);
     }
-    for place in &before.places {
-        let Some(other) = after.places.iter().find(|other| other.name == place.name) else {
-            continue;
+    facts
+}
+
+/// Returns all that is known of what a place lies on, whatever that is.
+fn of_file_system(place: &Place) -> Vec<(String, String)> {
+    let known = serde_json::to_value(&place.file_system).expect("BUG: it can be written");
+    let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
+    known
+        .map(|(what, is)| {
+            let is = is.as_str().map_or_else(|| is.to_string(), str::to_owned);
+            (what.replace('_', " "), is)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::with;
+    use crate::transform::{Kind, Rules, Sync};
+
+    fn of_files() -> Recorded {
+        let mut recorded = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
+        recorded.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        recorded.header.places[0].file_system.name = Some("ext4".to_owned());
+        recorded
+    }
+
+    fn forbidding(before: &Recorded, after: &Recorded) -> Vec<String> {
+        let changed = compare(before, after).changed.into_iter();
+        changed.filter(|changed| changed.forbids).map(|changed| changed.what).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_is_compared() {
+        let recorded = of_files();
+        let same = compare(&recorded, &recorded);
+        assert_eq!((same.changed, same.alone), (vec![], vec![]));
+        assert_eq!(same.groups[0].conditions, "input warm");
+        assert_eq!(same.groups[0].rows.len(), 3);
+    }
+
+    #[test]
+    fn passes_over_files_are_of_one_machine_one_work_and_one_device() {
+        let before = of_files();
+        let with = |change: &dyn Fn(&mut Header)| {
+            let mut after = before.clone();
+            change(&mut after.header);
+            forbidding(&before, &after)
         };
-        add(place.name.clone(), place.expected.to_string(), other.expected.to_string());
-        let lies = |name: &Option<String>| name.clone().unwrap_or_else(|| "unknown".to_owned());
-        let what = format!("file system of {}", place.name);
-        add(what, lies(&place.file_system.name), lies(&other.file_system.name));
+        let rules =
+            |kind, sync| move |header: &mut Header| header.transform = Some(Rules { kind, sync });
+        assert_eq!(with(&rules(Kind::Case, Sync::None)), ["kind"]);
+        assert_eq!(with(&rules(Kind::Copy, Sync::Inside)), ["sync"]);
+        assert_eq!(with(&|header| header.environment.cores += 1), ["machine"]);
+        assert_eq!(with(&|header| header.environment.system = "Linux 2.4".to_owned()), ["system"]);
+        assert_eq!(with(&|header| header.places[0].name = "2M".to_owned()), ["inputs"]);
+        assert_eq!(with(&|header| header.places[0].expected.bytes += 1), ["tree"]);
+        let xfs = |header: &mut Header| header.places[0].file_system.name = Some("xfs".to_owned());
+        assert_eq!(with(&xfs), ["file system of tree, name"]);
+        assert_eq!(with(&|header| header.rounds += 1), [""; 0]);
+        assert_eq!(with(&|header| header.environment.version = "9".to_owned()), [""; 0]);
     }
-    changed
+
+    #[test]
+    fn walks_are_compared_across_machines() {
+        let before = with(&[("base", 1000), ("base (again)", 1000)], 6);
+        let mut after = before.clone();
+        after.header.environment.system = "Linux 2.4".to_owned();
+        let comparison = compare(&before, &after);
+        assert_eq!(comparison.changed.len(), 1);
+        assert!(!comparison.changed[0].forbids && comparison.groups.len() == 1);
+        assert_eq!(forbidding(&before, &of_files()), ["kind"]);
+    }
+
+    #[test]
+    fn what_was_synced_is_never_beside_what_was_not() {
+        let before = of_files();
+        let mut after = before.clone();
+        after.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+        let comparison = compare(&before, &after);
+        assert!(comparison.groups.is_empty());
+        assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);
+    }
 }

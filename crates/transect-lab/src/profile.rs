@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
+use transect_transform::publish::put;
+use transect_transform::{Error, Operation};
 
 use crate::environment::{Environment, FileSystem};
 use crate::state::State;
 use crate::statistics::{Ratios, Verdict};
+use crate::transform::{Kind, Sync, Variant as PassVariant};
 use crate::variant::Variant;
-use crate::whole;
 
 /// The schema of a profile.
 pub const SCHEMA: &str = "transect.profile/1";
@@ -36,6 +39,73 @@ pub struct Profile {
     pub settings: Settings,
     /// Everything that was tried.
     pub evidence: Vec<Evidence>,
+    /// What won among ways of passing over files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<PassSetting>,
+}
+
+/// What won for some files that are passed over, and what that rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassSetting {
+    /// What is done with the bytes, as the planner sees it.
+    #[serde(with = "load")]
+    pub load: Load,
+    /// How long the files are.
+    #[serde(with = "size_class")]
+    pub size: SizeClass,
+    /// Whether they are in memory, or on the device only.
+    pub state: State,
+    /// What has to be on the device at the end.
+    pub sync: Sync,
+    /// The method.
+    #[serde(with = "method")]
+    pub method: IoMethod,
+    /// How many bytes are read at once; what the method likes if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<usize>,
+    /// What was done with the bytes.
+    pub kind: Kind,
+    /// The lengths of the inputs, in bytes.
+    pub bytes: Vec<u64>,
+    /// What the planner does by itself: what the evidence compares with.
+    #[serde(with = "method")]
+    pub by_default: IoMethod,
+    /// Its time against that, for each input.
+    pub evidence: Vec<PassEvidence>,
+    /// The machine, and when.
+    pub environment: Environment,
+}
+
+/// What a choice of a method rests on: its time against that of what the planner does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassEvidence {
+    /// In all rounds.
+    pub ratios: Ratios,
+    /// In those that had no part in choosing.
+    pub confirmed: Ratios,
+}
+
+impl PassSetting {
+    /// Returns what the planner makes of it.
+    pub fn preference(&self) -> Preference {
+        Preference {
+            load: Some(self.load),
+            size: Some(self.size),
+            resident: Some(self.state == State::Warm),
+            method: self.method,
+            block: self.block,
+        }
+    }
+}
+
+impl std::fmt::Display for PassSetting {
+    /// As `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { load, size, state, sync, method, block, .. } = self;
+        let (load, size, state, sync) = (load.as_str(), size.about(), state.word(), sync.as_str());
+        let way = PassVariant { block: *block, ..PassVariant::plain(method.as_str()) };
+        write!(f, "{load}, {size}, input {state}, sync {sync}: {way}")
+    }
 }
 
 /// The settings of a walk; what is none is as the engine would have it.
@@ -59,6 +129,29 @@ pub struct Settings {
     /// In which order attributes are asked for.
     #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
     pub stat_order: Option<StatOrder>,
+}
+
+impl Profile {
+    /// Returns the profile of a file system that nothing is known of.
+    pub fn new(identity: String, file_system: FileSystem, measured: PathBuf) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            identity,
+            file_system,
+            measured,
+            entries: 0,
+            states: Vec::new(),
+            environment: Environment::capture(std::env::args().collect()),
+            settings: Settings::default(),
+            evidence: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
+    /// Returns whether walks were measured for it; else it is about passes over files only.
+    pub fn has_walks(&self) -> bool {
+        !self.states.is_empty()
+    }
 }
 
 /// One thing that was tried.
@@ -168,12 +261,16 @@ impl Profiles {
     ///
     /// # Errors
     /// Whatever the system says; the one before is then untouched.
-    pub fn store(&self, profile: &Profile) -> io::Result<PathBuf> {
-        std::fs::create_dir_all(&self.0)?;
+    pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
+        std::fs::create_dir_all(&self.0).map_err(|source| Error::System {
+            operation: Operation::Create,
+            path: self.0.clone(),
+            source,
+        })?;
         let file = self.file(&profile.identity);
-        let mut text = serde_json::to_vec_pretty(profile)?;
+        let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");
         text.push(b'\n');
-        whole::replace(&file, &text)?;
+        put(&file, &text)?;
         Ok(file)
     }
 
@@ -193,6 +290,32 @@ impl Profiles {
 
 /// Declares a module that writes the values of a type by their names, and reads them so.
 macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        pub(crate) mod $module {
+            use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+            type Named = $type;
+
+            pub(crate) fn serialize<S: Serializer>(
+                value: &Named,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(value.as_str())
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Named, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                let known = Named::ALL.iter().find(|value| value.as_str() == name).copied();
+                known.ok_or_else(|| D::Error::custom(format!("no {} is called '{name}'", $what)))
+            }
+        }
+    };
+}
+
+/// The same for values that there may be none of.
+macro_rules! by_name_if_any {
     ($module:ident, $type:ty, $what:literal) => {
         mod $module {
             use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -220,9 +343,12 @@ macro_rules! by_name {
     };
 }
 
-by_name!(reader, transect::ReaderName, "reader");
-by_name!(order, transect::Order, "order");
-by_name!(stat_order, transect::StatOrder, "stat order");
+by_name_if_any!(reader, transect::ReaderName, "reader");
+by_name_if_any!(order, transect::Order, "order");
+by_name_if_any!(stat_order, transect::StatOrder, "stat order");
+by_name!(method, transect_transform::pass::IoMethod, "method");
+by_name!(load, transect_transform::pass::Load, "load");
+by_name!(size_class, transect_transform::pass::SizeClass, "size");
 
 #[cfg(test)]
 mod tests {
@@ -244,6 +370,7 @@ mod tests {
                 ..Settings::default()
             },
             evidence: Vec::new(),
+            passes: Vec::new(),
         }
     }
 
@@ -271,6 +398,34 @@ mod tests {
         assert_eq!(profiles.forget(&identity).unwrap(), Some(file));
         assert_eq!(profiles.forget(&identity).unwrap(), None);
         assert!(profiles.load(temp.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_won_among_passes_is_a_preference_of_the_planner() {
+        let setting = PassSetting {
+            load: Load::Copy,
+            size: SizeClass::Large,
+            state: State::Cold,
+            sync: Sync::None,
+            method: IoMethod::Buffered,
+            block: Some(1 << 20),
+            kind: Kind::Copy,
+            bytes: vec![64 << 20],
+            by_default: IoMethod::KernelCopy,
+            evidence: Vec::new(),
+            environment: Environment::capture(Vec::new()),
+        };
+        assert_eq!(
+            setting.to_string(),
+            "copy, files from 64 MiB, input cold, sync none: buffered,block=1M"
+        );
+        assert_eq!(setting.preference().resident, Some(false));
+        let stored = Profile { passes: vec![setting], ..profile("x") };
+        let text = serde_json::to_string(&stored).unwrap();
+        assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), stored);
+        let text = text.replace("\"buffered\"", "\"telepathy\"");
+        let error = serde_json::from_str::<Profile>(&text).unwrap_err().to_string();
+        assert!(error.starts_with("no method is called 'telepathy'"), "{error}");
     }
 
     #[test]

@@ -110,10 +110,17 @@ pub struct Row {
     /// What of its output was not on the device at its end, in bytes: the median. A method that
     /// leaves less behind did more.
     pub unwritten: Option<f64>,
+    /// What devices read for it, in bytes: the median.
+    pub device_read: Option<f64>,
+    /// What it gave devices to write, sooner or later, in bytes: the median.
+    pub device_written: Option<f64>,
     /// The processor time of the run before the measured one, which does not count, over that of
     /// the measured one: the median. Far more than 1 says that memory that nobody had used for a
     /// while is dear here.
     pub fresh: Option<f64>,
+    /// What it takes for each byte of the input, in nanoseconds, by its median; nothing of walks, and
+    /// of files so small that they are not told by their bytes.
+    pub ns_per_byte: Option<f64>,
     /// How much faster than the slowest, by medians.
     pub against_the_slowest: f64,
     /// Against the floor on as many threads as it uses: one, or several.
@@ -158,6 +165,8 @@ struct Value {
     switches: Option<f64>,
     written: Option<f64>,
     unwritten: Option<f64>,
+    device_read: Option<f64>,
+    device_written: Option<f64>,
     fresh: Option<f64>,
     is_disturbed: bool,
 }
@@ -198,6 +207,7 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
     let later = leaves_nothing(&header.base) == Some(false);
     let (mut rows, mut apart) = (Vec::<Row>::new(), Vec::new());
+    let passed_over = header.places[place].bytes_of_one();
     for cell in &header.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
@@ -208,6 +218,7 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
         let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
+        row.ns_per_byte = passed_over.map(|bytes| row.time.median / bytes as f64);
         if later && leaves_nothing(&cell.name) == Some(true) {
             apart.push(row);
             continue;
@@ -336,7 +347,10 @@ impl Row {
             faults: told(|value| value.faults),
             switches: told(|value| value.switches),
             unwritten: told(|value| value.unwritten),
+            device_read: told(|value| value.device_read),
+            device_written: told(|value| value.device_written),
             fresh: told(|value| value.fresh),
+            ns_per_byte: None,
             against_the_slowest: 1.0,
             to_floor: None,
             below_the_floor: false,
@@ -387,6 +401,8 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result
                         .as_ref()
                         .and_then(|it| it.unwritten)
                         .map(|bytes| bytes as f64),
+                    device_read: usage.account.map(|it| it.read_bytes as f64),
+                    device_written: usage.account.map(|it| it.written_bytes as f64),
                     fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
                     is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };

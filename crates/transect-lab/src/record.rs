@@ -93,6 +93,12 @@ impl Place {
         Self { name, root, file_system, expected, inventory, digests: None, phase: None }
     }
 
+    /// Returns the length of the file that is passed over, in bytes, if that is what is done here.
+    pub fn bytes_of_one(&self) -> Option<u64> {
+        let is_one = self.digests.is_some() && self.phase.is_none();
+        Some(self.expected.bytes).filter(|&bytes| is_one && bytes > 0)
+    }
+
     /// Returns how many entries it has, its root included.
     pub fn entries(&self) -> u64 {
         self.expected.files + self.expected.directories

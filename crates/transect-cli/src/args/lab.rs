@@ -22,6 +22,9 @@ pub(crate) enum LabCommand {
     Report(LabReportArgs),
     /// Shows two sessions beside each other: what became faster, and what slower
     Compare(LabCompareArgs),
+    /// Tells what limits the fastest of a session of passes over files, and what the planner is to do
+    #[command(after_help = EXPLAIN_NOTES)]
+    Explain(LabExplainArgs),
     /// Shows the tables of a file transform article's listings, and what in them is decided
     #[command(after_help = IMPORT_NOTES)]
     Import(LabImportArgs),
@@ -421,6 +424,31 @@ pub(crate) struct LabCompareArgs {
     /// Exit with 1 if anything is decidedly slower
     #[arg(long)]
     pub(crate) check: bool,
+    /// Compare passes over files of another kind, size, machine, system or file system, too
+    #[arg(short = 'f', long)]
+    pub(crate) force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const EXPLAIN_NOTES: &str = "\
+Floors that ran in the same rounds and the kernel's account of every run tell where the time goes. A \
+limit is told only if it is decidedly the largest part; a method is told to be better than what \
+`transect transform` does by itself only if it was faster in all rounds, corrected for the number of \
+methods, and once more in those rounds that had no part in choosing it. Undecided is an answer.
+
+Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or is no session of passes over files.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabExplainArgs {
+    /// The session's file
+    #[arg(value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Store what was decided in the profile of the file system that was measured: `transect transform`
+    /// does so from then on
+    #[arg(long)]
+    pub(crate) save: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

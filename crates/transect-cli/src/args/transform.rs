@@ -80,6 +80,10 @@ pub(crate) struct TransformArgs {
     /// ahead
     #[arg(long)]
     pub(crate) sequential: bool,
+    /// Do without what `transect lab explain --save` stored for this file system; so do --method and
+    /// --block
+    #[arg(long)]
+    pub(crate) no_profile: bool,
     /// How many files at once; by default as many as there are cores
     #[arg(short = 'j', long, value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -23,12 +23,13 @@ pub(crate) const COMMANDS: [&str; 13] = [
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 9] = [
+const OF_THE_LAB: [&str; 10] = [
     "list",
     "run",
     "run enumerate",
     "run transform",
     "compare",
+    "explain",
     "import",
     "tune",
     "report",

@@ -302,7 +302,7 @@ fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed(
     // Nothing to compare is an error, not an empty table.
     env.text("elsewhere.jsonl", &text.replace("\"name\":\"tree\"", "\"name\":\"other\""));
     let told = env.transect(["lab", "compare", "before.jsonl", "elsewhere.jsonl"]).exits(2);
-    assert!(told.stderr_text().contains("have no tree in common"));
+    assert!(told.stderr_text().contains("have nothing in common"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use transect_testkit::Mount;
+use transect_testkit::{Browser, Mount};
 
 use crate::harness::{Output, TestEnv, skip};
 
@@ -125,7 +125,7 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
     let column = |name: &str| titles.iter().position(|title| *title == name).expect(name);
     let base = csv.lines().find(|line| line.contains(",buffered,")).expect("the base");
     let base: Vec<&str> = base.split(',').collect();
-    for name in ["median_ns", "faults", "switches", "unwritten_bytes"] {
+    for name in ["median_ns", "faults", "switches", "unwritten_bytes", "device_read_bytes"] {
         assert!(base[column(name)].parse::<u64>().is_ok(), "{name}: {base:?}");
     }
     let markdown = form("--markdown");
@@ -139,6 +139,196 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
     let compared = env.transect(compare).exits(0).json();
     assert_eq!(compared["groups"][0]["name"], "1M");
     assert_eq!(compared["changed"], Value::Array(vec![]));
+}
+
+#[test]
+fn the_page_of_passes_over_files_speaks_of_files() {
+    let env = TestEnv::new();
+    let test = "the_page_of_passes_over_files_speaks_of_files";
+    let grid = ["--rounds", "2", "--state", "warm", "--methods", "mapped"];
+    let more = ["--sizes", "2M", "--blocks", "16K"];
+    env.mkdir("scratch");
+    let _ = env.transect(SMALL.iter().chain(&grid).chain(&more)).exits(0);
+    let written = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]);
+    assert_eq!(written.exits(0).quiet().stdout_text(), "");
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    browser.open(&env.path("page.html"));
+    let count = |selector: &str| {
+        let script = format!("return document.querySelectorAll('{selector}').length");
+        browser.run(&script).as_u64().expect("a number")
+    };
+    let text = |selector: &str| {
+        let script = format!("return document.querySelector('{selector}').textContent");
+        browser.run(&script).as_str().expect("a text").to_owned()
+    };
+    // A dot for each sample, a line over both blocks for who takes them, and one over both sizes.
+    let cells = lines(&env)[0]["cells"].as_array().expect("cells").len() as u64;
+    assert_eq!(count("#samples .dot"), 2 * cells);
+    assert_eq!(count("#scaling .line circle"), 2 * (cells - 1), "all but the base again");
+    let both = "#blocks [data-method*=\"mapped\"] circle";
+    assert_eq!(count(both), 2, "{}", text("#blocks"));
+    let table = text("#table");
+    for title in ["MB/s", "per byte", "faults", "unwritten", "fresh", "× floor"] {
+        assert!(table.contains(title), "{title}: {table}");
+    }
+    let first = "#table .link";
+    browser.click(first);
+    let known = text("dialog");
+    assert!(known.contains("bytes per second") && known.contains("read from devices"), "{known}");
+
+    let script = "document.querySelector('.command').remove(); return app.textContent";
+    let all = browser.run(script).as_str().expect("a text").to_lowercase();
+    for word in ["entry", "entries", "walk", "tree", "cache", "recursion", "undefined", " nan"] {
+        assert!(!all.contains(word), "{word}: {all}");
+    }
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// Gives the cells of a session times, in milliseconds, the same in every round but for a hair.
+fn set_times(env: &TestEnv, times: &[(&str, u64)]) {
+    let lines = lines(env).into_iter().map(|mut line| {
+        let time = times.iter().find(|(cell, _)| line["cell"] == *cell);
+        if let (Some((_, time)), Some(round)) = (time, line["round"].as_u64()) {
+            let took = time * 1_000_000 + (round * 7 + time * 3) % 5;
+            line["runs"][0]["elapsed_ns"] = took.into();
+            line["usage"]["wall_ns"] = took.into();
+            line["usage"]["user_ns"] = 0.into();
+            line["usage"]["system_ns"] = took.into();
+        }
+        format!("{line}\n")
+    });
+    env.text("session.jsonl", &lines.collect::<String>());
+}
+
+#[test]
+fn what_limits_the_fastest_is_told_or_is_undecided() {
+    let env = TestEnv::new();
+    let session = ["--rounds", "2", "--state", "warm", "--methods", "kernel-copy"];
+    let _ = run(&env, &session).exits(0);
+    let shown = env.transect(["lab", "explain", "session.jsonl"]).exits(0).quiet().stdout_text();
+    for part in ["1M, input warm", "the fastest is ", "undecided", "system calls not counted"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let object = env.transect(["lab", "explain", "--json", "session.jsonl"]).exits(0).json();
+    let explained = &object["explained"][0];
+    assert_eq!(explained["fastest"]["limit"], Value::Null);
+    assert!(explained["fastest"]["parts"][0]["share"]["median"].is_f64(), "{explained}");
+    assert_eq!(explained["choice"]["chosen"], "undecided");
+    let kept = env.transect(["lab", "explain", "--save", "session.jsonl"]).exits(0).stdout_text();
+    assert!(kept.contains("nothing is stored"), "{kept}");
+    assert!(!env.path("../config").exists(), "two rounds decide nothing");
+
+    env.mkdir("tree");
+    let walk = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--rounds", "1"];
+    let more = ["--contenders", ".", "--no-calls", "-o", "walks.jsonl"];
+    let _ = env.transect(walk.iter().chain(&more)).exits(0);
+    let told = env.transect(["lab", "explain", "walks.jsonl"]).exits(2).stderr_text();
+    assert!(told.contains("'walks.jsonl' is a session of walks"), "{told}");
+}
+
+#[test]
+fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
+    let env = TestEnv::new();
+    let session = ["--rounds", "10", "--state", "warm", "--methods", "kernel-copy"];
+    let _ = run(&env, &session).exits(0);
+    // A machine that nobody else works on.
+    let floors = [("floor-read", 5), ("floor-write", 30), ("floor-memory", 9)];
+    let others = [("buffered", 60), ("buffered (again)", 60), ("kernel-copy", 50)];
+    let fast = [("buffered,block=64K", 40)];
+    set_times(&env, &[&floors[..], &others, &fast].concat());
+    let explain = ["lab", "explain", "session.jsonl"];
+    let shown = env.transect(explain.iter().chain(&["--save"])).exits(0).quiet().stdout_text();
+    for part in [
+        "its limit is making new pages in the system's cache",
+        "the planner does kernel-copy for copy work on files from 1 MiB to 64 MiB; here: buffered",
+        "stored in ",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+
+    env.text("input", &"x".repeat(3 << 20));
+    let passed = |more: &[&str]| {
+        let transform = ["transform", "copy", "input", "-o", "output", "--force", "--json"];
+        let output = env.transect(transform.iter().chain(more)).exits(0).quiet().stdout_text();
+        let first = output.lines().next().expect("a line for the file");
+        let line: Value = serde_json::from_str(first).expect("an object");
+        let text = |key: &str| line[key].as_str().expect("a word").to_owned();
+        (text("method"), text("method_reason"))
+    };
+    let measured = ("buffered".to_owned(), "it was measured to be the best here".to_owned());
+    assert_eq!(passed(&[]), measured);
+    assert_eq!(passed(&["--method", "streams"]).0, "streams");
+    for otherwise in [&["--no-profile"][..], &["--block", "64K"], &["--sync", "file"]] {
+        let (method, reason) = passed(otherwise);
+        assert_eq!(method, "kernel-copy", "{otherwise:?}");
+        assert_ne!(reason, measured.1);
+    }
+    let told = ["transform", "copy", "input", "-o", "output", "--force", "--verbose"];
+    let told = env.transect(told).exits(0).stdout_text();
+    assert!(told.contains("(buffered: it was measured to be the best here)"), "{told}");
+    let doctor = env.transect(["doctor", "."]).exits(0).stdout_text();
+    let known = "copy, files from 1 MiB to 64 MiB, input warm, sync none: buffered,block=64K";
+    assert!(doctor.contains(known), "{doctor}");
+    // Of walks nothing was measured.
+    let scan = env.transect(["scan", "--json", "."]).exits(0).json();
+    assert_eq!(scan["profile"], Value::Null);
+
+    // A method that cannot do it gives way, and that is said.
+    let folder = env.path("../config/transect/profiles");
+    let file = std::fs::read_dir(folder).expect("profiles").next().expect("one").expect("one");
+    let text = std::fs::read_to_string(file.path()).expect("the profile");
+    let mut profile: Value = serde_json::from_str(&text).expect("an object");
+    profile["passes"][0]["method"] = "kernel-copy".into();
+    profile["passes"][0]["load"] = "light".into();
+    std::fs::write(file.path(), profile.to_string()).expect("our own file");
+    let upper = ["transform", "case=upper", "input", "-o", "output", "--force", "--json"];
+    let line = env.transect(upper).exits(0).stdout_text();
+    assert!(line.contains("\"method\":\"buffered\""), "{line}");
+    assert!(line.contains("what was measured to be the best here cannot do this"), "{line}");
+
+    // Decided the other way it is forgotten.
+    set_times(&env, &[&floors[..], &others, &[("buffered,block=64K", 90)]].concat());
+    set_times(&env, &[("kernel-copy", 20)]);
+    let _ = env.transect(explain.iter().chain(&["--save"])).exits(0).quiet();
+    assert_eq!(passed(&[]).0, "kernel-copy");
+
+    // Of another machine nothing is stored.
+    let foreign = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
+    env.text("session.jsonl", &foreign.replacen("\"cores\":", "\"cores\":9", 1));
+    let told = env.transect(explain.iter().chain(&["--save"])).exits(2).stderr_text();
+    assert!(told.contains("measured on another machine"), "{told}");
+}
+
+#[test]
+fn only_sessions_of_the_same_work_in_the_same_place_are_compared() {
+    let env = TestEnv::new();
+    let _ = run(&env, &["--rounds", "2", "--state", "warm", "--methods", "streams"]).exits(0);
+    let text = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
+    let compare = ["lab", "compare", "session.jsonl", "other.jsonl"];
+    let with = |change: &dyn Fn(&mut Value)| {
+        let (header, samples) = text.split_once('\n').expect("lines");
+        let mut header: Value = serde_json::from_str(header).expect("an object");
+        change(&mut header);
+        env.text("other.jsonl", &format!("{header}\n{samples}"));
+    };
+
+    with(&|header| header["environment"]["system"] = "Linux 2.4".into());
+    let told = env.transect(compare).exits(2).stderr_text();
+    assert!(told.contains("system (Linux ") && told.contains(", then Linux 2.4)"), "{told}");
+    assert!(told.contains("--force"), "{told}");
+    let shown = env.transect(compare.iter().chain(&["--force"])).exits(0).quiet().stdout_text();
+    assert!(shown.contains("1M, input warm") && shown.contains("is Linux 2.4 now"), "{shown}");
+    assert!(!shown.contains("caches"), "{shown}");
+
+    // What was synced did more: that is no matter of taste.
+    with(&|header| header["transform"]["sync"] = "inside".into());
+    let told = env.transect(compare).exits(2).stderr_text();
+    assert!(told.contains("sync (none, then inside)"), "{told}");
+    let told = env.transect(compare.iter().chain(&["--force"])).exits(2).stderr_text();
+    assert!(told.contains("have nothing in common"), "{told}");
 }
 
 #[test]

@@ -472,7 +472,7 @@ fn a_page_replaces_a_file_as_a_whole_or_not_at_all() {
     env.mkdir("folder");
     for (to, told) in [
         ("folder", "cannot write 'folder': Is a directory"),
-        ("missing/page.html", "cannot write 'missing/page.html': No such file or directory"),
+        ("missing/page.html", "cannot create 'missing/page.html': No such file or directory"),
     ] {
         let failed = env.transect(["lab", "report", "session.jsonl", "--html", to]).exits(2);
         assert!(failed.stderr_text().contains(told), "{}", failed.text());

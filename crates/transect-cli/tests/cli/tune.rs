@@ -181,7 +181,7 @@ fn what_cannot_be_tuned_is_one_clear_line() {
     let output = env.sh(script);
     let told = output.stderr_text();
     if !told.contains("differed from itself") {
-        assert!(told.contains("cannot write '") && told.contains("Not a directory"), "{told}");
+        assert!(told.contains("cannot create '") && told.contains("Not a directory"), "{told}");
         let _ = output.exits(2);
     }
 }

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::escaped;
 use crate::ranking::{Ranking, Row};
 use crate::record::Header;
-use crate::report::{Finding, Report, Table, milliseconds, word};
+use crate::report::{
+    Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
+};
 use crate::statistics::Ratios;
 
 /// Returns the inside of the page's plain part.
@@ -52,17 +54,14 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
     for told in finding.alarms.iter().chain(&finding.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(told));
     }
+    let rates: &[&str] =
+        if report.session.transform.is_some() { &["MB/s", "ns/byte"] } else { &[] };
     let heads = [
-        "method",
-        "language",
-        "median, ms",
-        "min, ms",
-        "max, ms",
-        "n",
-        "× base (95 %)",
-        "× floor (95 %)",
-        "verdict",
-    ];
+        &["method", "language", "median, ms", "min, ms", "max, ms", "n"],
+        rates,
+        &["× base (95 %)", "× floor (95 %)", "verdict"],
+    ]
+    .concat();
     open(out, &heads);
     for row in &ranking.rows {
         line(out, &of_row(report.session, row));
@@ -80,17 +79,25 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
 }
 
 fn of_row(header: &Header, row: &Row) -> Vec<String> {
-    vec![
+    let rates = match header.transform {
+        Some(_) => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
+        None => Vec::new(),
+    };
+    let mut cells = vec![
         row.cell.name.clone(),
         row.cell.language.clone(),
         milliseconds(row.time.median),
         milliseconds(row.time.min),
         milliseconds(row.time.max),
         row.time.n.to_string(),
+    ];
+    cells.extend(rates);
+    cells.extend([
         interval(row.to_base.as_ref()),
         interval(row.to_floor.as_ref()),
         word(header, row),
-    ]
+    ]);
+    cells
 }
 
 fn of_article(out: &mut String, table: &Table) {

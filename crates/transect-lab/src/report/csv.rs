@@ -59,6 +59,9 @@ const COLUMNS: &[&str] = &[
     "start_up_ns",
     "without_start_ns",
     "apart",
+    "device_read_bytes",
+    "device_written_bytes",
+    "ns_per_byte",
     "unranked_reason",
 ];
 
@@ -124,12 +127,15 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
     let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
     fields.extend([row.faults, row.switches, row.unwritten].map(told));
-    fields.push(row.fresh.map_or(String::new(), |fresh| format!("{fresh:.4}")));
+    let exact = |number: Option<f64>| number.map_or(String::new(), |n| format!("{n:.4}"));
+    fields.push(exact(row.fresh));
     fields.push(ranking.by.as_str().to_owned());
     fields.push(row.disturbed.len().to_string());
     fields.extend([row.start_up, row.without_start].map(told));
     let is_apart = ranking.apart.iter().any(|apart| apart.cell.name == row.cell.name);
     fields.push(is_apart.to_string());
+    fields.extend([row.device_read, row.device_written].map(told));
+    fields.push(exact(row.ns_per_byte));
     fields.push(String::new());
     join(&fields)
 }

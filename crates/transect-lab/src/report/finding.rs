@@ -114,8 +114,9 @@ fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
+        let whose = if header.transform.is_some() { "the input was" } else { "caches were" };
         let state = ranking.state.word();
-        alarms.push(format!("Not every sample proved that caches were {state}."));
+        alarms.push(format!("Not every sample proved that {whose} {state}."));
     }
     let below: Vec<&str> = ranking
         .rows
@@ -187,7 +188,11 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if ranking.state == State::AsIs {
-        notes.push("Caches were as they happened to be: neither made nor proved.".to_owned());
+        let whose = match header.transform {
+            None => "Caches were as they",
+            Some(_) => "The input was as it",
+        };
+        notes.push(format!("{whose} happened to be: neither made nor proved."));
     }
     if !ranking.apart.is_empty() {
         let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();

@@ -75,6 +75,17 @@ pub fn calls_per_entry(row: &Row) -> String {
     row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
 }
 
+/// Returns how many million bytes a row passes over in a second; nothing where bytes tell nothing.
+pub fn megabytes_per_second(row: &Row) -> String {
+    row.ns_per_byte.map_or(String::new(), |each| format!("{:.0}", 1e3 / each))
+}
+
+/// Returns what a row takes for each byte, in nanoseconds with three digits; nothing where bytes tell
+/// nothing.
+pub fn nanoseconds_per_byte(row: &Row) -> String {
+    row.ns_per_byte.map_or(String::new(), |each| format!("{each:.3}"))
+}
+
 /// Returns a time in milliseconds, for tables that name the unit above their columns.
 pub fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e6)

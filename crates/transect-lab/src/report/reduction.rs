@@ -6,6 +6,7 @@ use crate::preset::Preset;
 use crate::ranking::{Ranking, Row};
 use crate::record::Header;
 use crate::statistics::protocol::{all_sorted, min_max_median};
+use crate::transform;
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,7 +60,12 @@ impl Reduction {
     /// Reduces rankings by the protocol of the session's preset; nothing if it has none, or one that
     /// leaves the samples as they are (a single run is its own reduction).
     pub(super) fn of(header: &Header, rankings: &[Ranking]) -> Vec<Self> {
-        let Some(protocol) = Preset::find(&header.preset).and_then(|preset| preset.contract) else {
+        let protocol = match header.transform {
+            None => Preset::find(&header.preset).and_then(|preset| preset.contract),
+            // The article on passes over files is where this protocol is from.
+            Some(_) => (header.preset == transform::CLASSIC).then_some("P2"),
+        };
+        let Some(protocol) = protocol else {
             return Vec::new();
         };
         let reduced = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
@@ -151,6 +157,20 @@ mod tests {
         assert_eq!(names(&s2), ["time", "opening", "listing", "attributes"]);
         // What was not timed is missing, and no zero.
         assert_eq!(s2.rows[0].values, [1001.0]);
+    }
+
+    #[test]
+    fn the_classic_grid_is_printed_as_its_article_does() {
+        let mut recorded = with(&[("base", 1000), ("slow", 4000)], 5);
+        recorded.header.transform =
+            Some(transform::Rules { kind: transform::Kind::Copy, sync: transform::Sync::None });
+        for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
+            recorded.header.preset = preset.to_owned();
+            let reduced = Reduction::of(&recorded.header, &rank(&recorded));
+            assert_eq!(reduced.len(), reductions, "{preset}");
+            let named = reduced.iter().all(|of| names(of) == ["min", "max", "median"]);
+            assert!(named, "{reduced:?}");
+        }
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl Method {
             size: 0,
             destination: Destination::Elsewhere,
             why_seen: None,
+            resident: None,
         };
         let chosen = Plan::new(&options, task);
         Self {

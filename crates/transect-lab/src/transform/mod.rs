@@ -34,7 +34,7 @@ pub use measure::{Passed, Passes};
 pub use method::{How, Method, cells};
 pub use needs::Needs;
 pub use pass::run;
-pub use preset::{PRESETS, Preset};
+pub use preset::{CLASSIC, PRESETS, Preset};
 pub use rules::{Kind, Rules, Sync};
 pub use scratch::Scratch;
 pub use variant::Variant;

@@ -28,6 +28,9 @@ pub struct Preset {
     methods: &'static [&'static str],
 }
 
+/// The article's own grid.
+pub const CLASSIC: &str = "classic";
+
 const KIB: usize = 1 << 10;
 const MIB: u64 = 1 << 20;
 
@@ -59,7 +62,7 @@ pub const PRESETS: &[Preset] = &[
         methods: &[],
     },
     Preset {
-        name: "classic",
+        name: CLASSIC,
         about: "the article's: C, C++, system calls, mapped; five blocks, 256 MiB to 2 GiB, cold, five times",
         contract: Some("A52"),
         sizes: &[256 * MIB, 512 * MIB, 1024 * MIB, 2048 * MIB],

@@ -20,6 +20,7 @@ mod outlet;
 mod pipeline;
 mod placer;
 mod plan;
+mod preference;
 mod ring;
 mod streams;
 mod work;
@@ -39,6 +40,7 @@ pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
 use plan::Plans;
 pub use plan::{Plan, Task};
+pub use preference::{Load, Preference, SizeClass};
 use ring::{RingInput, RingOutput, SharedRing};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
@@ -64,9 +66,9 @@ const LARGE_FILE: u64 = 1 << 20;
 pub struct PassOptions {
     /// The method; chosen for each file if nothing is said.
     pub method: Option<IoMethod>,
-    /// The method that was measured to be the best here: taken where it can be, if no other one is
-    /// asked for.
-    pub preferred: Option<IoMethod>,
+    /// What was measured to be the best here: the first that is for a file is taken where it can be, if
+    /// no other method is asked for.
+    pub preferred: Arc<[Preference]>,
     /// What is read and written is not to push what others need out of the system's cache: where
     /// there is a way past it, large files take it if no method is asked for. Single pages at the ends
     /// of files go through it all the same. The buffered method goes through it and leaves nothing
@@ -162,13 +164,15 @@ impl Passes {
         mut step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
     ) -> Result<Passed, Error> {
-        let task = Task {
+        let mut task = Task {
             shape: step.as_ref().map(|step| step.shape()),
             cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
             size: source.size(),
             destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
             why_seen: self.why_seen(),
+            resident: None,
         };
+        task.resident = self.resident(source, &task);
         let Plans { firsts, last } = Plan::all(&self.options, task)?;
         for plan in firsts {
             let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
@@ -191,10 +195,10 @@ impl Passes {
         source: &Source,
         step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
-        Plan { method, reason }: Plan,
+        Plan { method, reason, block }: Plan,
         Task { shape, destination, .. }: Task,
     ) -> Result<Passed, Error> {
-        let size = self.options.block.unwrap_or_else(|| block_for(source, method)).max(1);
+        let size = self.options.block.or(block).unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
         let Self { options, block, scratch, .. } = self;
         let (came, findings) = match (method, &mut out) {
@@ -235,6 +239,17 @@ impl Passes {
             self.ring = Some(ring);
         }
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
+    }
+
+    /// Returns whether most of a file is in memory, if something hangs on it, and the system tells.
+    fn resident(&self, source: &Source, task: &Task) -> Option<bool> {
+        let PassOptions { method, preferred, .. } = &self.options;
+        let asks = |wanted: &Preference| wanted.resident.is_some() && wanted.may_suit(task);
+        if method.is_some() || !preferred.iter().any(asks) {
+            return None;
+        }
+        let there = transect_sys::residency::residency(source.file()).ok()?;
+        Some(there.resident >= there.bytes / 2)
     }
 
     /// Returns why what is copied has to pass by here, and not only through the kernel.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Destination, IoMethod, PassOptions};
+use super::{Destination, IoMethod, PassOptions, Preference};
 use crate::error::Error;
 use crate::step::{Cost, Shape};
 
@@ -30,6 +30,8 @@ pub struct Task {
     pub destination: Destination,
     /// Why the kernel cannot copy on its own, if it cannot.
     pub why_seen: Option<&'static str>,
+    /// Whether most of the input is in memory; nothing if that is not known.
+    pub resident: Option<bool>,
 }
 
 impl Task {
@@ -47,7 +49,13 @@ pub struct Plan {
     pub method: IoMethod,
     /// Why this one, in one line.
     pub reason: &'static str,
+    /// How many bytes are read at once; what the method likes if nothing is said.
+    pub block: Option<usize>,
 }
+
+/// Why a method is taken that was measured to be the best, and why it is not.
+const MEASURED: &str = "it was measured to be the best here";
+const CANNOT_BE: &str = "what was measured to be the best here cannot do this";
 
 /// Methods, to be tried one after the other.
 #[derive(Debug)]
@@ -72,22 +80,30 @@ impl Plan {
     /// Returns all methods that are to be tried.
     pub(super) fn all(options: &PassOptions, task: Task) -> Result<Plans, Error> {
         if let Some(method) = options.method {
-            let last = Self { method, reason: "it was asked for" };
+            let last = Self { method, reason: "it was asked for", block: None };
             return match task.refusal(method) {
                 Some(why) => Err(Error::Impossible(method.as_str(), why)),
                 None => Ok(Plans { firsts: Vec::new(), last }),
             };
         }
-        let sparing = [IoMethod::DirectUring, IoMethod::Direct]
-            .map(|method| Self { method, reason: "it leaves the system's cache to others" });
-        let preferred = options
-            .preferred
-            .map(|method| Self { method, reason: "it was measured to be the best here" });
+        let sparing = [IoMethod::DirectUring, IoMethod::Direct].map(|method| Self {
+            method,
+            reason: "it leaves the system's cache to others",
+            block: None,
+        });
+        let preference = options.preferred.iter().find(|preference| preference.suits(&task));
+        let preferred = preference.map(|&Preference { method, block, .. }| Self {
+            method,
+            reason: MEASURED,
+            block,
+        });
         let spares = options.spare_cache && task.size >= WORTH_GOING_PAST;
         let sparing = sparing.into_iter().filter(|_| spares);
         let can = |plan: &Self| task.refusal(plan.method).is_none();
         let firsts = sparing.chain(preferred).filter(can).collect();
-        Ok(Plans { firsts, last: Self::of(task) })
+        let last = Self::of(task);
+        let reason = if preferred.is_some() { CANNOT_BE } else { last.reason };
+        Ok(Plans { firsts, last: Self { reason, ..last } })
     }
 
     /// Chooses by what is known without measuring.
@@ -109,7 +125,7 @@ impl Plan {
                 (IoMethod::Buffered, "the steps take less time than threads would")
             }
         };
-        Self { method, reason }
+        Self { method, reason, block: None }
     }
 }
 
@@ -129,9 +145,11 @@ mod tests {
         size: 1000,
         destination: Destination::Elsewhere,
         why_seen: None,
+        resident: None,
     };
 
     fn options(method: Option<IoMethod>, preferred: Option<IoMethod>) -> PassOptions {
+        let preferred = preferred.map(Preference::from).into_iter().collect();
         PassOptions { method, preferred, ..PassOptions::default() }
     }
 
@@ -186,6 +204,21 @@ mod tests {
         let preferred = Some(IoMethod::Streams);
         assert_eq!(method(None, preferred, SMALL), IoMethod::Streams);
         assert_eq!(method(Some(IoMethod::Pipeline), preferred, SMALL), IoMethod::Pipeline);
+    }
+
+    #[test]
+    fn what_was_measured_brings_its_block_and_says_so() {
+        let wanted = Preference { block: Some(1 << 20), ..Preference::from(IoMethod::Streams) };
+        let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
+        let plan = Plan::new(&options, SMALL).unwrap();
+        assert_eq!((plan.method, plan.block), (IoMethod::Streams, Some(1 << 20)));
+        assert_eq!(plan.reason, MEASURED);
+
+        // What cannot be is left, and that is said, too.
+        let wanted = Preference::from(IoMethod::KernelCopy);
+        let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
+        let plan = Plan::new(&options, SMALL).unwrap();
+        assert_eq!((plan.method, plan.reason), (IoMethod::Buffered, CANNOT_BE));
     }
 
     #[test]

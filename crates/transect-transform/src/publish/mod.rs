@@ -394,6 +394,24 @@ impl Replacement {
     }
 }
 
+/// Puts bytes at a target, in place of what is there: for files that programs write for themselves. They
+/// are on the device before they are in their place. Other names of the same file (hard links) keep
+/// what they have.
+///
+/// # Errors
+/// Those of [`Replacement::begin`] and [`Replacement::publish`]; what was there is then untouched.
+pub fn put(target: &Path, bytes: &[u8]) -> Result<Published, Error> {
+    let options = ReplaceOptions {
+        existing: Existing::Replace,
+        break_links: true,
+        durability: Durability::File,
+        keep_times: false,
+    };
+    let mut out = Replacement::begin(target, None, options)?;
+    out.append(bytes)?;
+    out.publish()
+}
+
 impl Write for Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(bytes)?;

@@ -6,9 +6,10 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use transect::ScanOptions;
+use transect_sys::residency;
 use transect_testkit::{Mount, TempDir, loudly_skip};
 use transect_transform::out::Out;
-use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, Stop};
 use transect_transform::tree::{Job, To, find};
@@ -199,7 +200,10 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
         let (input, target) = (input.join("input"), target.join("target"));
         std::fs::write(&input, &bytes).unwrap();
         let preferring = |preferred| {
-            let options = PassOptions { preferred: Some(preferred), ..PassOptions::default() };
+            let options = PassOptions {
+                preferred: [Preference::from(preferred)].into(),
+                ..PassOptions::default()
+            };
             let (mut passes, mut step) = (Passes::new(options), Count::default());
             let options = existing(Existing::Replace);
             transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().passed
@@ -218,6 +222,42 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
         }
         std::fs::remove_file(&target).unwrap();
     }
+}
+
+#[test]
+fn what_is_preferred_may_hang_on_what_is_in_memory() {
+    const TEST: &str = "what_is_preferred_may_hang_on_what_is_in_memory";
+    let temp = TempDir::new();
+    let (input, target) = (temp.join("input"), temp.join("target"));
+    let bytes = text(2 << 20);
+    std::fs::write(&input, &bytes).unwrap();
+    let way = |resident, method| Preference {
+        size: Some(SizeClass::Middle),
+        resident: Some(resident),
+        ..Preference::from(method)
+    };
+    let ways = [way(true, IoMethod::Streams), way(false, IoMethod::Pipeline)];
+    let method = |input: &Path| {
+        let options = PassOptions { preferred: ways.into(), ..PassOptions::default() };
+        let made = transform(
+            input,
+            Some(&target),
+            Some(&mut Upper),
+            &mut Passes::new(options),
+            existing(Existing::Replace),
+        );
+        made.unwrap().passed.method
+    };
+    assert_eq!(method(&input), IoMethod::Streams);
+    let file = residency::open(&input).unwrap();
+    residency::drop_pages(&file).unwrap();
+    if residency::residency(&file).unwrap().resident > 0 {
+        return loudly_skip(TEST, "this file system keeps its files in memory");
+    }
+    assert_eq!(method(&input), IoMethod::Pipeline);
+    // What a small file takes was not measured.
+    std::fs::write(&input, &bytes[..1000]).unwrap();
+    assert_eq!(method(&input), IoMethod::Buffered);
 }
 
 #[test]

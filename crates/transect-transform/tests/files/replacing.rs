@@ -4,7 +4,7 @@ use std::io::Write;
 
 use transect_testkit::TempDir;
 use transect_transform::Source;
-use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
+use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement, put};
 use transect_transform::transform_into;
 
 use crate::support::{Upper, copy, existing, in_place, message, names, passes, run};
@@ -24,6 +24,21 @@ fn what_is_there_is_replaced_only_if_that_is_asked() {
     run(&input, &target, &mut Upper, existing(Existing::Replace)).unwrap();
     assert_eq!(std::fs::read(&target).unwrap(), b"NEW");
     assert_eq!(names(temp.path()), ["input", "target"]);
+}
+
+#[test]
+fn what_a_program_writes_for_itself_replaces_or_leaves_all_as_it_was() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    put(&file, b"first").unwrap();
+    std::fs::hard_link(&file, temp.join("other")).unwrap();
+    put(&file, b"second").unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), b"second");
+    assert_eq!(std::fs::read(temp.join("other")).unwrap(), b"first");
+    assert!(put(&temp.join("missing/file"), b"").is_err());
+    std::fs::create_dir(temp.join("folder")).unwrap();
+    assert!(put(&temp.join("folder"), b"").is_err());
+    assert_eq!(names(temp.path()), ["file", "folder", "other"]);
 }
 
 #[test]

@@ -153,6 +153,10 @@ fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     let Some(profile) = &report.profile else {
         return writeln!(out, "  none; `transect lab tune` measures what is fastest here");
     };
+    write_passes(out, profile)?;
+    if !profile.has_walks() {
+        return Ok(());
+    }
     let Profile { settings, measured, entries, environment, evidence, .. } = profile;
     writeln!(out, "  {GOOD}{settings}{GOOD:#}")?;
     let age = age(environment.began);
@@ -169,6 +173,23 @@ fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     }
     writeln!(out)?;
     write_evidence(out, evidence)
+}
+
+/// Writes what `lab explain` found out about passes over files: a line for each.
+fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
+    for setting in &profile.passes {
+        writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;
+        let (age, by_default) = (age(setting.environment.began), setting.by_default.as_str());
+        let evidence: Vec<String> =
+            setting.evidence.iter().map(|seen| seen.ratios.to_string()).collect();
+        let evidence = evidence.join(", ");
+        writeln!(
+            out,
+            "  {DIM}measured {age} ago with {}: {evidence} times {by_default}{DIM:#}",
+            setting.kind.as_str()
+        )?;
+    }
+    Ok(())
 }
 
 /// Returns for how long a second has passed, in words.

@@ -24,8 +24,14 @@ struct Report {
 
 pub(crate) fn run(args: &LabCompareArgs) -> Result<End, Fatal> {
     let comparison = compare(&read(&args.before)?, &read(&args.after)?);
+    if !args.force
+        && let Some(why) = refusal(&comparison)
+    {
+        return Err(Fatal::Lab(why));
+    }
     if comparison.groups.is_empty() {
-        let why = "the sessions have no tree in common: none has the same name and the same state";
+        let why = "the sessions have nothing in common: no tree or input has the same name, state \
+                   and --sync in both";
         return Err(Fatal::Lab(why.to_owned()));
     }
     let slower = comparison.groups.iter().flat_map(|group| &group.rows).any(is_slower);
@@ -44,12 +50,29 @@ fn read(file: &Path) -> Result<Recorded, Fatal> {
     Record::read(file).map_err(|error| Fatal::Lab(error.to_string()))
 }
 
+/// Returns why the sessions are not to be compared, if they are not.
+fn refusal(comparison: &Comparison) -> Option<String> {
+    let differs = |Changed { what, before, after, .. }: &Changed| {
+        let text = format!("{what} ({before}, then {after})");
+        quote::for_terminal(text.as_ref())
+    };
+    let forbids = comparison.changed.iter().filter(|changed| changed.forbids);
+    let differing: Vec<String> = forbids.map(differs).collect();
+    (!differing.is_empty()).then(|| {
+        let differing = differing.join("; ");
+        format!(
+            "the sessions are not of the same work in the same place (--force compares them all the \
+             same): {differing}"
+        )
+    })
+}
+
 fn is_slower(row: &Compared) -> bool {
     row.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
 }
 
 fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<()> {
-    for Changed { what, before, after } in &comparison.changed {
+    for Changed { what, before, after, .. } in &comparison.changed {
         let [what, before, after] =
             [what, before, after].map(|it| quote::for_terminal(it.as_ref()));
         writeln!(out, "{WARN}changed{WARN:#}  {what}: {before} is {after} now")?;
@@ -70,7 +93,7 @@ fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<()> {
 
 fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
     let name = quote::for_terminal(group.name.as_ref());
-    writeln!(out, "\n{BOLD}{name}{BOLD:#}, caches {}", group.state.word())?;
+    writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}", group.conditions)?;
     let width = group.rows.iter().map(|row| row.cell.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,

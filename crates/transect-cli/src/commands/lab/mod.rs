@@ -3,6 +3,7 @@
 mod begin;
 mod compare;
 mod corpus;
+mod explain;
 mod import;
 mod list;
 mod method;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::Run(LabRunCommand::Transform(args)) => transform::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
+        LabCommand::Explain(args) => explain::run(args),
         LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),
         LabCommand::Corpus(command) => corpus::run(command),

@@ -15,7 +15,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{count, duration};
 use crate::output::{self, BOLD, DIM, GOOD, quote};
-use crate::profile::profiles;
+use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
@@ -72,9 +72,11 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         environment: Environment::capture(std::env::args().collect()),
         settings,
         evidence,
+        // What is known of passes over files is as true as before.
+        passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
     };
     // What was stored on a quieter day is worth more than nothing.
-    let stored = if args.dry_run || noisy { None } else { Some(store(&profile)?) };
+    let stored = if args.dry_run || noisy { None } else { Some(profiles().store(&profile)?) };
     show(args, &profile, stored.as_deref())?;
     if noisy {
         output::hint("the default differed from itself: the machine was not quiet; try again");
@@ -110,14 +112,6 @@ fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
         return Err(Fatal::Lab(format!("'{}' is there already", second.display())));
     }
     Ok(Files { paths: [first, second], temporary })
-}
-
-fn store(profile: &Profile) -> Result<PathBuf, Fatal> {
-    let profiles = profiles();
-    profiles.store(profile).map_err(|error| {
-        let (file, reason) = (profiles.file(&profile.identity), transect::reason(&error));
-        Fatal::Lab(format!("cannot write '{}': {reason}", file.display()))
-    })
 }
 
 fn forget(identity: &str) -> Result<End, Fatal> {

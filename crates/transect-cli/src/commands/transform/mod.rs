@@ -10,17 +10,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use transect_transform::pass::PassOptions;
+use transect_lab::transform::Sync;
+use transect_transform::pass::{PassOptions, Preference};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, Journal, To, find};
 
-use crate::args::TransformArgs;
+use crate::args::{SyncWhat, TransformArgs};
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
+use crate::profile;
 use crate::progress::ProgressLine;
 pub(super) use report::ErrorEntry;
 use report::Report;
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         output::complain(&output::quote::for_terminal(warning.as_ref()));
     }
     let read = Arc::new(AtomicU64::new(0));
-    let passes = PassOptions {
+    let mut passes = PassOptions {
         method: args.method,
         block: args.block,
         spare_cache: args.spare_cache,
@@ -63,6 +65,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     }
 
     let to = destination(args, &paths, chain.shape())?;
+    passes.preferred = preferred(args, &paths, &to);
     let sizes = matches!(to, To::Folder(_));
     let threads = args.threads.map_or_else(cores, usize::from);
     let journal = args.journal.as_deref().map(|path| Journal::open(path, &chain)).transpose()?;
@@ -71,7 +74,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
-    let mut report = Report::new(args, &chain, &job.to, &found.files);
+    let mut report = Report::new(args, &chain, &job, &found.files);
     let line = report.leaves_room_for_progress().then(|| {
         let (done, files) = (report.done(), found.files.len() as u64);
         ProgressLine::show(move |elapsed| {
@@ -81,6 +84,20 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     job.run(&chain, &found.files, &mut |input, done| report.tell(input, done));
     drop(line);
     report.finish(&found, began.elapsed(), job.passes.cancel.is_cancelled())
+}
+
+/// Returns what was measured to be the best where files are read and written, unless somebody says how.
+fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &To) -> Arc<[Preference]> {
+    let target = match to {
+        To::File(target) | To::Folder(target) => target,
+        // Only the way from one file to another one was measured.
+        To::InPlace | To::Nowhere => return Arc::default(),
+    };
+    if args.no_profile || args.method.is_some() || args.block.is_some() {
+        return Arc::default();
+    }
+    let sync = if args.sync == SyncWhat::None { Sync::None } else { Sync::Inside };
+    profile::preferences(paths, target, sync)
 }
 
 /// Decides where results go, of what was asked for and what the paths are.

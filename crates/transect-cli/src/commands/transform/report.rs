@@ -13,7 +13,7 @@ use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
 use transect_transform::publish::Unkept;
 use transect_transform::step::{Finding, Shape, Stage, Step};
-use transect_transform::tree::{Done, Fate, Found, Input, Skip, To};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To};
 use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
@@ -44,6 +44,8 @@ pub(super) struct Report<'a> {
     /// A look that prints its findings instead of what became of the files.
     looks: bool,
     inputs: &'a [Input],
+    /// There is a profile, so that it is worth telling what became of it.
+    tells_method: bool,
     done: Arc<AtomicU64>,
     counts: Counts,
     hints: Hints,
@@ -92,6 +94,8 @@ struct FileEntry<'a> {
     bytes_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method_reason: Option<&'static str>,
     findings: Vec<FindingEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unkept: Vec<UnkeptEntry<'a>>,
@@ -139,7 +143,7 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         args: &TransformArgs,
         chain: &'a Chain,
-        to: &To,
+        job: &Job,
         inputs: &'a [Input],
     ) -> Self {
         let detail = match args {
@@ -152,7 +156,8 @@ impl<'a> Report<'a> {
             detail,
             chain,
             checks: args.check,
-            looks: *to == To::Nowhere && chain.shape() == Shape::Reduce,
+            looks: job.to == To::Nowhere && chain.shape() == Shape::Reduce,
+            tells_method: !job.passes.preferred.is_empty(),
             inputs,
             done: Arc::default(),
             counts: Counts::default(),
@@ -238,6 +243,11 @@ impl<'a> Report<'a> {
             }
             fate => format!("{} {path}", status(fate)),
         };
+        let method = done.passed.as_ref().filter(|_| self.tells_method);
+        let method = method.map_or(String::new(), |passed| {
+            format!(" ({}: {})", passed.method.as_str(), passed.reason)
+        });
+        let line = line + &method;
         (line + "\n").into_bytes()
     }
 
@@ -268,6 +278,7 @@ impl<'a> Report<'a> {
             bytes_in: passed.map(|passed| passed.bytes_in),
             bytes_out: passed.map(|passed| passed.bytes_out),
             method: passed.map(|passed| passed.method.as_str()),
+            method_reason: passed.map(|passed| passed.reason),
             findings: findings.iter().map(Into::into).collect(),
             unkept: done.unkept.iter().map(Into::into).collect(),
             error,

@@ -14,19 +14,24 @@ const TIMES = [
   ['attributes', 'attributes', (calls) => calls.attributes_ns],
 ];
 
+/** What calls are counted for. */
+const CALLER = isOfFiles ? ['file', 'files'] : ['entry', 'entries'];
+
 function callsCard() {
   return stackCard({
     id: 'calls',
-    title: 'System calls for each entry',
-    about: 'Counted in a run of its own that is never timed, on a part of a large tree; what the runtime '
-      + 'does before and after the walk is taken off.',
+    title: `System calls for each ${CALLER[0]}`,
+    about: isOfFiles
+      ? 'Counted in a run of its own that is never timed; what a process does to start is taken off.'
+      : 'Counted in a run of its own that is never timed, on a part of a large tree; what the runtime '
+        + 'does before and after the walk is taken off.',
     kinds: KINDS,
     of: (row) => row.accesses,
-    // Of the entries that were walked to count them.
+    // Of what was walked, or passed over, to count them.
     part: (accesses, count) => count / accesses.entries,
     tick: (value) => String(Number(value.toPrecision(6))),
     lines: (accesses, word, count) => [
-      `${word}: ${(count / accesses.entries).toFixed(3)} for each entry, ${whole(count)} in all`,
+      `${word}: ${(count / accesses.entries).toFixed(3)} for each ${CALLER[0]}, ${whole(count)} in all`,
       `all calls: ${(accesses.calls / accesses.entries).toFixed(3)}, ${whole(accesses.calls)} in all`,
     ],
     value: (sum) => sum.toFixed(2),

@@ -35,7 +35,8 @@ function openDetail(name) {
 
 function factsOf(row) {
   const { time, cell } = row;
-  const entries = entriesOf(place());
+  const units = unitsOf(place());
+  const known = (what, value, of) => (typeof value === 'number' ? fact(what, of(value)) : []);
   return [
     fact('verdict', h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)])),
     fact('median', duration(time.median)),
@@ -47,12 +48,21 @@ function factsOf(row) {
     fact('against the slowest', `${ratio(row.against_the_slowest)} times as fast`),
     row.judgement ? fact('p, corrected', row.judgement.adjusted_p.toPrecision(2)) : [],
     row.judgement?.more_rounds ? fact('may be decided by', counted(row.judgement.more_rounds, 'round more', 'rounds more')) : [],
-    fact('per entry', duration(time.median / entries)),
+    fact(`per ${UNIT}`, each(time.median / units)),
+    isOfFiles ? fact('bytes per second', short(place().expected.bytes / (time.median / 1e9))) : [],
     fact('wall, of the process', duration(row.wall_ns)),
     fact('user', duration(row.user_ns)),
     fact('system', duration(row.system_ns)),
     row.peak_memory ? fact('memory', bytes(row.peak_memory)) : [],
-    row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, 'entry', 'entries')}`) : [],
+    isOfFiles ? [
+      known('faults', row.faults, whole),
+      known('switches', row.switches, whole),
+      known('unwritten at the end', row.unwritten, bytes),
+      known('read from devices', row.device_read, bytes),
+      known('for devices to write', row.device_written, bytes),
+      known('fresh memory', row.fresh, (times) => `${ratio(times)} times the processor time`),
+    ].flat() : [],
+    row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, ...CALLER)}`) : [],
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],
     cell.kind === 'peer' ? fact('its time', 'that of its process: its start and its printing are in it') : [],
   ].flat();

@@ -31,9 +31,19 @@ function bytes(count) {
   return `${unit === 0 ? count.toFixed(0) : digits(count)} ${units[unit]}`;
 }
 
+/** 16 KiB: a round size, as it stands on a scale. */
+function roundBytes(count) {
+  return bytes(count).replace(/\.0+ /, ' ');
+}
+
 /** 1,234,567. */
 function whole(count) {
   return Math.round(count).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** 0.41 ns: what one of many takes, which may be less than a nanosecond. */
+function each(nanoseconds) {
+  return nanoseconds > 0 && nanoseconds < 1 ? `${nanoseconds.toPrecision(2)} ns` : duration(nanoseconds);
 }
 
 /** 1.2 M: a rate, in short. */

@@ -33,9 +33,9 @@ function themeButton() {
   return button;
 }
 
-/** A tab for each tree, and the states of the caches beside them. */
+/** A tab for each tree or input, and the states beside them. */
 function tabs() {
-  const bar = h('nav', { class: 'tabs', 'aria-label': 'Trees and states of the caches' });
+  const bar = h('nav', { class: 'tabs', 'aria-label': 'What was measured' });
   const list = (label, key, names) => {
     if (names.length < 2) return null;
     const pick = (at) => {
@@ -58,8 +58,8 @@ function tabs() {
     draw() {
       const states = session.passes.map((state, at) => `${passes > 1 ? `${at + 1}. ` : ''}${STATES[state]}`);
       bar.replaceChildren(...[
-        list('Trees', 'place', session.places.map((there) => there.name)),
-        list('States of the caches', 'pass', states),
+        list(isOfFiles ? 'Inputs' : 'Trees', 'place', session.places.map((there) => there.name)),
+        list(isOfFiles ? 'States of the input' : 'States of the caches', 'pass', states),
       ].filter(Boolean));
       bar.hidden = bar.children.length === 0;
     },
@@ -90,21 +90,28 @@ function tile(label, value, under, kind) {
 function tiles() {
   const { rows, noise, noisy, proved, state } = ranking();
   const [fastest] = methodsOf(rows);
-  const entries = entriesOf(place());
+  const units = unitsOf(place());
+  const { files, directories, bytes: length } = place().expected;
   const rounds = Math.max(0, ...rows.map((row) => row.time.n));
   const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
   const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
   return [
     fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
-    fastest && tile('entries per second', short(entries / (fastest.time.median / 1e9)), `${whole(entries)} entries: ${counted(place().expected.files, 'file', 'files')}, ${counted(place().expected.directories, 'directory', 'directories')}`),
+    fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfFiles
+      ? `${counted(files, 'file', 'files')} of ${bytes(length)}${files === 1 ? '' : ' in all'}; ${session.transform.kind}`
+      : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
+    fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `of processor time: ${each(CPU(fastest) / units)}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
     noisy ? tile('beside the base', '—', 'no verdict is to be believed') : tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
     tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'it did not run twice', noisy ? 'bad' : ''),
-    tile('caches', STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'neither made nor proved' : proved ? 'proved in every sample' : 'not proved', state !== 'as_is' && !proved ? 'bad' : ''),
-    tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, 'walk', 'walks')} each; ${whole(report.samples)} samples`),
+    tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'neither made nor proved' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),
+    tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, ...RUN)} each; ${whole(report.samples)} samples`),
   ].filter(Boolean);
 }
+
+const SYNCED = { none: 'what is written may be in memory only', inside: 'synced to the device' };
+const RUN = isOfFiles ? ['pass', 'passes'] : ['walk', 'walks'];
 
 /** Where the numbers come from: without it they are nobody's. */
 function environmentCard() {
@@ -124,10 +131,12 @@ function environmentCard() {
           fact('system', machine.system),
           fact('load at the start', is(machine.load)),
           fact('began', date(machine.began)),
-          fact('tree', named(place().root)),
+          fact(isOfFiles ? 'folder' : 'tree', named(place().root)),
           fact('file system', named([is(fs.name), fs.options].filter(Boolean).join(', '))),
+          fs.read_ahead ? fact('reads ahead', bytes(fs.read_ahead)) : [],
+          isOfFiles ? fact('work', `${session.transform.kind}; ${SYNCED[session.transform.sync]}`) : [],
           fact('preset', session.preset),
-          fact('rounds', `${session.rounds}, ${counted(session.runs, 'walk', 'walks')} in each process, at most ${session.limit} s`),
+          fact('rounds', `${session.rounds}, ${counted(session.runs, ...RUN)} in each process, at most ${session.limit} s`),
           fact('seed', seed),
           fact('base', named(session.base)),
           fact('transect', machine.version),

@@ -51,8 +51,12 @@ function legend() {
   };
 }
 
+const EQUAL_WORK = isOfFiles
+  ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
+  : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
+
 const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
-  scalingCard(), tableCard(), reductionCard(), environmentCard()];
+  blocksCard(), scalingCard(), tableCard(), reductionCard(), environmentCard()];
 
 function redraw() {
   hideTip();
@@ -64,10 +68,7 @@ const app = document.getElementById('app');
 const [places, said, filter, colours, ...cards] = parts.map((part) => part.section);
 app.append(pageHead(), places,
   h('main', { id: 'ranking' }, said, h('div', { class: 'bar' }, filter, colours), cards, referencesSection() ?? ''),
-  h('footer', {}, h('p', {}, 'Methods ran once in every round, in a new order each time, each in a '
-    + 'process of its own with its own clock. Nothing is ranked that did not find the same files, '
-    + 'directories and bytes as a plain recursion. A verdict takes an interval, a corrected p and '
-    + 'a difference of at least 3 %.'), h('p', {}, 'This page holds all its data and asks no network.')),
+  h('footer', {}, h('p', {}, `Methods ran once in every round, in a new order each time, each in a process of its own with its own clock. ${EQUAL_WORK} A verdict takes an interval, a corrected p and a difference of at least 3 %.`), h('p', {}, 'This page holds all its data and asks no network.')),
   dialog, tip, spoken);
 document.getElementById('plain').remove();
 app.hidden = false;

@@ -35,15 +35,13 @@ function samplesCard() {
   };
 }
 
-/** The floors, on one thread and on several: nothing can be left of its own. */
+/** The floors: what a part of the work takes. */
 function floorLines(scale, top, bottom) {
-  const floors = ranking().rows.filter((row) => isFloor(row.cell.name));
-  return floors.map((row) => {
+  return ranking().rows.filter((row) => isFloor(row.cell.name)).map((row) => {
     const x = scale(row.time.median);
-    const threads = row.cell.parallel ? 'floor, threads' : 'floor';
     return s('g', { class: 'floor-line' },
       s('line', { x1: x, x2: x, y1: top - 4, y2: bottom }),
-      s('title', {}, `${threads}: ${duration(row.time.median)}`));
+      s('title', {}, `${row.cell.name}: ${duration(row.time.median)}`));
   });
 }
 

@@ -1,23 +1,43 @@
-// What becomes of a method as the tree grows.
+// What becomes of a method as what it works on grows, or as it takes more at once.
 
 /** How many methods are drawn until somebody asks for all. */
 const AT_FIRST = 8;
-/** With more lines than that, none has its name beside it: who points at one is told. */
-const MANY = 24;
 
 function scalingCard() {
-  const { section, body } = card('scaling', 'As the tree grows',
-    'Medians over the number of entries. A method that costs the same for each entry is a level '
-    + 'line.');
+  return linesCard({
+    id: 'scaling',
+    title: isOfFiles ? 'As the file grows' : 'As the tree grows',
+    about: `Medians over the number of ${UNITS}. A method that costs the same for each ${UNIT} is a level line.`,
+    label: `Cost over the number of ${UNITS} by method`,
+    all: linesOfScaling,
+    ticks: () => session.places.map((there) => ({ value: unitsOf(there), text: UNIT === 'byte' ? roundBytes(unitsOf(there)) : whole(unitsOf(there)), title: there.name })),
+  });
+}
+
+function blocksCard() {
+  const blocks = [...new Set(session.cells.map((cell) => blockOf(cell)?.block).filter(Boolean))];
+  return linesCard({
+    id: 'blocks',
+    title: 'As the block grows',
+    about: 'Medians over how much is read and written at once. Methods that take no block, and floors, are '
+      + 'level lines.',
+    label: 'Cost over the block by method',
+    all: () => linesOfBlocks(blocks),
+    ticks: () => blocks.map((block) => ({ value: block, text: roundBytes(block), title: `blocks of ${roundBytes(block)}` })),
+  });
+}
+
+/** A card of lines, if there are two values to draw them over. */
+function linesCard({ id, title, about, label, all, ticks }) {
+  const { section, body } = card(id, title, about);
   const controls = section.querySelector('.controls');
   return {
     section,
     draw() {
-      const sizes = new Set(session.places.map(entriesOf));
-      section.hidden = sizes.size < 2;
+      section.hidden = new Set(ticks().map(({ value }) => value)).size < 2;
       if (section.hidden) return;
       controls.replaceChildren(
-        choice('Cost', [['entry', 'per entry'], ['walk', 'per walk']], view.cost, (value) => {
+        choice('Cost', [['unit', `per ${UNIT}`], ['run', `per ${RUN[0]}`]], view.cost, (value) => {
           view.cost = value;
           redraw();
         }),
@@ -26,83 +46,105 @@ function scalingCard() {
           redraw();
         }),
       );
-      drawScaling(body);
+      const found = all().filter(({ name, row }) => (
+        name !== session.again && passesFilter(row.cell, verdictOf(row))));
+      const isOther = ({ name }) => isFloor(name) || name === session.base;
+      const first = new Set(found.filter((line) => !isOther(line)).slice(0, AT_FIRST));
+      drawLines(body, view.every ? found : found.filter((line) => isOther(line) || first.has(line)), label, ticks());
     },
+  };
+}
+
+/** What a row costs in a place, and what is said of it. */
+function costOf(row, there) {
+  const units = unitsOf(there);
+  return {
+    cost: view.cost === 'unit' ? row.time.median / units : row.time.median,
+    said: `${each(row.time.median / units)} per ${UNIT}, ${duration(row.time.median)} per ${RUN[0]}`,
   };
 }
 
 /** The methods as lines: a point for each place where they were ranked, the smallest place first. */
 function linesOfScaling() {
-  const places = session.places.map((there, at) => ({ at, entries: entriesOf(there), name: there.name }));
-  places.sort((a, b) => a.entries - b.entries);
+  const places = session.places.map((there, at) => ({ at, there }));
+  places.sort((a, b) => unitsOf(a.there) - unitsOf(b.there));
   const rankings = places.map(({ at }) => report.rankings[at * passes + view.pass]);
   // In the order of the largest place.
   const names = [...rankings].reverse().flatMap((of) => of.rows.map((row) => row.cell.name));
-  const lines = [...new Set(names)].map((name) => {
-    const points = places.flatMap(({ entries, name: there }, at) => {
+  return [...new Set(names)].map((name) => {
+    const points = places.flatMap(({ there }, at) => {
       const row = rankings[at].rows.find(({ cell }) => cell.name === name);
       if (!row) return [];
-      const cost = view.cost === 'entry' ? row.time.median / entries : row.time.median;
-      return [{ row, entries, cost, there }];
+      const { cost, said } = costOf(row, there);
+      return [{ row, value: unitsOf(there), cost, lines: [`${visible(there.name)}: ${amount(unitsOf(there))}`, said] }];
     });
     return { name, row: points[points.length - 1].row, points };
   });
-  return lines.filter(({ name, row }) => (
-    name !== session.again && passesFilter(row.cell, verdictOf(row))));
+}
+
+/** The methods as lines: a point for each block, or a level line where there is none to take. */
+function linesOfBlocks(blocks) {
+  const lines = new Map();
+  for (const row of ranking().rows) {
+    const taken = blockOf(row.cell);
+    // Who chooses a block, and who is told one, may be the same method.
+    const name = taken ? `${taken.rest} with a block` : row.cell.name;
+    if (!lines.has(name)) lines.set(name, { name, row, points: [] });
+    const { cost, said } = costOf(row, place());
+    for (const value of taken ? [taken.block] : [Math.min(...blocks), Math.max(...blocks)]) {
+      const block = taken ? `blocks of ${roundBytes(value)}` : 'the block that it chooses, or none';
+      lines.get(name).points.push({ row, value, cost, lines: [block, said] });
+    }
+  }
+  const all = [...lines.values()];
+  all.forEach(({ points }) => points.sort((a, b) => a.value - b.value));
+  return all;
 }
 
 /** Few lines are told apart by colours of their own; base and floors keep theirs. */
 function colourOfLine({ name, row }, at) {
-  const isOther = isFloor(name) || name === session.base;
+  const isOther = isFloor(name) || row.cell.name === session.base;
   return isOther || view.every || view.colour === 'language' ? colourOf(row) : `l${at % 12}`;
 }
 
-function drawScaling(body) {
-  const all = linesOfScaling();
-  const isFirst = ({ name }, at) => at < AT_FIRST || isFloor(name) || name === session.base;
-  const lines = view.every ? all : all.filter(isFirst);
+/** With more lines than that, none has its name beside it: who points at one is told. */
+const MANY = 24;
+
+function drawLines(body, lines, label, along) {
   if (lines.length === 0) return nothing(body, nobody());
   const width = Math.max(280, Math.floor(body.clientWidth));
   const narrow = width < 620;
   const [left, right, top, height] = [64, narrow ? 14 : lines.length > MANY ? 20 : Math.min(260, width * 0.3), 14, narrow ? 300 : 400];
-  const svg = drawing(body, height, 'Cost over the number of entries by method');
+  const svg = drawing(body, height, label);
   const points = lines.flatMap((line) => line.points);
   const range = (of, below, above) => [
     Math.min(...points.map(of)) * below, Math.max(...points.map(of)) * above];
-  const x = logarithmic(range((point) => point.entries, 0.93, 1.07), [left, width - right]);
+  const x = logarithmic(range((point) => point.value, 0.93, 1.07), [left, width - right]);
   const y = logarithmic(range((point) => point.cost, 0.85, 1.15), [height - 34, top]);
 
   const grid = s('g', { class: 'grid' });
   for (const value of y.ticks(7)) {
     grid.append(
       s('line', { x1: left, x2: width - right, y1: y(value), y2: y(value) }),
-      s('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end' }, roundTime(value)));
+      s('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end' }, value < 1 ? each(value) : roundTime(value)));
   }
   let last = -Infinity;
-  for (const there of [...session.places].sort((a, b) => entriesOf(a) - entriesOf(b))) {
-    const at = x(entriesOf(there));
+  for (const { value, text, title } of along.sort((a, b) => a.value - b.value)) {
+    const at = x(value);
     grid.append(s('line', { x1: at, x2: at, y1: top, y2: height - 30 }));
     if (at - last < 56) continue;
     last = at;
-    grid.append(s('text', { x: at, y: height - 14, 'text-anchor': 'middle' },
-      whole(entriesOf(there)), s('title', {}, visible(there.name))));
+    grid.append(s('text', { x: at, y: height - 14, 'text-anchor': 'middle' }, text, s('title', {}, visible(title))));
   }
   svg.append(grid);
 
   const labels = lines.map((line) => ({ line, y: y(line.points[line.points.length - 1].cost) + 4 }));
   apart(labels, 15, top + 4, height - 30);
   const pointed = lines.map((line, at) => {
-    const places = line.points.map((point) => ({
-      x: x(point.entries),
-      y: y(point.cost),
-      lines: [
-        `${visible(point.there)}: ${whole(point.entries)} entries`,
-        `${duration(point.row.time.median / point.entries)} per entry, ${duration(point.row.time.median)} per walk`,
-      ],
-    }));
+    const places = line.points.map((point) => ({ x: x(point.value), y: y(point.cost), lines: point.lines }));
     const name = shortened(visible(line.name), right - 38);
     const end = places[places.length - 1];
-    svg.append(s('g', { class: `line ${colourOfLine(line, at)}`, 'data-method': line.name },
+    svg.append(s('g', { class: `line ${colourOfLine(line, at)}`, 'data-method': line.row.cell.name },
       s('path', { d: `M${places.map((point) => `${point.x} ${point.y}`).join('L')}` }),
       places.map((point) => s('circle', { cx: point.x, cy: point.y, r: 3.5 })),
       narrow || lines.length > MANY ? null : s('line', {
@@ -110,7 +152,7 @@ function drawScaling(body) {
       }),
       narrow || lines.length > MANY ? null
         : s('text', { class: 'name', x: width - right + 34, y: labels[at].y }, name, s('title', {}, visible(line.name)))));
-    return { name: line.name, points: places };
+    return { name: line.row.cell.name, points: places };
   });
   interactive(svg, pointed, (atX, atY) => {
     let best = null;
@@ -123,9 +165,9 @@ function drawScaling(body) {
   });
   svg.classList.toggle('many', lines.length > MANY);
   if (narrow && lines.length <= MANY) {
-    body.append(h('ul', { class: 'legend chips' }, lines.map(({ name, row }, at) => (
-      h('li', { 'data-method': name, class: colourOfLine({ name, row }, at), pointerenter: () => highlight(name), pointerleave: () => highlight(null) },
-        h('span', { class: 'swatch' }), named(name))))));
+    body.append(h('ul', { class: 'legend chips' }, lines.map((line, at) => (
+      h('li', { 'data-method': line.row.cell.name, class: colourOfLine(line, at), pointerenter: () => highlight(line.row.cell.name), pointerleave: () => highlight(null) },
+        h('span', { class: 'swatch' }), named(line.name))))));
   }
   return undefined;
 }

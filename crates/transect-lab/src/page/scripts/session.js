@@ -16,7 +16,7 @@ const view = {
   scale: null,
   against: 'base',
   every: false,
-  cost: 'entry',
+  cost: 'unit',
   sort: { column: 'median', down: false },
 };
 
@@ -32,12 +32,39 @@ function place() {
   return session.places[view.place];
 }
 
-function entriesOf(somewhere) {
-  return somewhere.expected.files + somewhere.expected.directories;
+/** Passes over files, and not walks of trees. */
+const isOfFiles = Boolean(session.transform);
+/** Passes over many small files: what counts is what one of them takes. */
+const isOfMany = session.places.some((somewhere) => somewhere.phase);
+
+/** What costs are told by: an entry of a tree, a file of many, a byte of a large file. */
+const UNIT = !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
+const UNITS = { entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
+
+/** How many of them there are in a place. */
+function unitsOf({ expected }) {
+  return { entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
 }
 
+/** How many there are, for people. */
+function amount(units) {
+  return UNIT === 'byte' ? bytes(units) : `${whole(units)} ${units === 1 ? UNIT : UNITS}`;
+}
+
+const floors = new Set([session.floor, session.parallel_floor,
+  ...session.cells.filter(({ kind }) => kind === 'floor').map(({ name }) => name)]);
+
 function isFloor(name) {
-  return name === session.floor || name === session.parallel_floor;
+  return floors.has(name);
+}
+
+const SIZES = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+
+/** How much a cell reads and writes at once, in bytes, and the rest of what it is; nothing if it takes
+ * no block, or chooses one. */
+function blockOf({ method }) {
+  const found = method.match(/^(.*),block=(\d+)([KMGT]?)(.*)$/);
+  return found && { block: Number(found[2]) * SIZES[found[3]], rest: found[1] + found[4] };
 }
 
 /** The rows that are methods: neither a floor nor the base once more. */
@@ -56,7 +83,11 @@ const WORDS = {
   unranked: 'not ranked',
 };
 
-const STATES = { warm: 'warm', cold: 'cold', as_is: 'as they are' };
+const STATES = {
+  warm: 'warm',
+  cold: isOfFiles && session.environment.hypervisor ? 'guest cold' : 'cold',
+  as_is: isOfFiles ? 'as it is' : 'as they are',
+};
 
 /** What is said of a row: the key of its word, and of its colour. */
 function verdictOf(row) {

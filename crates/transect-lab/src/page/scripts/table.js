@@ -3,6 +3,23 @@
 const CPU = (row) => row.user_ns + row.system_ns;
 const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided', 'slower'];
 
+const told = (value, of) => (typeof value === 'number' ? of(value) : '');
+const RATE = (row) => place().expected.bytes / row.time.median;
+
+/** What only passes over files have. */
+const COLUMNS_OF_FILES = [
+  UNIT === 'byte' && ['rate', 'MB/s', RATE, (row) => whole(RATE(row) * 1e3), 'a million bytes of the input in a second'],
+  ['each', `per ${UNIT}`, (row) => row.time.median, (row) => each(row.time.median / unitsOf(place())), 'the median over what there is'],
+  ['user', 'user', (row) => row.user_ns, (row) => duration(row.user_ns), 'of the whole process'],
+  ['system', 'sys', (row) => row.system_ns, (row) => duration(row.system_ns), 'in the kernel, for the whole process'],
+  ['faults', 'faults', (row) => row.faults, (row) => told(row.faults, whole), 'pages touched first, or fetched from a device'],
+  ['switches', 'switches', (row) => row.switches, (row) => told(row.switches, whole), 'how often its first thread waited, or was made to'],
+  ['unwritten', 'unwritten', (row) => row.unwritten, (row) => told(row.unwritten, bytes), 'what of the output was not on the device at the end'],
+  ['read', 'read', (row) => row.device_read, (row) => told(row.device_read, bytes), 'from devices'],
+  ['written', 'written', (row) => row.device_written, (row) => told(row.device_written, bytes), 'for devices to write, sooner or later'],
+  ['fresh', 'fresh', (row) => row.fresh, (row) => told(row.fresh, ratio), 'processor time of the run before over that of the measured one'],
+].filter(Boolean);
+
 /** Columns: key, title, what it is sorted by, what is shown, and what it means. */
 const COLUMNS = [
   ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
@@ -16,7 +33,8 @@ const COLUMNS = [
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
   ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'the most that its process held'],
-  ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / entriesOf(place())).toFixed(2), 'system calls for each entry'],
+  ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls for each ${CALLER[0]}`],
+  ...(isOfFiles ? COLUMNS_OF_FILES : []),
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
   ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],
   ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
@@ -25,7 +43,7 @@ const COLUMNS = [
 ];
 const TEXTS = ['method', 'verdict', 'language', 'contract'];
 /** What a sheet of paper has no room for. */
-const MINOR = ['slowest', 'memory', 'min', 'max', 'n', 'language', 'contract'];
+const MINOR = ['user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language', 'contract'];
 
 function kindOf(key) {
   return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;

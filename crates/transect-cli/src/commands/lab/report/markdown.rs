@@ -5,7 +5,8 @@ use std::io::{Result, Write};
 use transect_lab::ranking::{Ranking, Row};
 use transect_lab::record::Header;
 use transect_lab::report::{
-    Finding, Reduction, Report, Table, Unit, calls_per_entry, milliseconds, word,
+    Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
+    nanoseconds_per_byte, word,
 };
 use transect_lab::statistics::Ratios;
 
@@ -81,24 +82,16 @@ fn of_ranking(
         writeln!(out, "\n> {}", text(note))?;
     }
     writeln!(out)?;
-    let titles = [
-        "method",
-        "language",
-        "contract",
-        "median, ms",
-        "min, ms",
-        "max, ms",
-        "n",
-        "cpu, ms",
-        "memory",
-        "calls / entry",
-        "× base (95 %)",
-        "× floor (95 %)",
-        "verdict",
-    ];
+    let columns: Vec<&Column> =
+        COLUMNS.iter().filter(|column| column.of.is_in(header.transform.is_some())).collect();
+    let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
+    let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
-        table(out, &titles, &[3, 4, 5, 6, 7, 8, 9, 10, 11])?;
-        rows.iter().try_for_each(|row| line(out, &of_row(header, row)))
+        table(out, &titles, &right)?;
+        rows.iter().try_for_each(|row| {
+            let cells = columns.iter().map(|column| (column.text)(header, row));
+            line(out, &cells.collect::<Vec<String>>())
+        })
     };
     ranked(out, &ranking.rows)?;
     if !ranking.apart.is_empty() {
@@ -114,22 +107,74 @@ fn of_ranking(
     Ok(())
 }
 
-fn of_row(header: &Header, row: &Row) -> Vec<String> {
-    vec![
-        text(&row.cell.name),
-        text(&row.cell.language),
-        text(&row.cell.contract.join(" ")),
-        milliseconds(row.time.median),
-        milliseconds(row.time.min),
-        milliseconds(row.time.max),
-        count(row.time.n as u64),
-        milliseconds(row.cpu_ns()),
-        row.peak_memory.map_or(String::new(), |memory| bytes(memory as u64)),
-        calls_per_entry(row),
-        interval(row.to_base.as_ref()),
-        interval(row.to_floor.as_ref()),
-        word(header, row),
-    ]
+/// What a column is there for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Everything,
+    Walks,
+    Files,
+}
+
+impl Of {
+    fn is_in(self, a_session_of_files: bool) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Walks => !a_session_of_files,
+            Self::Files => a_session_of_files,
+        }
+    }
+}
+
+/// A column of the ranking.
+struct Column {
+    title: &'static str,
+    is_number: bool,
+    of: Of,
+    text: fn(&Header, &Row) -> String,
+}
+
+const fn column(
+    title: &'static str,
+    is_number: bool,
+    of: Of,
+    text: fn(&Header, &Row) -> String,
+) -> Column {
+    Column { title, is_number, of, text }
+}
+
+/// All columns, in their order.
+const COLUMNS: &[Column] = &[
+    column("method", false, Of::Everything, |_, row| text(&row.cell.name)),
+    column("language", false, Of::Everything, |_, row| text(&row.cell.language)),
+    column("contract", false, Of::Everything, |_, row| text(&row.cell.contract.join(" "))),
+    column("median, ms", true, Of::Everything, |_, row| milliseconds(row.time.median)),
+    column("min, ms", true, Of::Everything, |_, row| milliseconds(row.time.min)),
+    column("max, ms", true, Of::Everything, |_, row| milliseconds(row.time.max)),
+    column("MAD, ms", true, Of::Files, |_, row| milliseconds(row.time.mad)),
+    column("n", true, Of::Everything, |_, row| count(row.time.n as u64)),
+    column("MB/s", true, Of::Files, |_, row| megabytes_per_second(row)),
+    column("ns/byte", true, Of::Files, |_, row| nanoseconds_per_byte(row)),
+    column("cpu, ms", true, Of::Walks, |_, row| milliseconds(row.cpu_ns())),
+    column("user, ms", true, Of::Files, |_, row| milliseconds(row.user_ns)),
+    column("sys, ms", true, Of::Files, |_, row| milliseconds(row.system_ns)),
+    column("faults", true, Of::Files, |_, row| told(row.faults, count)),
+    column("switches", true, Of::Files, |_, row| told(row.switches, count)),
+    column("unwritten", true, Of::Files, |_, row| told(row.unwritten, bytes)),
+    column("read", true, Of::Files, |_, row| told(row.device_read, bytes)),
+    column("written", true, Of::Files, |_, row| told(row.device_written, bytes)),
+    column("fresh", true, Of::Files, |_, row| {
+        row.fresh.map_or(String::new(), |times| format!("{times:.2}"))
+    }),
+    column("memory", true, Of::Everything, |_, row| told(row.peak_memory, bytes)),
+    column("calls / entry", true, Of::Walks, |_, row| calls_per_entry(row)),
+    column("calls / file", true, Of::Files, |_, row| calls_per_entry(row)),
+    column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),
+    column("× floor (95 %)", true, Of::Everything, |_, row| interval(row.to_floor.as_ref())),
+    column("verdict", false, Of::Everything, word),
+];
+
+fn told(number: Option<f64>, of: fn(u64) -> String) -> String {
+    number.map_or(String::new(), |number| of(number as u64))
 }
 
 fn of_reduction(out: &mut impl Write, reduction: &Reduction) -> Result<()> {

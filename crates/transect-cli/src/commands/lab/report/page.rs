@@ -7,7 +7,7 @@ use std::path::Path;
 use transect_lab::page;
 use transect_lab::record::Recorded;
 use transect_lab::report::Report;
-use transect_lab::whole;
+use transect_transform::publish::put;
 
 use crate::exit::Fatal;
 
@@ -17,18 +17,16 @@ pub(super) fn of(recorded: &Recorded) -> Result<String, Fatal> {
 }
 
 /// Writes the page of a session. Whoever opens the file finds the whole page, or what was there
-/// before: it is written beside it, and renamed.
+/// before.
 pub(in crate::commands::lab) fn write_page(recorded: &Recorded, file: &Path) -> Result<(), Fatal> {
     let page = of(recorded)?;
-    // What a link leads to is replaced, not the link.
-    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let written = if target.exists() && !target.is_file() {
+    if file.exists() && !file.is_file() {
         // A device or a pipe stays what it is, and a directory says that it is one.
-        File::create(&target).and_then(|mut there| there.write_all(page.as_bytes()))
-    } else {
-        whole::replace(&target, page.as_bytes())
-    };
-    written.map_err(|error| {
-        Fatal::Lab(format!("cannot write '{}': {}", file.display(), transect::reason(&error)))
-    })
+        let written = File::create(file).and_then(|mut there| there.write_all(page.as_bytes()));
+        return written.map_err(|error| {
+            let (file, reason) = (file.display(), transect::reason(&error));
+            Fatal::Lab(format!("cannot write '{file}': {reason}"))
+        });
+    }
+    Ok(put(file, page.as_bytes()).map(drop)?)
 }

@@ -5,7 +5,10 @@ use std::io::{Result, Write};
 use anstyle::Style;
 use transect_lab::ranking::{Quantity, Ranking, Row};
 use transect_lab::record::Header;
-use transect_lab::report::{Reduction, Report, Table, Unit, calls_per_entry, word};
+use transect_lab::report::{
+    Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
+    word,
+};
 use transect_lab::state::State;
 use transect_lab::statistics::{Ratios, Verdict};
 
@@ -89,6 +92,10 @@ fn whole(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| format!("{number:.0}"))
 }
 
+fn length(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| bytes(number as u64))
+}
+
 /// A column of the ranking.
 struct Column {
     title: &'static str,
@@ -155,6 +162,20 @@ const COLUMNS: &[Column] = &[
         instead: None,
     },
     Column {
+        title: "MB/s",
+        text: |_, row| megabytes_per_second(row),
+        is_number: true,
+        order: 2,
+        instead: None,
+    },
+    Column {
+        title: "ns/byte",
+        text: |_, row| nanoseconds_per_byte(row),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
         title: "cpu",
         text: |_, row| time(row.cpu_ns()),
         is_number: true,
@@ -198,9 +219,21 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "unwritten",
-        text: |header, row| {
-            of_files(header, || row.unwritten.map_or(String::new(), |it| bytes(it as u64)))
-        },
+        text: |header, row| of_files(header, || length(row.unwritten)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "read",
+        text: |header, row| of_files(header, || length(row.device_read)),
+        is_number: true,
+        order: 1,
+        instead: None,
+    },
+    Column {
+        title: "written",
+        text: |header, row| of_files(header, || length(row.device_written)),
         is_number: true,
         order: 1,
         instead: None,
@@ -230,7 +263,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "memory",
-        text: |_, row| row.peak_memory.map_or(String::new(), |memory| bytes(memory as u64)),
+        text: |_, row| length(row.peak_memory),
         is_number: true,
         order: 5,
         instead: None,

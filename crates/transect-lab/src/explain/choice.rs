@@ -1,0 +1,184 @@
+//! What the planner is to do on this machine with files of a kind, a size and a state.
+//!
+//! A method is chosen in the even rounds, and confirmed in the odd ones: the fastest of many is partly
+//! the luckiest, and samples that chose it cannot tell that. All rounds together have to say the same,
+//! corrected for the number of methods.
+
+use serde::{Serialize, Serializer};
+use transect_transform::pass::{Destination, IoMethod, Load, PassOptions, Plan, SizeClass, Task};
+use transect_transform::step::{Cost, Step};
+
+use super::runs::Runs;
+use crate::profile::{PassEvidence, load, method};
+use crate::state::State;
+use crate::statistics::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
+use crate::statistics::{Ratios, Verdict, judge, judge_all};
+use crate::transform::{Kind, Variant};
+
+/// What the planner is to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// What is done with the bytes, as the planner sees it.
+    #[serde(with = "load")]
+    pub load: Load,
+    /// How long the files are; nothing if they are too small for a choice.
+    #[serde(serialize_with = "by_word")]
+    pub size: Option<SizeClass>,
+    /// What it does unless it is told otherwise.
+    #[serde(with = "method")]
+    pub by_default: IoMethod,
+    /// What is chosen.
+    #[serde(flatten)]
+    pub chosen: Chosen,
+}
+
+fn by_word<S: Serializer>(size: &Option<SizeClass>, serializer: S) -> Result<S::Ok, S::Error> {
+    size.map(SizeClass::as_str).serialize(serializer)
+}
+
+/// What is chosen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "chosen", rename_all = "snake_case")]
+pub enum Chosen {
+    /// Another method, or another block.
+    Preferred {
+        /// The method.
+        #[serde(with = "method")]
+        method: IoMethod,
+        /// How much is read at once, in bytes; what the method likes if nothing is said.
+        block: Option<usize>,
+        /// What that rests on.
+        evidence: PassEvidence,
+    },
+    /// What it does by itself: nothing is faster.
+    Default,
+    /// The rounds do not tell.
+    Undecided {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A method of the engine beside another one.
+struct Candidate {
+    cell: String,
+    variant: Variant,
+    ratios: Ratios,
+    verdict: Verdict,
+}
+
+impl Choice {
+    /// Chooses among the methods that ran in one place and state.
+    pub(super) fn of(runs: &Runs<'_>, state: State, kind: Kind) -> Self {
+        let bytes = runs.place.expected.bytes;
+        let cost = kind.step().map(|step| step.cost()).unwrap_or_default();
+        let by_default = by_default(kind, cost, bytes);
+        let size = SizeClass::of(bytes);
+        let undecided = |reason: String| Chosen::Undecided { reason };
+        let chosen = if size.is_none() {
+            undecided("what a small file takes is not its reading and writing".to_owned())
+        } else if state == State::AsIs {
+            undecided("nobody knows what of the input was in memory".to_owned())
+        } else {
+            choose(runs, by_default).unwrap_or_else(undecided)
+        };
+        Self { load: Load::of(kind.shape(), cost), size, by_default, chosen }
+    }
+}
+
+/// Returns what the planner does without having measured anything.
+fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
+    let task = Task {
+        shape: kind.shape(),
+        cost,
+        size,
+        destination: Destination::Elsewhere,
+        why_seen: None,
+        resident: None,
+    };
+    let plan = Plan::new(&PassOptions::default(), task);
+    plan.expect("BUG: no method was asked for, so none is refused").method
+}
+
+/// Chooses, or returns why nothing can be chosen.
+fn choose(runs: &Runs<'_>, by_default: IoMethod) -> Result<Chosen, String> {
+    if runs.is_noisy() {
+        return Err("the base differs from itself, or did not run twice".to_owned());
+    }
+    // Who has several threads gets more of a processor that is fought for.
+    if let Some(crowd) = runs.crowd() {
+        return Err(crowd);
+    }
+    let base = cell_of(runs, by_default)?;
+    let rounds = runs.rounds(&base);
+    if rounds < 2 * MIN_ROUNDS {
+        let needed = 2 * MIN_ROUNDS;
+        return Err(format!("{needed} rounds are needed, to choose and to confirm, not {rounds}"));
+    }
+    let candidates = candidates(runs, &base);
+    let half = |parity: usize| move |round: usize| round % 2 == parity;
+    let first = |candidate: &Candidate| {
+        runs.ratios(&base, &candidate.cell, half(0)).map_or(f64::INFINITY, |it| it.median)
+    };
+    let best = candidates.iter().min_by(|a, b| first(a).total_cmp(&first(b)));
+    let is_no_better = |candidate: &Candidate| {
+        matches!(candidate.verdict, Verdict::Slower | Verdict::NoDifference)
+    };
+    let Some(best) = best.filter(|_| !candidates.iter().all(is_no_better)) else {
+        return Ok(Chosen::Default);
+    };
+    let confirmed = runs.ratios(&base, &best.cell, half(1));
+    let confirmed = confirmed.ok_or("they never ran in the same round")?;
+    let again = judge(&confirmed, confirmed.p, DEFAULT_THRESHOLD).verdict;
+    if (best.verdict, again) != (Verdict::Faster, Verdict::Faster) {
+        let (cell, ratios) = (&best.cell, &best.ratios);
+        let base = if base == runs.header.base { "the base" } else { &base };
+        return Err(format!(
+            "{cell} took {ratios} times as long as {base}: {} in all rounds, {again} in those that \
+             did not choose it",
+            best.verdict
+        ));
+    }
+    let known = IoMethod::ALL.iter().find(|known| known.as_str() == best.variant.method);
+    let method = *known.ok_or_else(|| format!("{} is no method any more", best.variant.method))?;
+    let evidence = PassEvidence { ratios: best.ratios, confirmed };
+    Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
+}
+
+/// Returns the cell that is what the planner does by itself; the fastest, if it is there with blocks
+/// only.
+fn cell_of(runs: &Runs<'_>, by_default: IoMethod) -> Result<String, String> {
+    let name = by_default.as_str();
+    let of_it = runs.of_the_engine().into_iter().filter(|(_, variant)| variant.method == name);
+    let key = |&(cell, ref variant): &(&str, Variant)| {
+        (variant.block.is_some(), runs.median(cell).unwrap_or(f64::INFINITY))
+    };
+    let best = of_it.min_by(|a, b| {
+        let ((a_block, a_time), (b_block, b_time)) = (key(a), key(b));
+        a_block.cmp(&b_block).then(a_time.total_cmp(&b_time))
+    });
+    let missing = || format!("what the planner does by itself did not run: {name}");
+    best.map(|(cell, _)| cell.to_owned()).ok_or_else(missing)
+}
+
+/// Returns all others of the engine, judged together.
+fn candidates(runs: &Runs<'_>, base: &str) -> Vec<Candidate> {
+    let others = runs.of_the_engine().into_iter();
+    let others = others.filter(|(cell, variant)| *cell != base && !variant.hint);
+    let others: Vec<(&str, Variant, Ratios)> = others
+        .filter_map(|(cell, variant)| {
+            let ratios = runs.ratios(base, cell, |_| true)?;
+            Some((cell, variant, ratios))
+        })
+        .collect();
+    let ratios: Vec<Ratios> = others.iter().map(|(_, _, ratios)| *ratios).collect();
+    let judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter().zip(others);
+    judged
+        .map(|(judgement, (cell, variant, ratios))| Candidate {
+            cell: cell.to_owned(),
+            variant,
+            ratios,
+            verdict: judgement.verdict,
+        })
+        .collect()
+}

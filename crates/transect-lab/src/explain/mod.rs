@@ -1,0 +1,123 @@
+//! What limits the fastest method of a session, and what the planner is to do here.
+//!
+//! ```text
+//! rounds ─► the fastest method ─► its time, in parts: floors of the same rounds, its counters ─► limit
+//!      └──► every method of the engine beside what the planner does by itself ───────────────► choice
+//! ```
+//!
+//! Undecided is an answer to both questions.
+
+mod choice;
+mod parts;
+mod runs;
+mod settle;
+
+pub use choice::{Choice, Chosen};
+pub use parts::{Limit, Part};
+use runs::Runs;
+use serde::Serialize;
+pub use settle::{Decision, decisions};
+
+use crate::ranking::{Ranking, Row, rank};
+use crate::record::Recorded;
+use crate::state::State;
+use crate::statistics::Summary;
+use crate::transform::Kind;
+
+/// What is said of a place in a state.
+#[derive(Debug, Serialize)]
+pub struct Explained {
+    /// Which of the session's places.
+    pub place: usize,
+    /// Its name.
+    pub name: String,
+    /// Which of the session's passes.
+    pub pass: usize,
+    /// The state before every run.
+    pub state: State,
+    /// The same in words.
+    pub conditions: String,
+    /// The fastest method; nothing if none has a time.
+    pub fastest: Option<Fastest>,
+    /// What the planner is to do; nothing where it has no choice, as with many small files.
+    pub choice: Option<Choice>,
+}
+
+/// The fastest method, where its time goes, and what that is known by.
+#[derive(Debug, Serialize)]
+pub struct Fastest {
+    /// Its name.
+    pub cell: String,
+    /// Its times, in nanoseconds.
+    pub time: Summary,
+    /// What its time is made of, the largest part first. Of a method on several threads these go on at
+    /// the same time, and may be more than all of it.
+    pub parts: Vec<Part>,
+    /// The largest part, if it is decidedly larger than every other one.
+    pub limit: Option<Limit>,
+    /// Why there is no limit, if there is none.
+    pub undecided: Option<String>,
+    /// Pages touched first, or fetched from a device.
+    pub faults: Option<f64>,
+    /// System calls, if they were counted.
+    pub calls: Option<u64>,
+    /// What of its output was not on the device at its end, in bytes.
+    pub unwritten: Option<f64>,
+    /// What devices read for it, in bytes.
+    pub device_read: Option<f64>,
+    /// What it gave devices to write, in bytes.
+    pub device_written: Option<f64>,
+    /// The processor time of the run before over that of the measured one.
+    pub fresh: Option<f64>,
+}
+
+/// Explains a session of passes over files: for each place, each pass. Nothing of a session of walks.
+pub fn explain(recorded: &Recorded) -> Option<Vec<Explained>> {
+    let kind = recorded.header.transform?.kind;
+    let rankings = rank(recorded);
+    Some(rankings.iter().map(|ranking| one(recorded, ranking, kind)).collect())
+}
+
+fn one(recorded: &Recorded, ranking: &Ranking, kind: Kind) -> Explained {
+    let header = &recorded.header;
+    let runs = Runs::of(recorded, ranking.place, ranking.pass);
+    let is_one_file = header.places[ranking.place].phase.is_none();
+    let methods = ranking.rows.iter().filter(|row| header.is_method(&row.cell.name));
+    let timed = methods.filter_map(|row| Some((runs.median(&row.cell.name)?, row)));
+    let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row);
+    Explained {
+        place: ranking.place,
+        name: ranking.name.clone(),
+        pass: ranking.pass,
+        state: ranking.state,
+        conditions: header.state_of(ranking.pass),
+        fastest: fastest.and_then(|row| Fastest::of(row, &runs)),
+        choice: is_one_file.then(|| Choice::of(&runs, ranking.state, kind)),
+    }
+}
+
+impl Fastest {
+    fn of(row: &Row, runs: &Runs<'_>) -> Option<Self> {
+        let parts = parts::of(row, runs);
+        let (limit, undecided) = match parts::limit(&parts, runs) {
+            Ok(limit) => (Some(limit), None),
+            Err(why) => (None, Some(why)),
+        };
+        Some(Self {
+            cell: row.cell.name.clone(),
+            time: Summary::of(&runs.times(&row.cell.name))?,
+            parts,
+            limit,
+            undecided,
+            faults: row.faults,
+            calls: row.accesses.map(|accesses| accesses.calls),
+            unwritten: row.unwritten,
+            device_read: row.device_read,
+            device_written: row.device_written,
+            fresh: row.fresh,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

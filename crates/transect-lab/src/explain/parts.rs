@@ -1,0 +1,152 @@
+//! What the time of a method is made of.
+//!
+//! A method that reads and writes copies the bytes out of the system's cache, which is what reading
+//! alone takes, and into it, which takes as much; the rest of what writing alone takes is new pages.
+//! The step has a floor of its own. What nobody worked for it was waited for. What is left is the
+//! method's own.
+
+use serde::Serialize;
+
+use super::runs::{Run, Runs};
+use crate::ranking::Row;
+use crate::statistics::Ratios;
+use crate::statistics::verdict::MIN_ROUNDS;
+use crate::transform::{Floor, Sync, Variant};
+
+/// What a method spends its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Waiting for a device.
+    Device,
+    /// Waiting for something else: others on this machine.
+    Others,
+    /// Copying between the process and the system's cache.
+    Copy,
+    /// Making new pages in the system's cache.
+    Pages,
+    /// The step.
+    Step,
+    /// Going to the system, once for every block.
+    Calls,
+    /// What the kernel does on its own: it copies, or goes past its cache.
+    Kernel,
+    /// The method itself: its faults, its threads, its own copies.
+    Method,
+}
+
+/// A part of the time of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// What it is spent on.
+    pub what: Limit,
+    /// How much of the time that is, within a round.
+    pub share: Ratios,
+}
+
+impl Limit {
+    /// Returns it in words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Device => "waiting for the device",
+            Self::Others => "waiting for others on this machine",
+            Self::Copy => "copying out of the system's cache and into it",
+            Self::Pages => "making new pages in the system's cache",
+            Self::Step => "the step",
+            Self::Calls => "system calls (one for every block)",
+            Self::Kernel => "the kernel (it moves the bytes on its own)",
+            Self::Method => "the method itself (faults, threads, copies of its own)",
+        }
+    }
+}
+
+/// Returns the parts of a row's time, the largest first.
+pub(super) fn of(row: &Row, runs: &Runs<'_>) -> Vec<Part> {
+    let cell = row.cell.name.as_str();
+    // What no floor binds neither copies out of the cache nor into it.
+    let passes_by = row.cell.floors.as_ref().is_some_and(Vec::is_empty);
+    let is_parallel = row.cell.parallel;
+    let calls = spent_on_calls(row, runs).unwrap_or(0.0);
+    let known = |run: &Run, beside: &dyn Fn(&str) -> Option<Run>| {
+        let (read, write) = (beside(Floor::Read.as_str())?, beside(Floor::Write.as_str())?);
+        let step = beside(Floor::Step.as_str()).map_or(0.0, |step| step.time);
+        let copy = if passes_by { 0.0 } else { read.busy() * (1.0 + run.made) };
+        let pages = (write.busy() - read.busy()).max(0.0) * run.made;
+        let pages = if passes_by { 0.0 } else { pages };
+        Some([copy, pages, step, calls])
+    };
+    let rest = |run: &Run, beside: &dyn Fn(&str) -> Option<Run>| {
+        Some(run.busy() - known(run, beside)?.into_iter().sum::<f64>())
+    };
+    let waits = if waits_for_a_device(row, runs) { Limit::Device } else { Limit::Others };
+    let own = if passes_by { Limit::Kernel } else { Limit::Method };
+    let part = |what: Limit, share: Option<Ratios>| share.map(|share| Part { what, share });
+    let of_floors = [Limit::Copy, Limit::Pages, Limit::Step, Limit::Calls].into_iter().enumerate();
+    let mut parts: Vec<Part> = of_floors
+        .filter_map(|(at, what)| {
+            part(what, runs.share(cell, |run, beside| Some(known(run, beside)?[at])))
+        })
+        .collect();
+    // Of several threads one may work while another waits: nobody knows what all waited for. And
+    // without floors nobody knows what it did while it worked.
+    if !is_parallel && !parts.is_empty() {
+        parts.extend(part(waits, runs.share(cell, |run, _| Some(run.waited))));
+        parts.extend(part(own, runs.share(cell, rest)));
+    }
+    parts.sort_by(|a, b| b.share.median.total_cmp(&a.share.median));
+    parts
+}
+
+/// Returns whether what it waited for is a device: one read for it, or had to have its output.
+fn waits_for_a_device(row: &Row, runs: &Runs<'_>) -> bool {
+    let half = runs.place.expected.bytes as f64 / 2.0;
+    let is_synced = runs.header.transform.is_some_and(|rules| rules.sync == Sync::Inside);
+    is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
+}
+
+/// Returns what calls take of each run, in nanoseconds, if the same method ran with smaller and larger
+/// blocks: what it takes longer with the smaller ones is their calls.
+fn spent_on_calls(row: &Row, runs: &Runs<'_>) -> Option<f64> {
+    let own: Variant = row.cell.method.parse().ok()?;
+    let variants = runs.of_the_engine().into_iter();
+    let mut blocks: Vec<(usize, f64)> = variants
+        .filter(|(_, variant)| (&variant.method, variant.hint) == (&own.method, own.hint))
+        .filter_map(|(cell, variant)| Some((variant.block?, runs.median(cell)?)))
+        .collect();
+    blocks.sort_by_key(|&(block, _)| block);
+    let (&(small, slow), &(large, fast)) = (blocks.first()?, blocks.last()?);
+    let bytes = runs.place.expected.bytes as f64;
+    // Each block is read and written.
+    let calls = |block: usize| 2.0 * bytes / block as f64;
+    let each = (slow - fast) / (calls(small) - calls(large));
+    Some(each * calls(own.block?)).filter(|spent| *spent > 0.0 && small < large)
+}
+
+/// Returns the largest part.
+///
+/// # Errors
+/// Why none can be said to be the largest.
+pub(super) fn limit(parts: &[Part], runs: &Runs<'_>) -> Result<Limit, String> {
+    let Some((first, others)) = parts.split_first() else {
+        return Err("the floors did not run beside it".to_owned());
+    };
+    if runs.is_noisy() {
+        return Err("the base differs from itself, or did not run twice".to_owned());
+    }
+    // Whoever else had the processor made all of it longer, and each part by another factor.
+    if first.what != Limit::Others
+        && let Some(crowd) = runs.crowd()
+    {
+        return Err(crowd);
+    }
+    if first.share.n < MIN_ROUNDS {
+        return Err(format!("fewer than {MIN_ROUNDS} rounds decide nothing"));
+    }
+    match others.iter().find(|other| other.share.high >= first.share.low) {
+        Some(other) => {
+            let (first, other) = (first.what.word(), other.what.word());
+            Err(format!("{first}, or {other}: the rounds do not tell which is more"))
+        }
+        None => Ok(first.what),
+    }
+}

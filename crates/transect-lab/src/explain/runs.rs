@@ -1,0 +1,130 @@
+//! What the runs of a place in a state took, round by round.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Header, Outcome, Place, Recorded};
+use crate::statistics::verdict::DEFAULT_THRESHOLD;
+use crate::statistics::{Ratios, Summary, aa_check};
+use crate::transform::{Floor, Variant};
+
+/// How much of a copy in memory others may have the processor.
+const CROWDED: f64 = 0.25;
+
+/// One run, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// By its own clock.
+    pub(super) time: f64,
+    /// What of that nobody worked for it, if it works on one thread.
+    pub(super) waited: f64,
+    /// How much of the time of its process nobody worked for it, if it works on one thread.
+    pub(super) idle: f64,
+    /// The length of its output over that of its input.
+    pub(super) made: f64,
+}
+
+impl Run {
+    /// The time that somebody worked.
+    pub(super) fn busy(&self) -> f64 {
+        self.time - self.waited
+    }
+}
+
+/// All runs of a place in a state: of each cell, by round.
+#[derive(Debug)]
+pub(super) struct Runs<'s> {
+    pub(super) header: &'s Header,
+    pub(super) place: &'s Place,
+    cells: BTreeMap<&'s str, BTreeMap<usize, Run>>,
+}
+
+impl<'s> Runs<'s> {
+    pub(super) fn of(recorded: &'s Recorded, place: usize, pass: usize) -> Self {
+        let mut cells: BTreeMap<&str, BTreeMap<usize, Run>> = BTreeMap::new();
+        let here =
+            recorded.samples.iter().filter(|sample| (sample.place, sample.pass) == (place, pass));
+        for sample in here {
+            let Outcome::Right { runs, usage, passed: Some(passed), .. } = &sample.outcome else {
+                continue;
+            };
+            let Some(run) = runs.first().filter(|run| run.elapsed_ns > 0) else { continue };
+            let time = run.elapsed_ns as f64;
+            let worked = usage.user_ns.saturating_add(usage.system_ns);
+            let waited = usage.wall_ns.saturating_sub(worked) as f64;
+            let made = passed.written.unwrap_or(0) as f64 / passed.bytes.max(1) as f64;
+            let idle = waited / (usage.wall_ns.max(1) as f64);
+            let run = Run { time, waited: waited.min(time), idle, made };
+            cells.entry(&sample.cell).or_default().insert(sample.round, run);
+        }
+        Self { header: &recorded.header, place: &recorded.header.places[place], cells }
+    }
+
+    /// Returns the times of a cell.
+    pub(super) fn times(&self, cell: &str) -> Vec<f64> {
+        self.cells.get(cell).into_iter().flat_map(BTreeMap::values).map(|run| run.time).collect()
+    }
+
+    /// Returns the median of a cell's times.
+    pub(super) fn median(&self, cell: &str) -> Option<f64> {
+        Summary::of(&self.times(cell)).map(|times| times.median)
+    }
+
+    /// Returns how many rounds a cell ran.
+    pub(super) fn rounds(&self, cell: &str) -> usize {
+        self.cells.get(cell).map_or(0, BTreeMap::len)
+    }
+
+    /// Returns the times of one cell against those of another, in the rounds that are wanted.
+    pub(super) fn ratios(
+        &self,
+        base: &str,
+        other: &str,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Option<Ratios> {
+        let (base, other) = (self.cells.get(base)?, self.cells.get(other)?);
+        let pairs = base.iter().filter(|(round, _)| wanted(**round));
+        let pairs = pairs.filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
+        Ratios::of(&pairs.collect::<Vec<_>>(), self.header.seed).ok()
+    }
+
+    /// Returns a share of a cell's time, made of its own run and those of others in the same round.
+    pub(super) fn share(
+        &self,
+        cell: &str,
+        part: impl Fn(&Run, &dyn Fn(&str) -> Option<Run>) -> Option<f64>,
+    ) -> Option<Ratios> {
+        let pairs = self.cells.get(cell)?.iter().filter_map(|(round, run)| {
+            let beside = |other: &str| self.cells.get(other)?.get(round).copied();
+            // A share that is nothing, or lost in noise, has to be something to have a ratio.
+            Some((run.time, part(run, &beside)?.clamp(1.0, run.time)))
+        });
+        Ratios::of(&pairs.collect::<Vec<_>>(), self.header.seed).ok()
+    }
+
+    /// Returns whether the base is found to differ from itself: then nothing else is believed.
+    pub(super) fn is_noisy(&self) -> bool {
+        let pair = self.ratios(&self.header.base, &self.header.again, |_| true);
+        pair.is_none_or(|pair| !aa_check(&pair, DEFAULT_THRESHOLD))
+    }
+
+    /// Returns why times tell of others on this machine rather than of methods, if they do: a copy in
+    /// memory waits for nothing but a processor.
+    pub(super) fn crowd(&self) -> Option<String> {
+        let copies = self.cells.get(Floor::Memory.as_str())?;
+        let idle: Vec<f64> = copies.values().map(|run| run.idle).collect();
+        let idle = Summary::of(&idle)?.median;
+        (idle > CROWDED).then(|| {
+            let percent = 100.0 * idle;
+            format!("others had the processor for {percent:.0} % of the time of a copy in memory")
+        })
+    }
+
+    /// Returns the methods of the engine that ran, as they were called and with their settings.
+    pub(super) fn of_the_engine(&self) -> Vec<(&'s str, Variant)> {
+        let cells = self.header.cells.iter().filter(|cell| cell.kind == "engine");
+        cells
+            .filter(|cell| cell.name != self.header.again && self.cells.contains_key(&*cell.name))
+            .filter_map(|cell| Some((cell.name.as_str(), cell.method.parse().ok()?)))
+            .collect()
+    }
+}

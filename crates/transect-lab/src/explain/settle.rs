@@ -1,0 +1,104 @@
+//! What of a session is worth being kept for the planner.
+
+use transect_transform::pass::{Load, SizeClass};
+
+use super::{Choice, Chosen, Explained};
+use crate::profile::{PassSetting, Profile};
+use crate::record::{Header, Recorded};
+use crate::state::State;
+use crate::transform::Sync;
+
+/// What a session has decided about some files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What is done with the bytes.
+    pub load: Load,
+    /// How long the files are.
+    pub size: SizeClass,
+    /// What of them is in memory.
+    pub state: State,
+    /// What has to be on the device at the end.
+    pub sync: Sync,
+    /// What won; nothing if that is what the planner does by itself.
+    pub setting: Option<PassSetting>,
+}
+
+/// Returns what a session has decided. Inputs of one class have to agree: what wins at one length and
+/// not at another is not decided.
+pub fn decisions(recorded: &Recorded, explained: &[Explained]) -> Vec<Decision> {
+    let Some(rules) = recorded.header.transform else { return Vec::new() };
+    let of_class = |state: State, size: SizeClass| {
+        let here = explained.iter().filter(move |it| it.state == state);
+        here.filter_map(move |it| Some((it, it.choice.as_ref()?)))
+            .filter(move |(_, choice)| choice.size == Some(size))
+    };
+    let mut decisions = Vec::new();
+    for state in [State::Warm, State::Cold] {
+        for &size in SizeClass::ALL {
+            let Some((_, Choice { load, chosen, .. })) = of_class(state, size).next() else {
+                continue;
+            };
+            let agree = of_class(state, size).all(|(_, other)| is_same(chosen, &other.chosen));
+            let undecided = matches!(chosen, Chosen::Undecided { .. });
+            if undecided || !agree {
+                continue;
+            }
+            let all: Vec<_> = of_class(state, size).collect();
+            let setting = setting(&recorded.header, state, size, &all);
+            decisions.push(Decision { load: *load, size, state, sync: rules.sync, setting });
+        }
+    }
+    decisions
+}
+
+fn is_same(one: &Chosen, other: &Chosen) -> bool {
+    match (one, other) {
+        (
+            Chosen::Preferred { method, block, .. },
+            Chosen::Preferred { method: same_method, block: same_block, .. },
+        ) => (method, block) == (same_method, same_block),
+        (one, other) => one == other,
+    }
+}
+
+fn setting(
+    header: &Header,
+    state: State,
+    size: SizeClass,
+    agreed: &[(&Explained, &Choice)],
+) -> Option<PassSetting> {
+    let rules = header.transform?;
+    let &(_, Choice { load, by_default, chosen, .. }) = agreed.first()?;
+    let Chosen::Preferred { method, block, .. } = *chosen else { return None };
+    let evidence = |&(_, choice): &(&Explained, &Choice)| match choice.chosen {
+        Chosen::Preferred { evidence, .. } => Some(evidence),
+        Chosen::Default | Chosen::Undecided { .. } => None,
+    };
+    Some(PassSetting {
+        load: *load,
+        size,
+        state,
+        sync: rules.sync,
+        method,
+        block,
+        kind: rules.kind,
+        bytes: agreed.iter().map(|(it, _)| header.places[it.place].expected.bytes).collect(),
+        by_default: *by_default,
+        evidence: agreed.iter().filter_map(evidence).collect(),
+        environment: header.environment.clone(),
+    })
+}
+
+impl Profile {
+    /// Takes what was decided, in place of what was decided before about the same files. What was not
+    /// decided stays as it was.
+    pub fn take(&mut self, decisions: Vec<Decision>) {
+        for Decision { load, size, state, sync, setting } in decisions {
+            let is_about = |it: &PassSetting| {
+                (it.load, it.size, it.state, it.sync) == (load, size, state, sync)
+            };
+            self.passes.retain(|before| !is_about(before));
+            self.passes.extend(setting);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+use super::*;
+use crate::environment::FileSystem;
+use crate::launch::{RunLine, Usage};
+use crate::profile::Profile;
+use crate::record::Outcome;
+use crate::report::tests::with;
+use crate::transform::{Digests, Kind, Passed, Rules, Sync};
+use transect_transform::pass::{IoMethod, Load, SizeClass};
+
+const MIB: u64 = 1 << 20;
+
+/// A session of copies of 64 MiB: names, milliseconds, and how many of these were waited.
+fn session(cells: &[(&str, u64, u64)], rounds: usize) -> Recorded {
+    let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
+    let mut recorded = with(&times, rounds);
+    let header = &mut recorded.header;
+    header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+    header.base = "buffered".to_owned();
+    header.again = "buffered (again)".to_owned();
+    header.floor = Some("floor-read-write".to_owned());
+    header.places[0].expected.bytes = 64 * MIB;
+    header.places[0].digests = Some(Digests { input: String::new(), output: String::new() });
+    for cell in &mut header.cells {
+        let is_floor = cell.name.starts_with("floor-");
+        cell.kind = if is_floor { "floor" } else { "engine" }.to_owned();
+        cell.method = cell.name.replace(" (again)", "");
+        cell.floors = (cell.name == "kernel-copy").then(Vec::new);
+    }
+    for sample in &mut recorded.samples {
+        let &(_, time, waited) = cells.iter().find(|cell| cell.0 == sample.cell).unwrap();
+        // A little of noise, other for every cell.
+        let noise = (sample.round as u64 * 7 + time * 3) % 5;
+        let took = time * 1_000_000 + noise * 1000;
+        let Outcome::Right { runs, usage, passed, .. } = &mut sample.outcome else {
+            unreachable!("all are right");
+        };
+        let work = runs[0].work;
+        *runs = vec![RunLine::new(work, took)];
+        let worked = took - waited * 1_000_000;
+        *usage = Usage { wall_ns: took, user_ns: 0, system_ns: worked, ..*usage };
+        *passed = Some(Box::new(Passed {
+            bytes: 64 * MIB,
+            resident: Some(64 * MIB),
+            written: Some(64 * MIB),
+            unwritten: Some(64 * MIB),
+            primed: *usage,
+        }));
+    }
+    recorded
+}
+
+fn explained(recorded: &Recorded) -> Explained {
+    explain(recorded).unwrap().remove(0)
+}
+
+const FLOORS: [(&str, u64, u64); 3] =
+    [("floor-read", 5, 0), ("floor-write", 30, 0), ("floor-read-write", 35, 0)];
+
+fn beside(methods: &[(&'static str, u64, u64)], rounds: usize) -> Explained {
+    explained(&session(&[&FLOORS, methods].concat(), rounds))
+}
+
+const BASE: [(&str, u64, u64); 2] = [("buffered", 40, 0), ("buffered (again)", 40, 0)];
+
+#[test]
+fn what_writing_takes_beyond_copying_is_new_pages() {
+    let explained = beside(&BASE, 12);
+    let fastest = explained.fastest.unwrap();
+    assert_eq!((fastest.cell.as_str(), fastest.limit), ("buffered", Some(Limit::Pages)));
+    let share = |what: Limit| {
+        let part = fastest.parts.iter().find(|part| part.what == what);
+        part.unwrap().share.median
+    };
+    // 5 ms out of the cache, 5 into it, 25 for new pages, and 5 of its own.
+    for (what, of_40) in [(Limit::Copy, 10.0), (Limit::Pages, 25.0), (Limit::Method, 5.0)] {
+        assert!((share(what) - of_40 / 40.0).abs() < 0.005, "{what:?}: {}", share(what));
+    }
+    assert!(share(Limit::Others) < 1e-6 && share(Limit::Calls) < 1e-6);
+}
+
+#[test]
+fn what_nobody_worked_for_was_waited_for() {
+    let waiting = [("buffered", 100, 80), ("buffered (again)", 100, 80)];
+    let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
+    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Others));
+    // If the output has to be on the device it is the device.
+    session.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Device));
+}
+
+#[test]
+fn what_small_blocks_take_longer_is_their_calls() {
+    let blocks = [("buffered,block=1K", 39, 0), ("buffered,block=2K", 38, 0)];
+    let slow = [("buffered", 90, 0), ("buffered (again)", 90, 0)];
+    let explained = beside(&[&blocks[..], &slow].concat(), 12);
+    let fastest = explained.fastest.unwrap();
+    assert_eq!(fastest.cell, "buffered,block=2K");
+    let calls = fastest.parts.iter().find(|part| part.what == Limit::Calls).unwrap();
+    // One millisecond for 65,536 calls more, and as many are left.
+    assert!((calls.share.median - 1.0 / 38.0).abs() < 0.005, "{calls:?}");
+}
+
+#[test]
+fn nothing_is_decided_that_the_rounds_do_not_tell() {
+    let why = |explained: Explained| explained.fastest.unwrap().undecided.unwrap();
+    assert_eq!(why(beside(&BASE, 3)), "fewer than 5 rounds decide nothing");
+    let noisy = [("buffered", 40, 0), ("buffered (again)", 60, 0)];
+    assert!(why(beside(&noisy, 12)).starts_with("the base differs from itself"));
+    let alone = explained(&session(&BASE, 12));
+    assert_eq!(why(alone), "the floors did not run beside it");
+    // Sometimes more is waited, sometimes less than pages take.
+    let both = [("buffered", 70, 20), ("buffered (again)", 70, 20)];
+    let mut session = session(&[&FLOORS[..], &both].concat(), 12);
+    for sample in session.samples.iter_mut().filter(|sample| sample.round % 2 == 0) {
+        if let ("buffered", Outcome::Right { usage, .. }) = (&*sample.cell, &mut sample.outcome) {
+            usage.system_ns -= 20_000_000;
+        }
+    }
+    let why = why(explained(&session));
+    assert!(why.ends_with("the rounds do not tell which is more"), "{why}");
+}
+
+fn choice(methods: &[(&'static str, u64, u64)], rounds: usize) -> Choice {
+    beside(&[&BASE, methods].concat(), rounds).choice.unwrap()
+}
+
+#[test]
+fn who_is_faster_in_all_rounds_and_in_those_that_did_not_choose_is_preferred() {
+    let Choice { load, size, by_default, chosen } =
+        choice(&[("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)], 12);
+    assert_eq!((load, size), (Load::Copy, Some(SizeClass::Large)));
+    assert_eq!(by_default, IoMethod::KernelCopy);
+    let Chosen::Preferred { method, block, evidence } = chosen else { panic!("{chosen:?}") };
+    assert_eq!((method, block), (IoMethod::Buffered, Some(1 << 20)));
+    assert_eq!((evidence.ratios.n, evidence.confirmed.n), (12, 6));
+    assert!(evidence.ratios.high < 1.0 && evidence.confirmed.high < 1.0);
+}
+
+#[test]
+fn what_is_slower_or_the_same_changes_nothing() {
+    let slower = choice(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)], 12);
+    assert_eq!(slower.chosen, Chosen::Default);
+}
+
+#[test]
+fn too_little_evidence_is_none() {
+    let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
+    let reason = |choice: Choice| match choice.chosen {
+        Chosen::Undecided { reason } => reason,
+        other => panic!("{other:?}"),
+    };
+    assert!(reason(choice(&faster, 8)).starts_with("10 rounds are needed"));
+    assert!(reason(choice(&[], 12)).ends_with("did not run: kernel-copy"));
+
+    // Faster in the rounds that choose, and not in those that confirm.
+    let mut session = session(&[&FLOORS[..], &BASE, &faster].concat(), 24);
+    for sample in &mut session.samples {
+        let is_lucky = sample.round % 2 == 0 && sample.cell == "buffered,block=1M";
+        if let (true, Outcome::Right { runs, .. }) = (is_lucky, &mut sample.outcome) {
+            runs[0].elapsed_ns /= 10;
+        }
+        let is_unlucky = sample.round % 2 == 1 && sample.cell == "buffered,block=1M";
+        if let (true, Outcome::Right { runs, .. }) = (is_unlucky, &mut sample.outcome) {
+            runs[0].elapsed_ns *= 2;
+        }
+    }
+    let why = reason(explained(&session).choice.unwrap());
+    assert!(why.contains("slower in those that did not choose it"), "{why}");
+
+    // Others had the processor.
+    let crowd = [("floor-memory", 40, 30)];
+    let crowded = beside(&[&BASE[..], &faster, &crowd].concat(), 12);
+    let why = reason(crowded.choice.unwrap());
+    assert_eq!(why, "others had the processor for 75 % of the time of a copy in memory");
+
+    session.header.passes = vec![State::AsIs];
+    assert!(reason(explained(&session).choice.unwrap()).starts_with("nobody knows"));
+}
+
+#[test]
+fn what_was_decided_takes_the_place_of_what_was_decided_before() {
+    let decided = |methods: &[(&'static str, u64, u64)]| {
+        let session = session(&[&FLOORS[..], &BASE, methods].concat(), 12);
+        decisions(&session, &explain(&session).unwrap())
+    };
+    let faster = decided(&[("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)]);
+    let setting = faster[0].setting.clone().unwrap();
+    assert_eq!((setting.method, setting.block), (IoMethod::Buffered, Some(1 << 20)));
+    assert_eq!((setting.bytes.as_slice(), setting.evidence.len()), (&[64 * MIB][..], 1));
+    assert_eq!(setting.by_default, IoMethod::KernelCopy);
+
+    let mut profile = Profile::new("x".to_owned(), FileSystem::default(), "here".into());
+    assert!(!profile.has_walks());
+    profile.take(faster.clone());
+    profile.take(faster);
+    assert_eq!(profile.passes, [setting]);
+    // What is not decided changes nothing, and what is decided otherwise does.
+    profile.take(decided(&[]));
+    assert_eq!(profile.passes.len(), 1);
+    profile.take(decided(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)]));
+    assert_eq!(profile.passes, []);
+}
+
+#[test]
+fn inputs_of_one_class_have_to_agree() {
+    let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
+    let mut session = session(&[&FLOORS[..], &BASE, &faster].concat(), 12);
+    let twice: Vec<_> = session.samples.clone();
+    session.header.places.push(session.header.places[0].clone());
+    session.samples.extend(twice.into_iter().map(|mut sample| {
+        sample.place = 1;
+        sample
+    }));
+    let decided = |session: &Recorded| decisions(session, &explain(session).unwrap());
+    let both = decided(&session);
+    assert_eq!(both[0].setting.as_ref().unwrap().evidence.len(), 2);
+    for sample in &mut session.samples {
+        let is_it = sample.place == 1 && sample.cell == "buffered,block=1M";
+        if let (true, Outcome::Right { runs, .. }) = (is_it, &mut sample.outcome) {
+            runs[0].elapsed_ns *= 5;
+        }
+    }
+    assert_eq!(decided(&session), []);
+}
+
+#[test]
+fn walks_are_not_explained() {
+    assert!(explain(&with(&[("base", 1000)], 12)).is_none());
+}
