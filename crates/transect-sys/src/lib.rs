@@ -62,4 +62,4 @@ pub use fault::{Fault, FaultKind};
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
 pub use stat_order::StatOrder;
-pub use volume::Volume;
+pub use volume::{Reliability, Volume};

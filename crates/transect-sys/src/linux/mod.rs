@@ -21,9 +21,9 @@ pub use open::has_openat2;
 pub use reader::{DirHandle, GetdentsReader};
 pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
-pub use volume::file_system_of;
+pub use volume::{file_system_of, reliability_of};
 
-pub(crate) use stat::attributes_of;
+pub(crate) use stat::{ask, attributes_of};
 
 use crate::fault::Fault;
 use rustix::io::Errno;
