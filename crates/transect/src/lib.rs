@@ -37,7 +37,7 @@ pub use account::Sum;
 pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
-pub use filter::Filters;
+pub use filter::{Conditions, Filters};
 pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};
 pub use progress::{Progress, ProgressCounts};

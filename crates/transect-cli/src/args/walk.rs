@@ -82,7 +82,7 @@ impl FilterArgs {
             filters: Filters {
                 globs: self.glob.iter().cloned().chain(excluded).collect(),
                 gitignore: self.gitignore,
-                min_depth: 0,
+                ..Filters::default()
             },
             ..ScanOptions::new(roots)
         }
