@@ -42,7 +42,8 @@ pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};
 pub use progress::{Progress, ProgressCounts};
 pub use sink::{
-    Entering, Flow, Largest, PathOutput, Paths, RankBy, Sink, SkipReason, Tally, Totals, Visit,
+    Entering, Flow, Largest, LineFormat, Listed, PathOutput, Paths, RankBy, Sink, SkipReason,
+    SortKey, Tally, Totals, Visit,
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,
