@@ -26,6 +26,7 @@ mod cancel;
 mod dir;
 mod error;
 mod filter;
+pub mod ncdu;
 mod options;
 mod plan;
 mod progress;

@@ -24,7 +24,7 @@ const TYPES: [(FileType, &str); 7] = [
 
 pub(super) fn file_type() -> impl TypedValueParser<Value = FileType> {
     let value = |(file_type, letter): (FileType, &'static str)| {
-        PossibleValue::new(letter).alias(file_type.as_str()).hide(true)
+        PossibleValue::new(letter).alias(file_type.as_str())
     };
     PossibleValuesParser::new(TYPES.map(value)).map(|word| {
         let named =

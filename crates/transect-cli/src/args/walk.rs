@@ -73,7 +73,7 @@ pub(crate) struct FilterArgs {
     /// Only entries of these types: f, d, l, b, c, p, s, or file, directory, symlink, block, char,
     /// fifo, socket
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
-          value_parser = filter::file_type())]
+          hide_possible_values = true, value_parser = filter::file_type())]
     pub(crate) types: Vec<FileType>,
     /// Only files of this size: +N at least, -N at most, N exactly; bytes, K, M, G
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true,
