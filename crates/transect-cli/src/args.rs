@@ -2,7 +2,9 @@
 
 mod attributes;
 mod cache;
+mod filter;
 mod lab;
+mod list;
 mod parts;
 mod patch;
 mod serve;
@@ -19,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use attributes::*;
 pub(crate) use cache::*;
 pub(crate) use lab::*;
+pub(crate) use list::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use serve::*;
@@ -43,12 +46,6 @@ const EXIT: &str = "\
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
-const LIST_NOTES: &str = "\
-Paths are printed as find prints them, in the order in which they are found.
-
-Exit codes: 0 complete; 1 finished, but something could not be read; \
-2 wrong usage, or a path could not be read at all; 130 interrupted.";
-
 // The arguments of a command are defined when it is asked for (`defer`): those of all commands take
 // a twentieth of a start. What is deferred comes last and has the last word, so the structs of
 // arguments bear no doc comments: help would show them for the command's.
@@ -61,7 +58,7 @@ pub(crate) enum Command {
     /// Shows where the bytes are: the largest directories as a tree, or entries in groups
     #[command(after_help = USAGE_NOTES)]
     Usage(UsageArgs),
-    /// Prints the path of every entry
+    /// Prints the path of every entry, or what else is known of it
     #[command(after_help = LIST_NOTES)]
     List(ListArgs),
     /// Passes over files once: line ends, encodings, digests, compression
@@ -115,21 +112,6 @@ pub(crate) struct ScanArgs {
     /// Print one JSON object, with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    pub(crate) walk: WalkArgs,
-    /// End every path with NUL instead of a newline, for xargs -0
-    #[arg(short = '0', long = "null")]
-    pub(crate) null: bool,
-    /// Leave out entries fewer than N steps below their root; 1 leaves the roots out
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) min_depth: u32,
-    /// List all errors, not only the first few
-    #[arg(long)]
-    pub(crate) errors: bool,
 }
 
 #[derive(Debug, Args)]

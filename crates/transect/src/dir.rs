@@ -160,6 +160,15 @@ fn takes_a_name(path: &[u8]) -> bool {
     }
 }
 
+/// Returns the name that bytes from elsewhere spell. Where names are no bytes, what is no text is
+/// replaced.
+pub(crate) fn name_of(bytes: Vec<u8>) -> OsString {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(&bytes).into_owned().into();
+}
+
 /// Appends one name to a path.
 pub(crate) fn append(path: &mut OsString, name: &OsStr) {
     if !takes_a_name(path.as_encoded_bytes()) {

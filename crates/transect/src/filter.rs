@@ -1,7 +1,10 @@
-//! What is left out by name: globs and gitignore rules.
+//! What is left out: by name (globs, gitignore rules), by type, and by attributes.
 //!
-//! Filters stand between listing and asking: an entry that is left out costs no system call.
-//! Matching is the `ignore` crate's; its walker is not used.
+//! Cheap questions come first. Names and types are judged between listing and asking: an entry
+//! that is left out by them costs no system call. Only what is left is asked about, and judged by
+//! its attributes ([`Conditions`]). Matching is the `ignore` crate's; its walker is not used.
+
+mod conditions;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,14 +13,17 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
-use transect_sys::{EntryRef, FileType, Verdict};
+use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::sink::SkipReason;
 
-/// What is left out by name.
-#[derive(Clone, Debug, Default)]
+pub use conditions::Conditions;
+
+/// What is left out. Directories that are not delivered are read all the same, unless a glob or a
+/// rule leaves them out with all that is below.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
     /// Globs as `rg --glob` takes them: one without `!` includes, one with `!` excludes, the last
     /// that matches decides; without a slash it is about names, with one about paths below a root.
@@ -26,6 +32,10 @@ pub struct Filters {
     pub gitignore: bool,
     /// Deliver only entries at least this many steps below their root.
     pub min_depth: u32,
+    /// Deliver only entries of these types; none means all.
+    pub types: Vec<FileType>,
+    /// Deliver only entries whose attributes are as they must be.
+    pub conditions: Conditions,
 }
 
 /// Filters, ready for use.
@@ -34,6 +44,31 @@ pub(crate) struct Filter {
     globs: Override,
     gitignore: bool,
     min_depth: u32,
+    types: Types,
+    conditions: Option<Conditions>,
+}
+
+/// Some file types, or all of them.
+#[derive(Clone, Copy, Debug)]
+struct Types(u8);
+
+impl Types {
+    const ALL: Self = Self(u8::MAX);
+
+    fn of(types: &[FileType]) -> Self {
+        match types {
+            [] => Self::ALL,
+            types => Self(types.iter().fold(0, |set, &file_type| set | 1 << file_type as u8)),
+        }
+    }
+
+    fn contain(self, file_type: FileType) -> bool {
+        self.0 & 1 << file_type as u8 != 0
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
 }
 
 /// The gitignore rules in force in a directory.
@@ -52,7 +87,7 @@ struct Rules {
 impl Filters {
     /// Compiles the filters; `None` if they leave nothing out.
     pub(crate) fn compile(&self) -> Result<Option<Filter>, Error> {
-        if self.globs.is_empty() && !self.gitignore && self.min_depth == 0 {
+        if *self == Self::default() {
             return Ok(None);
         }
         let mut builder = OverrideBuilder::new(".");
@@ -63,7 +98,13 @@ impl Filters {
         }
         let globs =
             builder.build().map_err(|error| Error::Pattern(self.globs.join(" "), plain(&error)))?;
-        Ok(Some(Filter { globs, gitignore: self.gitignore, min_depth: self.min_depth }))
+        let Self { gitignore, min_depth, conditions, .. } = *self;
+        let mut types = Types::of(&self.types);
+        if conditions.are_about_size() {
+            types = types.and(Types::of(&[FileType::File]));
+        }
+        let conditions = Some(conditions).filter(|conditions| !conditions.fields().is_empty());
+        Ok(Some(Filter { globs, gitignore, min_depth, types, conditions }))
     }
 }
 
@@ -103,25 +144,68 @@ impl Filter {
         if self.is_ignored(&dir.scope, entry) {
             return (Verdict::Drop, Some(SkipReason::Gitignore));
         }
-        relative.push(entry.name);
-        let verdict = self.judge_glob(relative, entry.file_type());
-        relative.pop();
+        let verdict = self.judge_glob(relative, entry);
         match verdict {
             Verdict::Drop => (verdict, Some(SkipReason::Excluded)),
             Verdict::Keep if dir.entry_depth() < self.min_depth => (Verdict::DescendOnly, None),
+            Verdict::Keep => (self.judge_type(entry.file_type()), None),
             _ => (verdict, None),
         }
     }
 
-    /// A root was named by the user: only the depth can leave it out.
-    pub(crate) fn judge_root(&self) -> Verdict {
-        if self.min_depth > 0 { Verdict::DescendOnly } else { Verdict::Keep }
+    /// A root was named by the user: no glob and no rule can leave it out.
+    pub(crate) fn judge_root(&self, entry: EntryRef<'_>) -> Verdict {
+        if self.min_depth > 0 {
+            return Verdict::DescendOnly;
+        }
+        self.judge_attributes(EntryRef { verdict: self.judge_type(entry.file_type()), ..entry })
     }
 
-    fn judge_glob(&self, path: &Path, file_type: FileType) -> Verdict {
+    /// What is of another type is left out before it is asked about; a directory is passed through,
+    /// and so is what may be one.
+    fn judge_type(&self, file_type: FileType) -> Verdict {
+        match file_type {
+            _ if self.types.contain(file_type) => Verdict::Keep,
+            FileType::Directory | FileType::Unknown => Verdict::DescendOnly,
+            _ => Verdict::Drop,
+        }
+    }
+
+    /// Returns whether entries have to be judged once more, when their attributes are known.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.conditions.is_some()
+    }
+
+    /// Adds the attributes that entries are judged by to what is asked for.
+    pub(crate) fn add_to(&self, want: &mut Want) {
+        let fields = self.conditions.map_or(FieldMask::empty(), |conditions| conditions.fields());
+        want.entries |= fields;
+        if self.types.contain(FileType::Directory) {
+            want.directories |= fields;
+        }
+    }
+
+    /// Decides once more about an entry, whose attributes are known by now.
+    pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
+        let holds = |conditions: &Conditions| conditions.hold(entry.attributes);
+        match entry.verdict {
+            Verdict::Keep if !self.conditions.as_ref().is_none_or(holds) => Verdict::DescendOnly,
+            Verdict::Prune if !self.conditions.as_ref().is_none_or(holds) => Verdict::Drop,
+            verdict => verdict,
+        }
+    }
+
+    fn judge_glob(&self, relative: &mut PathBuf, entry: EntryRef<'_>) -> Verdict {
         if self.globs.is_empty() {
             return Verdict::Keep;
         }
+        relative.push(entry.name);
+        let verdict = self.judge_path(relative, entry.file_type());
+        relative.pop();
+        verdict
+    }
+
+    fn judge_path(&self, path: &Path, file_type: FileType) -> Verdict {
         let matched = |is_dir| match self.globs.matched(path, is_dir) {
             Match::Whitelist(_) => Verdict::Keep,
             Match::Ignore(_) => Verdict::Drop,

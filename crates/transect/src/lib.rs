@@ -27,6 +27,7 @@ mod cancel;
 mod dir;
 mod error;
 mod filter;
+pub mod ncdu;
 mod options;
 mod plan;
 mod progress;
@@ -38,12 +39,13 @@ pub use account::Sum;
 pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
-pub use filter::Filters;
+pub use filter::{Conditions, Filters};
 pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};
 pub use progress::{Progress, ProgressCounts};
 pub use sink::{
-    Entering, Flow, Largest, PathOutput, Paths, RankBy, Sink, SkipReason, Tally, Totals, Visit,
+    Entering, Flow, Largest, LineFormat, Listed, PathOutput, Paths, RankBy, Sink, SkipReason,
+    SortKey, Tally, Totals, Visit,
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,

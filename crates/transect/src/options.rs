@@ -43,7 +43,7 @@ pub struct ScanOptions {
     pub follow: bool,
     /// Read no directories that are this many steps below their root, or deeper.
     pub max_depth: Option<u32>,
-    /// What is left out by name.
+    /// What is left out.
     pub filters: Filters,
     /// The most file descriptors to use; by default what the process's limit leaves.
     pub max_open: Option<usize>,
@@ -125,7 +125,7 @@ impl ScanOptions {
         self
     }
 
-    /// Leaves out by name.
+    /// Leaves out what the filters do not let pass.
     pub fn filters(mut self, filters: Filters) -> Self {
         self.filters = filters;
         self

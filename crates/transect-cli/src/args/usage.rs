@@ -1,5 +1,7 @@
 //! What `usage` understands.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use transect_lab::size;
 
@@ -12,6 +14,23 @@ occupied if the directory were removed, because it has further names elsewhere.
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+/// What says which entries a walk finds, and means nothing where there is none.
+const OF_WALKS: [&str; 13] = [
+    "paths",
+    "one_file_system",
+    "pseudo",
+    "follow",
+    "max_depth",
+    "glob",
+    "exclude",
+    "gitignore",
+    "types",
+    "size",
+    "newer",
+    "older",
+    "owner",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
@@ -47,6 +66,12 @@ pub(crate) struct UsageArgs {
     /// Print comma-separated values, with exact numbers
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
+    /// Show nothing, but write all that is found to FILE, as ncdu exports it; - is stdout
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["json", "csv", "by", "files"])]
+    pub(crate) export_ncdu: Option<PathBuf>,
+    /// Read no directories, but what ncdu or gdu exported to FILE; - is stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_WALKS)]
+    pub(crate) import_ncdu: Option<PathBuf>,
 }
 
 /// What entries can be put together by.

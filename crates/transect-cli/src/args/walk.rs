@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
-use transect::{Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals};
+use transect::{
+    Conditions, FileType, Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals,
+};
 use transect_lab::size;
 
+use super::filter::{self, OwnerFilter, SizeFilter};
 use super::{Cli, one_of};
 use crate::output;
 
@@ -67,9 +70,41 @@ pub(crate) struct FilterArgs {
     /// Leave out what .gitignore files leave out, and .git
     #[arg(long)]
     pub(crate) gitignore: bool,
+    /// Only entries of these types: f, d, l, b, c, p, s, or file, directory, symlink, block, char,
+    /// fifo, socket
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
+          hide_possible_values = true, value_parser = filter::file_type())]
+    pub(crate) types: Vec<FileType>,
+    /// Only files of this size: +N at least, -N at most, N exactly; bytes, K, M, G
+    #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true,
+          value_parser = SizeFilter::parse)]
+    pub(crate) size: Vec<SizeFilter>,
+    /// Only what changed after TIME: a date (2026-01-31, 2026-01-31T10:00), or how long ago (2d,
+    /// 3h); or after the file TIME did
+    #[arg(long, value_name = "TIME", value_parser = filter::time)]
+    pub(crate) newer: Option<i64>,
+    /// Only what last changed before TIME, or before the file TIME did
+    #[arg(long, value_name = "TIME", value_parser = filter::time)]
+    pub(crate) older: Option<i64>,
+    /// Only what belongs to USER, to USER and GROUP, or to :GROUP; names or numbers
+    #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse)]
+    pub(crate) owner: Option<OwnerFilter>,
 }
 
 impl FilterArgs {
+    fn conditions(&self) -> Conditions {
+        let owner = self.owner.unwrap_or_default();
+        let mut conditions = Conditions {
+            newer: self.newer,
+            older: self.older,
+            uid: owner.uid,
+            gid: owner.gid,
+            ..Conditions::default()
+        };
+        self.size.iter().for_each(|size| size.narrow(&mut conditions));
+        conditions
+    }
+
     /// Returns the options that the arguments mean, for a walk from some roots.
     pub(crate) fn options(&self, roots: Vec<PathBuf>) -> ScanOptions {
         transect_sys::host::raise_handle_limit();
@@ -82,6 +117,8 @@ impl FilterArgs {
             filters: Filters {
                 globs: self.glob.iter().cloned().chain(excluded).collect(),
                 gitignore: self.gitignore,
+                types: self.types.clone(),
+                conditions: self.conditions(),
                 min_depth: 0,
             },
             ..ScanOptions::new(roots)

@@ -109,7 +109,8 @@ impl<'a> From<&'a [u8]> for PathEntry<'a> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

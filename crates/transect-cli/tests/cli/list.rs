@@ -255,3 +255,240 @@ fn roots_are_listed_as_they_were_given() {
     let listed = env.transect(["list", "--", "-x"]).exits(0).quiet();
     assert_eq!(readable(&listed.paths(b'\n')), ["-x", "-x/y"]);
 }
+
+// ---- columns, filters, order ----
+
+/// Returns the objects that `list --json` prints, one a line.
+fn objects(env: &TestEnv, args: &[&str]) -> Vec<serde_json::Value> {
+    let listed = env.transect(["list", "--json"].iter().chain(args)).exits(0).quiet();
+    let lines = listed.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).expect("an object a line")).collect()
+}
+
+#[test]
+fn json_lines_say_of_every_entry_what_the_system_says() {
+    use std::os::unix::fs::MetadataExt;
+
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let columns = "name,path,type,size,allocated,mtime,ctime,atime,mode,uid,gid,nlink,inode,device";
+    let listed = objects(&env, &["-c", columns, "tree"]);
+    assert_eq!(listed.len(), tree::paths(&env, "tree").len());
+    let mut not_text = 0;
+    for object in &listed {
+        assert_eq!(
+            object.as_object().unwrap().keys().filter(|key| !key.ends_with("_raw")).count(),
+            14
+        );
+        let path = match object.get("path_raw") {
+            None => object["path"].as_str().unwrap().as_bytes().to_vec(),
+            Some(raw) => {
+                not_text += 1;
+                let raw = raw.as_str().unwrap().as_bytes();
+                let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+                raw.chunks(2).map(|pair| byte(pair).unwrap()).collect()
+            }
+        };
+        let path = std::path::Path::new(std::ffi::OsStr::from_bytes(&path)).to_owned();
+        // Too long to be asked for in one piece.
+        if path.as_os_str().len() > 1000 {
+            continue;
+        }
+        let is = env.path(&path).symlink_metadata().unwrap();
+        let number =
+            |key: &str| object[key].as_i64().unwrap_or_else(|| panic!("{key} of {object}"));
+        assert_eq!(number("size"), is.size() as i64, "{path:?}");
+        assert_eq!(number("allocated"), is.blocks() as i64 * 512, "{path:?}");
+        assert_eq!(number("mode"), i64::from(is.mode()), "{path:?}");
+        assert_eq!(number("nlink"), is.nlink() as i64, "{path:?}");
+        assert_eq!(number("inode"), is.ino() as i64, "{path:?}");
+        assert_eq!(number("device"), is.dev() as i64, "{path:?}");
+        assert_eq!((number("uid"), number("gid")), (is.uid().into(), is.gid().into()));
+        assert_eq!(number("mtime"), is.mtime() * 1_000_000_000 + is.mtime_nsec(), "{path:?}");
+        assert_eq!(number("ctime"), is.ctime() * 1_000_000_000 + is.ctime_nsec(), "{path:?}");
+        assert_eq!(object["type"] == "directory", is.is_dir(), "{path:?}");
+        assert_eq!(object["type"] == "symlink", is.is_symlink(), "{path:?}");
+    }
+    assert!(not_text > 1, "names that are no text");
+}
+
+#[test]
+fn csv_has_the_numbers_that_find_prints() {
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/one", 10);
+    env.write("tree/sub/two", 20_000);
+    std::fs::hard_link(env.path("tree/one"), env.path("tree/sub/three")).unwrap();
+    if !env.has("find") {
+        return skip("csv_has_the_numbers_that_find_prints", "there is no find")
+            .unwrap_or_default();
+    }
+    let listed = env.transect(["list", "--csv", "-c", "size,inode,nlink,uid,gid,path", "tree"]);
+    let listed = listed.exits(0).quiet().stdout_text();
+    let (header, rows) = listed.split_once('\n').unwrap();
+    assert_eq!(header, "size,inode,nlink,uid,gid,path");
+    let found = env.sh("find tree -printf '%s,%i,%n,%U,%G,%p\\n' | sort").stdout_text();
+    let mut rows: Vec<&str> = rows.lines().collect();
+    rows.sort_unstable();
+    assert_eq!(rows, found.lines().collect::<Vec<_>>());
+    assert_eq!(rows.len(), 5);
+}
+
+#[test]
+fn csv_quotes_what_would_pass_for_something_else() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/a, \"b\"\nc", 3);
+    let listed = env.transect(["list", "--csv", "-c", "path,size", "-t", "f", "tree"]);
+    assert_eq!(listed.exits(0).quiet().stdout_text(), "path,size\n\"tree/a, \"\"b\"\"\nc\",3\n");
+}
+
+#[test]
+fn the_long_list_shows_what_ls_shows() {
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/plain", 10);
+    env.chmod(&env.path("tree/plain"), 0o4750);
+    env.chmod(&env.path("tree/sub"), 0o1777);
+    std::os::unix::fs::symlink("plain", env.path("tree/link")).unwrap();
+    let listed = env.sh(r#""$TRANSECT" list --long tree | sort"#).exits(0).quiet().stdout_text();
+    for path in ["tree", "tree/sub", "tree/plain", "tree/link"] {
+        let style = "--time-style='+%Y-%m-%d %H:%M:%S'";
+        let shown = env.sh(&format!("ls -ld {style} {path}"));
+        if shown.code != Some(0) {
+            return skip("the_long_list_shows_what_ls_shows", "ls knows no --time-style")
+                .unwrap_or_default();
+        }
+        let shown = shown.stdout_text();
+        let shown: Vec<&str> = shown.split_whitespace().collect();
+        let line = listed.lines().find(|line| line.ends_with(&format!("  {path}")));
+        let line: Vec<&str> = line.expect("a line of its own").split_whitespace().collect();
+        // Mode, links, owner, group; the size has a unit; date, time, path.
+        assert_eq!(line[..4], shown[..4], "{path}");
+        assert_eq!(line[6..9], [shown[5], shown[6], path], "{path}");
+    }
+    assert!(listed.contains("  10 B  "), "{listed}");
+}
+
+#[test]
+fn filters_leave_what_find_leaves() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    if !env.has("find") {
+        return skip("filters_leave_what_find_leaves", "there is no find").unwrap_or_default();
+    }
+    let _ = env.sh("touch -d '2001-09-09 01:46:40.5 UTC' tree/plain tree/sub").exits(0);
+    for (arguments, find) in [
+        ("-t f tree", "find tree -type f"),
+        ("-t d tree", "find tree -type d"),
+        ("--type symlink,fifo tree", "find tree -type l,p"),
+        ("-t l -t p tree", "find tree -type l,p"),
+        ("-S +5000 tree", "find tree -type f -size +4999c"),
+        ("-S -10 tree", "find tree -type f -size -11c"),
+        ("--size +10 --size -300 tree", "find tree -type f -size +9c -size -301c"),
+        ("-S 100 tree", "find tree -type f -size 100c"),
+        ("--newer 2001-09-09T01:46:41Z tree", "find tree -newermt '2001-09-09 01:46:41 UTC'"),
+        ("--older 2001-09-09T01:46:41Z tree", "find tree ! -newermt '2001-09-09 01:46:41 UTC'"),
+        ("--newer tree/plain tree", "find tree -newer tree/plain"),
+        ("--newer 1d tree", "find tree -newermt '1 day ago'"),
+        ("--owner $(id -u) tree", "find tree -uid $(id -u)"),
+        ("--owner $(id -un):$(id -g) -t f tree", "find tree -user $(id -un) -gid $(id -g) -type f"),
+        ("-t f -S +100 -g '*a*' tree", "find tree -type f -size +99c -name '*a*'"),
+    ] {
+        let listed = env.sh(&format!(r#""$TRANSECT" list -0 {arguments}"#)).exits(0).quiet();
+        let found = env.sh(&format!("{find} -print0")).exits(0).quiet();
+        assert_same(&listed.paths(b'\0'), &found.paths(b'\0'), arguments);
+    }
+    let nobodys = env.transect(["list", "--owner", ":4000000", "tree"]).exits(0).quiet();
+    assert!(nobodys.stdout.is_empty(), "{}", nobodys.text());
+}
+
+#[test]
+fn filters_that_make_no_sense_are_refused() {
+    let env = TestEnv::new();
+    for (arguments, word) in [
+        (["--size", "much"], "a size is a whole number"),
+        (["--newer", "nowhere"], "no time"),
+        (["--owner", "nobody has this name"], "there is no user"),
+        (["--type", "x"], "invalid value"),
+        (["--columns", "colour"], "invalid value"),
+        (["--limit", "0"], "nothing would be printed"),
+        (["--sort", "beauty"], "invalid value"),
+    ] {
+        let refused = env.transect(["list"].iter().chain(&arguments)).exits(2);
+        assert!(refused.stderr_text().contains(word), "{}", refused.text());
+        assert!(refused.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_sorted_list_is_the_same_whatever_the_threads_do() {
+    let env = TestEnv::new();
+    env.mkdir("tree/z");
+    for (name, size) in [("tree/b", 30), ("tree/z/a", 20), ("tree/c", 10), ("tree/z/d", 30)] {
+        env.write(name, size);
+    }
+    let list = |args: &[&str]| {
+        let listed = env.transect(["list", "-t", "f", "tree"].iter().chain(args)).exits(0).quiet();
+        listed.stdout_text().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for threads in ["1", "4"] {
+        let sorted = |args: &[&str]| list(&[&["-j", threads], args].concat());
+        assert_eq!(sorted(&["--sort", "size"]), ["tree/b", "tree/z/d", "tree/z/a", "tree/c"]);
+        assert_eq!(sorted(&["--sort", "size", "-n", "2"]), ["tree/b", "tree/z/d"]);
+        assert_eq!(sorted(&["--sort", "size", "--reverse", "-n", "1"]), ["tree/c"]);
+        assert_eq!(sorted(&["--sort", "name"]), ["tree/z/a", "tree/b", "tree/c", "tree/z/d"]);
+        assert_eq!(sorted(&["--sort", "path"]), ["tree/b", "tree/c", "tree/z/a", "tree/z/d"]);
+        let with_columns = sorted(&["--sort", "size", "-n", "1", "--csv", "-c", "size,path"]);
+        assert_eq!(with_columns, ["size,path", "30,tree/b"]);
+    }
+}
+
+#[test]
+fn a_limit_ends_the_walk() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let all = tree::paths(&env, "tree");
+    for limit in [1, 3, all.len() - 1, all.len(), all.len() + 7] {
+        let listed = env.transect(["list", "-0", "tree", "-n", &limit.to_string()]);
+        let listed = listed.exits(0).quiet().paths(b'\0');
+        assert_eq!(listed.len(), limit.min(all.len()));
+        assert!(listed.iter().all(|path| all.contains(path)));
+    }
+}
+
+#[test]
+fn names_have_the_colours_of_ls_on_a_terminal_and_nowhere_else() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/picture.png", 1);
+    env.write("tree/program", 1);
+    env.chmod(&env.path("tree/program"), 0o755);
+    std::os::unix::fs::symlink("nowhere", env.path("tree/link")).unwrap();
+    let test = "names_have_the_colours_of_ls_on_a_terminal_and_nowhere_else";
+    let run = r#""$TRANSECT" list tree"#;
+    let colours = "LS_COLORS='di=31:ln=32:ex=33:*.png=35'";
+    let Some(shown) = crate::terminal::on_terminal(&env, test, colours, run) else {
+        return;
+    };
+    let shown = shown.exits(0).stdout_text();
+    for line in [
+        "\x1b[31mtree\x1b[0m\r\n",
+        "\x1b[31mtree/\x1b[0m\x1b[32mlink\x1b[0m\r\n",
+        "\x1b[31mtree/\x1b[0m\x1b[33mprogram\x1b[0m\r\n",
+        "\x1b[31mtree/\x1b[0m\x1b[35mpicture.png\x1b[0m\r\n",
+    ] {
+        assert!(shown.contains(line), "{line:?} is not in {shown:?}");
+    }
+    for (variables, run) in [
+        (format!("NO_COLOR=1 {colours}"), run.to_owned()),
+        (colours.to_owned(), format!("{run} | cat")),
+        (colours.to_owned(), format!("{run} --json")),
+        (colours.to_owned(), format!("{run} -0")),
+    ] {
+        let Some(plain) = crate::terminal::on_terminal(&env, test, &variables, &run) else {
+            return;
+        };
+        assert!(!plain.stdout.is_empty() && !plain.stdout.contains(&0x1b), "{}", plain.text());
+    }
+}

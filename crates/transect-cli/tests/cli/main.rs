@@ -14,6 +14,7 @@ mod generate;
 mod harness;
 mod help;
 mod import;
+mod interchange;
 mod lab;
 mod lab_transform;
 mod limits;

@@ -2,6 +2,7 @@
 
 mod paths;
 mod rank;
+mod sorted;
 mod tally;
 mod totals;
 
@@ -13,8 +14,9 @@ use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want}
 use crate::dir::Dir;
 use crate::error::ScanError;
 
-pub use paths::{PathOutput, Paths};
+pub use paths::{LineFormat, Listed, PathOutput, Paths};
 pub use rank::{Largest, RankBy};
+pub use sorted::SortKey;
 pub use tally::Tally;
 pub use totals::Totals;
 

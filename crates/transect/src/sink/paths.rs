@@ -1,14 +1,18 @@
-//! Paths, one after the other, as soon as they are found: what `list` shows.
+//! Paths, or lines about entries, one after the other: what `list` shows.
 
 use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use transect_sys::{FileType, Want};
+use transect_sys::{Attributes, EntryRef, FieldMask, FileType, Want};
 
 use crate::dir::Dir;
 use crate::error::ScanError;
+use crate::sink::sorted::{SortKey, Sorted, Sorting};
 use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
 
 /// Bytes that a thread gathers before it takes the output's lock. A pipe holds 64 KiB: more would
@@ -24,8 +28,54 @@ pub struct PathOutput<W> {
     state: Mutex<State<W>>,
     /// What ends a path: a newline, or NUL for names that hold newlines.
     terminator: u8,
-    /// How a path is written where bytes as they are would do harm: on a terminal.
-    show: Option<fn(&OsStr) -> String>,
+    /// How an entry is written, if not as its path.
+    format: Option<Box<dyn LineFormat>>,
+    /// In which order, if not as entries are found.
+    sorting: Option<Sorting>,
+    /// The most lines, and how many of them are left.
+    limit: Option<usize>,
+    left: AtomicUsize,
+}
+
+/// How an entry is written in a list, where that is not its path.
+pub trait LineFormat: Debug + Send + Sync {
+    /// Returns the attributes that a line tells.
+    fn fields(&self) -> FieldMask;
+
+    /// Appends the line about an entry, without what ends it.
+    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>);
+}
+
+/// An entry on its way into a list.
+#[derive(Debug)]
+pub struct Listed<'a> {
+    dir: &'a Dir<()>,
+    /// The path of the directory, with a separator at its end.
+    prefix: &'a [u8],
+    entry: EntryRef<'a>,
+}
+
+impl Listed<'_> {
+    /// Returns the name; for a root, the path as it was given.
+    pub fn name(&self) -> &OsStr {
+        self.entry.name
+    }
+
+    /// Returns what is known of the entry.
+    pub fn attributes(&self) -> &Attributes {
+        self.entry.attributes
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> PathBuf {
+        self.dir.path_of(self.entry.name)
+    }
+
+    /// Appends the bytes of the path: cheaper than making a path of its own.
+    pub fn write_path(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.prefix);
+        out.extend_from_slice(self.entry.name.as_encoded_bytes());
+    }
 }
 
 #[derive(Debug)]
@@ -37,13 +87,51 @@ struct State<W> {
 impl<W: Write> PathOutput<W> {
     /// Returns an output that ends every path with `terminator`.
     pub fn new(out: W, terminator: u8) -> Self {
-        Self { state: Mutex::new(State { out, error: None }), terminator, show: None }
+        Self {
+            state: Mutex::new(State { out, error: None }),
+            terminator,
+            format: None,
+            sorting: None,
+            limit: None,
+            left: AtomicUsize::new(usize::MAX),
+        }
     }
 
-    /// Writes what `show` returns for each path, instead of the path's bytes.
-    pub fn shown_by(mut self, show: fn(&OsStr) -> String) -> Self {
-        self.show = Some(show);
+    /// Writes lines of a format of its own, instead of the paths' bytes.
+    pub fn formatted(mut self, format: Box<dyn LineFormat>) -> Self {
+        self.format = Some(format);
         self
+    }
+
+    /// Writes no more than so many lines: the first that are found, and then the walk ends; of a
+    /// sorted list the first of all.
+    pub fn limited(mut self, lines: usize) -> Self {
+        self.limit = Some(lines);
+        self.left = AtomicUsize::new(lines);
+        self
+    }
+
+    /// Writes nothing before the walk has ended, and then all in order; `reverse` turns it round.
+    /// All lines are kept in memory, or as many as there may be.
+    pub fn sorted_by(mut self, key: SortKey, reverse: bool) -> Self {
+        self.sorting = Some(Sorting { key, reverse, limit: None });
+        self
+    }
+
+    fn sorted(&self) -> Option<Sorted> {
+        let sorting = self.sorting?;
+        Some(Sorted::new(Sorting { limit: self.limit, ..sorting }))
+    }
+
+    /// Returns whether one more line may be written.
+    fn take_line(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.limit.is_none()
+            || self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+
+    fn is_full(&self) -> bool {
+        self.limit.is_some() && self.left.load(Ordering::Relaxed) == 0
     }
 
     /// Flushes, and returns the first error that writing met.
@@ -69,11 +157,13 @@ impl<W: Write> PathOutput<W> {
     }
 }
 
-/// Writes the path of every entry. The order is that of the walk.
+/// Writes a line about every entry: its path, unless the output has another format. The order is
+/// that of the walk, unless the output has another one.
 #[derive(Debug)]
 pub struct Paths<W: Write> {
     output: Arc<PathOutput<W>>,
     buffer: Vec<u8>,
+    sorted: Option<Sorted>,
     /// The path of the directory being visited, with a separator at its end.
     prefix: Vec<u8>,
     flushed: Instant,
@@ -87,6 +177,7 @@ impl<W: Write> Paths<W> {
     /// Returns a sink that writes to `output`, and keeps the text of `errors` errors.
     pub fn new(output: Arc<PathOutput<W>>, errors: usize) -> Self {
         Self {
+            sorted: output.sorted(),
             output,
             buffer: Vec::new(),
             prefix: Vec::new(),
@@ -98,6 +189,14 @@ impl<W: Write> Paths<W> {
 
     /// Writes what is left, and returns what is not in the list.
     pub fn into_tally(mut self) -> Tally {
+        for line in self.sorted.take().into_iter().flat_map(Sorted::into_lines) {
+            self.buffer.extend_from_slice(&line);
+            self.buffer.push(self.output.terminator);
+            // The output remembers an error; `PathOutput::finish` returns it.
+            if self.buffer.len() >= FULL && self.flush() == Flow::Quit {
+                break;
+            }
+        }
         std::mem::replace(&mut self.tally, Tally::new(0))
     }
 
@@ -123,7 +222,10 @@ impl<W: Write + Send> Sink for Paths<W> {
     type Tag = ();
 
     fn want(&self) -> Want {
-        Want::default()
+        let told = self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
+        let sorted_by = self.output.sorting.map_or(FieldMask::empty(), |it| it.key.field());
+        let fields = told | sorted_by;
+        Want { entries: fields, directories: fields, ..Want::default() }
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}
@@ -131,19 +233,28 @@ impl<W: Write + Send> Sink for Paths<W> {
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
+        let Self { output, buffer, sorted, prefix, entries, .. } = self;
         for entry in visit.batch.iter() {
-            match self.output.show {
-                None => {
-                    self.buffer.extend_from_slice(&self.prefix);
-                    self.buffer.extend_from_slice(entry.name.as_encoded_bytes());
+            let listed = Listed { dir: visit.dir, prefix, entry };
+            if let Some(sorted) = sorted {
+                keep(sorted, &listed, output.format.as_deref());
+            } else if output.take_line() {
+                match &output.format {
+                    None => listed.write_path(buffer),
+                    Some(format) => format.write(&listed, buffer),
                 }
-                Some(show) => {
-                    let path = visit.dir.path_of(entry.name);
-                    self.buffer.extend_from_slice(show(path.as_os_str()).as_bytes());
-                }
+                buffer.push(output.terminator);
+            } else {
+                break;
             }
-            self.buffer.push(self.output.terminator);
-            self.entries += 1;
+            *entries += 1;
+        }
+        if self.sorted.is_some() {
+            return Flow::Continue;
+        }
+        if self.output.is_full() {
+            let _ = self.flush();
+            return Flow::Quit;
         }
         if self.buffer.len() >= FULL || self.flushed.elapsed() >= PATIENCE {
             return self.flush();
@@ -166,6 +277,21 @@ impl<W: Write + Send> Sink for Paths<W> {
 
     fn merge(&mut self, mut other: Self) {
         self.entries += other.entries;
+        if let (Some(sorted), Some(others)) = (&mut self.sorted, other.sorted.take()) {
+            sorted.merge(others);
+        }
         self.tally.merge(std::mem::replace(&mut other.tally, Tally::new(0)));
     }
+}
+
+/// Keeps an entry until its place is known.
+fn keep(sorted: &mut Sorted, entry: &Listed<'_>, format: Option<&dyn LineFormat>) {
+    let mut path = Vec::with_capacity(entry.prefix.len() + entry.name().len());
+    entry.write_path(&mut path);
+    let line = format.map(|format| {
+        let mut line = Vec::new();
+        format.write(entry, &mut line);
+        line
+    });
+    sorted.push(entry.attributes(), path, entry.prefix.len(), line);
 }

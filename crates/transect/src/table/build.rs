@@ -1,9 +1,10 @@
 //! A table as it is filled: by one sink on each thread, without locks.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use transect_sys::{FieldMask, FileType, Want};
+use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use super::columns::Rows;
 use super::desk::Desk;
@@ -91,6 +92,35 @@ impl TableSink {
         Ok(finish::table(self))
     }
 
+    /// Begins a directory: that above the roots has no `parent`. Returns its number.
+    pub(super) fn begin(
+        &mut self,
+        parent: Option<u32>,
+        name: &OsStr,
+        own: &Attributes,
+        listed: bool,
+    ) -> u32 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut sums = Sums::default();
+        if parent.is_some() && listed {
+            // What lies beyond a boundary has not even a type.
+            let mut own = *own;
+            own.set_file_type(FileType::Directory);
+            sums = Sums::of(&own);
+            self.bytes += sums.disk_usage;
+        }
+        let Some(row) = self.own.room_for(1) else {
+            self.too_large = true;
+            return number;
+        };
+        self.own.push(name, own);
+        let parent = parent.unwrap_or(Directory::TOP);
+        let first = Directory::UNREAD;
+        let directory = Directory { row: row.0, parent, first, count: 0, sums };
+        self.found.push(Found { number, directory });
+        number
+    }
+
     /// The entries on the desk are all of their directory: nothing else is visited in between.
     fn clear_desk(&mut self) {
         let Some(at) = self.at.take() else { return };
@@ -128,26 +158,8 @@ impl Sink for TableSink {
 
     fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
         self.clear_desk();
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let counted = entering.parent.is_some() && entering.listed;
-        let mut sums = Sums::default();
-        if counted {
-            // What lies beyond a boundary has not even a type.
-            let mut own = *entering.own;
-            own.set_file_type(FileType::Directory);
-            sums = Sums::of(&own);
-            self.bytes += sums.disk_usage;
-        }
-        let Some(row) = self.own.room_for(1) else {
-            self.too_large = true;
-            return number;
-        };
-        self.own.push(entering.name, entering.own);
-        let parent = entering.parent.map_or(Directory::TOP, |parent| parent.tag);
-        let first = Directory::UNREAD;
-        let directory = Directory { row: row.0, parent, first, count: 0, sums };
-        self.found.push(Found { number, directory });
-        number
+        let parent = entering.parent.map(|parent| parent.tag);
+        self.begin(parent, entering.name, entering.own, entering.listed)
     }
 
     fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {

@@ -1,6 +1,8 @@
 //! Where the entries of the directory at hand wait until all of them are there, to be put in order.
 
-use transect_sys::{Batch, FieldMask, FileId, FileType, Verdict};
+use std::ffi::OsStr;
+
+use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict};
 
 use super::Row;
 use super::columns::{Chunk, Rows};
@@ -30,23 +32,34 @@ impl Desk {
             if entry.verdict == Verdict::DescendOnly && !directory {
                 continue;
             }
-            let name = batch.name(entry);
-            let place = self.rows.len() as u32;
-            self.order.push((beginning(name.as_encoded_bytes()), place));
-            self.rows.push(columns, name, attributes);
-            if directory {
-                // Counted when it is entered, together with its own size.
-                continue;
-            }
-            self.sums += Sums::of(attributes);
-            // Unknown where a directory record does not tell: there may be further names. A file
-            // that is met through links can be met more often than it has names.
-            let names = attributes.nlink();
-            if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
-                self.links.push((place, id, names.filter(|_| !follow).unwrap_or(0)));
-            }
+            self.push(columns, batch.name(entry), attributes, follow);
         }
         self.sums.disk_usage - before
+    }
+
+    /// Takes one entry.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        columns: FieldMask,
+        name: &OsStr,
+        attributes: &Attributes,
+        follow: bool,
+    ) {
+        let place = self.rows.len() as u32;
+        self.order.push((beginning(name.as_encoded_bytes()), place));
+        self.rows.push(columns, name, attributes);
+        if attributes.file_type() == FileType::Directory {
+            // Counted when it is entered, together with its own size.
+            return;
+        }
+        self.sums += Sums::of(attributes);
+        // Unknown where a directory record does not tell: there may be further names. A file
+        // that is met through links can be met more often than it has names.
+        let names = attributes.nlink();
+        if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
+            self.links.push((place, id, names.filter(|_| !follow).unwrap_or(0)));
+        }
     }
 
     /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how

@@ -40,6 +40,7 @@ mod columns;
 mod desk;
 mod directories;
 mod finish;
+mod given;
 mod lengths;
 mod links;
 mod query;
@@ -55,6 +56,7 @@ use crate::sink::Tally;
 
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Sums, Unread};
+pub use given::GivenTree;
 pub use query::Below;
 
 use columns::Rows;

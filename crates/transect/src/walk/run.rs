@@ -38,6 +38,9 @@ pub(super) struct Link<H, T> {
 impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
     pub(super) fn new(plan: &'p ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.follow;
+        if let Some(filter) = &plan.filter {
+            filter.add_to(&mut want);
+        }
         if plan.follow {
             want.opened |= FieldMask::FILE_ID;
         }

@@ -114,6 +114,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 self.judge(dir, &handle);
                 self.fill(dir, &handle);
             }
+            self.judge_attributes();
             self.deliver(dir);
             self.collect(dir, children, &mut links);
             if listing == Listing::End || self.run.is_stopped() {
@@ -182,6 +183,14 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             && batch.entries().any(|entry| run.roots.may_hold(batch.name(entry)))
         {
             self.drop_roots(dir, handle);
+        }
+    }
+
+    /// Leaves entries out by what is known of them now.
+    fn judge_attributes(&mut self) {
+        let filter = self.run.plan.filter.as_ref();
+        if let Some(filter) = filter.filter(|filter| filter.has_conditions()) {
+            self.batch.judge(|entry| filter.judge_attributes(entry));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use transect::{Error, Filters, Order, ScanOptions, SkipReason};
+use transect::{Conditions, Error, FileType, Filters, Order, ScanOptions, SkipReason};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
 
@@ -383,5 +383,92 @@ fn a_filter_that_leaves_nothing_out_changes_nothing() {
             .filters(globs(&["!no such name"]));
         counts(&totals(options.clone())).assert_are(&expected.counts, order.as_str());
         assert_eq!(paths(options).0, expected.paths);
+    }
+}
+
+// ---- types and attributes ----
+
+fn types(types: &[FileType]) -> Filters {
+    Filters { types: types.to_vec(), ..Filters::default() }
+}
+
+fn conditions(conditions: Conditions) -> Filters {
+    Filters { conditions, ..Filters::default() }
+}
+
+#[test]
+fn a_type_is_delivered_from_below_directories_of_another_one() {
+    let temp = sources();
+    let root = temp.path();
+    let files = list(root, |options| options.filters(types(&[FileType::File])));
+    let all = list(root, |options| options);
+    let directories = list(root, |options| options.filters(types(&[FileType::Directory])));
+    assert_eq!(files.len(), 7, "{files:?}");
+    assert_eq!(directories, ["", "build", "docs", "src", "src/deep"]);
+    assert_eq!(files.len() + directories.len(), all.len());
+    let both = types(&[FileType::File, FileType::Directory]);
+    assert_eq!(list(root, |options| options.filters(both.clone())), all);
+    let none = list(root, |options| options.filters(types(&[FileType::Socket])));
+    assert!(none.is_empty(), "{none:?}");
+}
+
+#[test]
+fn sizes_are_those_of_files() {
+    let temp = sources();
+    let sized = |min_size, max_size| {
+        let filters = conditions(Conditions { min_size, max_size, ..Conditions::default() });
+        list(temp.path(), |options| options.filters(filters.clone()))
+    };
+    assert_eq!(sized(Some(6), None), ["build/out.rs", "src/build"]);
+    assert_eq!(sized(None, Some(1)), ["top.rs"]);
+    assert_eq!(sized(Some(4), Some(5)), ["src/deep/three.rs", "src/two.c"]);
+    assert!(sized(Some(1000), None).is_empty());
+}
+
+#[test]
+fn times_are_those_of_everything_and_old_directories_are_read() {
+    let temp = sources();
+    let root = temp.path();
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    for path in ["src/deep/three.rs", "src/one.rs"] {
+        let file = std::fs::File::options().write(true).open(root.join(path)).unwrap();
+        file.set_modified(old).unwrap();
+    }
+    let at = 1_000_000_000_000_000_000;
+    let timed = |newer, older| {
+        let filters = conditions(Conditions { newer, older, ..Conditions::default() });
+        list(root, |options| options.filters(filters.clone()))
+    };
+    let found = ["src/deep/three.rs", "src/one.rs"];
+    assert_eq!(timed(None, Some(at + 1)), found);
+    assert_eq!(timed(Some(at - 1), Some(at + 1)), found);
+    assert!(timed(None, Some(at)).is_empty());
+    let newer = timed(Some(at), None);
+    assert_eq!(newer.len(), list(root, |options| options).len() - 2);
+    assert!(newer.iter().any(|path| path == "src/deep"), "{newer:?}");
+}
+
+#[test]
+fn filters_are_all_met_at_once() {
+    let temp = sources();
+    let filters = Filters {
+        globs: vec!["*.rs".into(), "!build".into()],
+        types: vec![FileType::File],
+        conditions: Conditions { min_size: Some(2), ..Conditions::default() },
+        ..Filters::default()
+    };
+    let listed = list(temp.path(), |options| options.filters(filters.clone()));
+    assert_eq!(listed, ["src/deep/three.rs", "src/one.rs"]);
+}
+
+#[test]
+fn what_is_counted_is_what_is_listed() {
+    let temp = sources();
+    for reader in readers() {
+        let filters = conditions(Conditions { min_size: Some(4), ..Conditions::default() });
+        let options = scan(temp.path()).reader(reader).filters(filters);
+        let totals = totals(options);
+        assert_eq!((totals.files, totals.directories), (4, 0), "{}", reader.as_str());
+        assert_eq!(totals.sum.apparent, 4 + 5 + 6 + 19, "{}", reader.as_str());
     }
 }

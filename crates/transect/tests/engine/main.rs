@@ -13,6 +13,8 @@ mod links;
 mod matrix;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+mod ncdu;
 mod properties;
 mod support;
 mod table;

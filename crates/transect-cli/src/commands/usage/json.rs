@@ -21,9 +21,9 @@ pub(super) struct Object {
     errors: u64,
     vanished: u64,
     elapsed_ns: u64,
-    reader: &'static str,
-    order: &'static str,
-    threads: usize,
+    reader: Option<&'static str>,
+    order: Option<&'static str>,
+    threads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Vec<Entry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,8 @@ struct GroupEntry {
 
 impl Object {
     pub(super) fn new(roots: &[PathBuf], usage: &Usage) -> Self {
-        let Usage { outcome, table, measure, shown } = usage;
+        let Usage { outcome, elapsed, interrupted, table, measure, shown } = usage;
+        let outcome = outcome.as_ref();
         let (mut entries, mut groups) = (None, None);
         match shown {
             Shown::Tree(lines) => {
@@ -81,17 +82,17 @@ impl Object {
         Self {
             schema: "transect.usage/1",
             roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect(),
-            complete: table.tally().is_complete() && !outcome.interrupted,
-            interrupted: outcome.interrupted,
+            complete: table.tally().is_complete() && !interrupted,
+            interrupted: *interrupted,
             measure: measure.as_str(),
             total: (&table.total()).into(),
             hard_links: table.hard_links(),
             errors: table.tally().errors,
             vanished: table.tally().vanished,
-            elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
-            reader: outcome.reader.as_str(),
-            order: outcome.order.as_str(),
-            threads: outcome.threads,
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            reader: outcome.map(|outcome| outcome.reader.as_str()),
+            order: outcome.map(|outcome| outcome.order.as_str()),
+            threads: outcome.map(|outcome| outcome.threads),
             entries,
             groups,
         }

@@ -2,6 +2,7 @@
 
 mod csv;
 mod groups;
+mod interchange;
 mod json;
 mod measure;
 mod terminal;
@@ -9,6 +10,7 @@ mod tree;
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use transect::table::{Row, Table, TableBuilder};
 use transect::{FieldMask, Outcome, Progress};
@@ -34,13 +36,42 @@ enum Shown {
 
 /// A table, how it came about, and what is shown of it.
 struct Usage {
-    outcome: Outcome<()>,
+    /// The walk; none, if the table was made of what somebody else had found.
+    outcome: Option<Outcome<()>>,
+    elapsed: Duration,
+    interrupted: bool,
     table: Table,
     measure: Measure,
     shown: Shown,
 }
 
 pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
+    let began = Instant::now();
+    let (table, outcome) = match &args.import_ncdu {
+        Some(file) => (interchange::import(file, columns(args))?, None),
+        None => {
+            let (table, outcome) = walk(args)?;
+            (table, Some(outcome))
+        }
+    };
+    let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
+    let end = End::of(table.tally(), interrupted);
+    output::show_errors(table.tally(), args.errors);
+    if outcome.as_ref().is_some_and(|it| table.tally().failed_roots == it.roots as u64) {
+        return Ok(end);
+    }
+    if let Some(file) = &args.export_ncdu {
+        interchange::export(&table, file)?;
+        return Ok(end);
+    }
+    let measure = Measure::of(args);
+    let shown = choose(args, &table, measure);
+    let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
+    show(args, &Usage { outcome, elapsed, interrupted, table, measure, shown })?;
+    Ok(end)
+}
+
+fn walk(args: &UsageArgs) -> Result<(Table, Outcome<()>), Fatal> {
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::options(&args.walk);
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
@@ -50,20 +81,14 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
     let (sink, outcome) = outcome?.split();
     let table = sink.into_table()?;
     drop(line);
-
-    let end = End::of(table.tally(), outcome.interrupted);
-    output::show_errors(table.tally(), args.errors);
-    if table.tally().failed_roots == outcome.roots as u64 {
-        return Ok(end);
-    }
-    let measure = Measure::of(args);
-    let shown = choose(args, &table, measure);
-    show(args, &Usage { outcome, table, measure, shown })?;
-    Ok(end)
+    Ok((table, outcome))
 }
 
 /// Returns the columns that the question needs.
 fn columns(args: &UsageArgs) -> FieldMask {
+    if args.export_ncdu.is_some() {
+        return FieldMask::FILE_ID | FieldMask::NLINK;
+    }
     match args.by {
         Some(Key::Owner) => FieldMask::UID,
         Some(Key::Age) => FieldMask::MTIME,
@@ -91,7 +116,11 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
     }
     let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &json::Object::new(&args.walk.roots(), usage))?;
+        let roots = match usage.outcome {
+            Some(_) => args.walk.roots(),
+            None => usage.table.roots().map(|root| usage.table.path(root)).collect(),
+        };
+        output::write_json(&mut text, &json::Object::new(&roots, usage))?;
     } else {
         terminal::write(&mut text, usage)?;
     }

@@ -173,10 +173,10 @@ fn notes(table: &Table, row: Row) -> String {
 }
 
 fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let Usage { outcome, table, .. } = usage;
+    let Usage { elapsed, interrupted, table, .. } = usage;
     let total = table.total();
     let (style, state) = match () {
-        () if outcome.interrupted => (WARN, "interrupted"),
+        () if *interrupted => (WARN, "interrupted"),
         () if !table.tally().is_complete() => (WARN, "partial"),
         () => (DIM, "complete"),
     };
@@ -185,7 +185,7 @@ fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
         counted(total.entries(), "entry", "entries"),
         bytes(total.disk_usage),
         bytes(total.apparent),
-        duration(outcome.elapsed)
+        duration(*elapsed)
     );
     writeln!(out)?;
     let width = output::terminal_width(&io::stdout()).unwrap_or(usize::MAX);

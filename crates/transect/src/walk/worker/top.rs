@@ -41,7 +41,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             }
         }
         if let Some(filter) = &plan.filter {
-            self.batch.judge(|_| filter.judge_root());
+            self.batch.judge(|entry| filter.judge_root(entry));
         }
         self.deliver(&top);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());

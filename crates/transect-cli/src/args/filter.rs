@@ -1,0 +1,181 @@
+//! Filters as people type them: types, sizes, times, owners.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
+use transect::{Conditions, FileType};
+use transect_lab::size;
+
+use crate::output::owner;
+
+/// The types that can be asked for, with the letters that `find` and `fd` have for them.
+const TYPES: [(FileType, &str); 7] = [
+    (FileType::File, "f"),
+    (FileType::Directory, "d"),
+    (FileType::Symlink, "l"),
+    (FileType::Block, "b"),
+    (FileType::Char, "c"),
+    (FileType::Fifo, "p"),
+    (FileType::Socket, "s"),
+];
+
+pub(super) fn file_type() -> impl TypedValueParser<Value = FileType> {
+    let value = |(file_type, letter): (FileType, &'static str)| {
+        PossibleValue::new(letter).alias(file_type.as_str())
+    };
+    PossibleValuesParser::new(TYPES.map(value)).map(|word| {
+        let named =
+            |&(file_type, letter): &(FileType, &str)| word == letter || word == file_type.as_str();
+        TYPES.into_iter().find(named).expect("BUG: the parser lets only these words pass").0
+    })
+}
+
+/// A limit of sizes, as `fd` takes it. (For `find`, `+N` is *more than* N, in units that it rounds
+/// up to: `-size -1M` finds nothing but empty files.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizeFilter {
+    /// `+N`
+    AtLeast(u64),
+    /// `-N`
+    AtMost(u64),
+    /// `N`
+    Exactly(u64),
+}
+
+impl SizeFilter {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (limit, size): (fn(u64) -> Self, _) = match text.split_at_checked(1) {
+            Some(("+", size)) => (Self::AtLeast, size),
+            Some(("-", size)) => (Self::AtMost, size),
+            _ => (Self::Exactly, text),
+        };
+        Ok(limit(size::parse(size)? as u64))
+    }
+
+    /// Narrows the sizes that are let pass. Several limits hold all at once.
+    pub(super) fn narrow(self, conditions: &mut Conditions) {
+        let (least, most) = match self {
+            Self::AtLeast(size) => (Some(size), None),
+            Self::AtMost(size) => (None, Some(size)),
+            Self::Exactly(size) => (Some(size), Some(size)),
+        };
+        conditions.min_size = conditions.min_size.max(least);
+        conditions.max_size = match (conditions.max_size, most) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+}
+
+/// Returns the time that a text stands for, in nanoseconds since 1970 UTC: how long ago, a moment,
+/// a date and time of the local zone, or when the content of a file changed.
+pub(super) fn time(text: &str) -> Result<i64, String> {
+    let nanoseconds = |time: Timestamp| {
+        let out_of_range = |_| "a time that cannot be told in nanoseconds".to_owned();
+        i64::try_from(time.as_nanosecond()).map_err(out_of_range)
+    };
+    if let Ok(ago) = humantime::parse_duration(text) {
+        let ago = jiff::SignedDuration::try_from(ago).map_err(|error| error.to_string())?;
+        let then = Timestamp::now().checked_sub(ago).map_err(|error| error.to_string())?;
+        return nanoseconds(then);
+    }
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return nanoseconds(moment);
+    }
+    if let Ok(date) = text.parse::<civil::DateTime>() {
+        let zoned = date.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+        return nanoseconds(zoned.timestamp());
+    }
+    let modified = Path::new(text).metadata().and_then(|metadata| metadata.modified());
+    let modified: SystemTime = modified.map_err(|error| {
+        let reason = transect::reason(&error);
+        format!("no time (2026-01-31, 2026-01-31T10:00, 2d, 3h), and as a file: {reason}")
+    })?;
+    nanoseconds(Timestamp::try_from(modified).map_err(|error| error.to_string())?)
+}
+
+/// Who something must belong to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OwnerFilter {
+    pub(super) uid: Option<u32>,
+    pub(super) gid: Option<u32>,
+}
+
+impl OwnerFilter {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if !cfg!(unix) {
+            return Err("on this system owners have no numbers to be asked for".to_owned());
+        }
+        let (user, group) = text.split_once(':').unwrap_or((text, ""));
+        let number = |name: &str, named: fn(&str) -> Option<u32>, what: &str| match name {
+            "" => Ok(None),
+            name => named(name)
+                .or_else(|| name.parse().ok())
+                .map(Some)
+                .ok_or_else(|| format!("there is no {what} '{name}'")),
+        };
+        let owner = Self {
+            uid: number(user, owner::uid, "user")?,
+            gid: number(group, owner::gid, "group")?,
+        };
+        if owner == Self::default() {
+            Err("neither a user nor a group".to_owned())
+        } else {
+            Ok(owner)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_sizes_hold_all_at_once() {
+        let limits = |texts: &[&str]| {
+            let mut conditions = Conditions::default();
+            for text in texts {
+                SizeFilter::parse(text).unwrap().narrow(&mut conditions);
+            }
+            (conditions.min_size, conditions.max_size)
+        };
+        assert_eq!(limits(&["+10"]), (Some(10), None));
+        assert_eq!(limits(&["-1K"]), (None, Some(1024)));
+        assert_eq!(limits(&["7"]), (Some(7), Some(7)));
+        assert_eq!(limits(&["+1K", "+2K", "-1M", "-2M"]), (Some(2048), Some(1 << 20)));
+        for text in ["", "+", "-", "+-1", "much", "++1"] {
+            assert!(SizeFilter::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_a_moment_or_how_long_ago_or_a_file() {
+        assert_eq!(time("1970-01-01T00:00:01Z"), Ok(1_000_000_000));
+        assert_eq!(time("2001-09-09T03:46:40+02:00"), Ok(1_000_000_000_000_000_000));
+        let day = 24 * 3600 * 1_000_000_000;
+        let (yesterday, now) = (time("1d").unwrap(), time("0s").unwrap());
+        assert!((day..day + 60_000_000_000).contains(&(now - yesterday)));
+        // A day of the local zone, whichever that is, is not far from that of any other.
+        let noon = time("2001-09-09T12:00").unwrap();
+        assert!((noon - 1_000_029_600_000_000_000).abs() <= 15 * 3600 * 1_000_000_000);
+        assert_eq!(time("2001-09-09").unwrap() + day / 2, noon);
+        assert!(time(".").unwrap() <= now);
+        let refused = time("yesterday or so").unwrap_err();
+        assert!(refused.contains("no time"), "{refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn owners_have_names_or_numbers() {
+        let of = |uid, gid| Ok(OwnerFilter { uid, gid });
+        assert_eq!(OwnerFilter::parse("root"), of(Some(0), None));
+        assert_eq!(OwnerFilter::parse("0:0"), of(Some(0), Some(0)));
+        assert_eq!(OwnerFilter::parse(":4000000"), of(None, Some(4_000_000)));
+        for text in ["", ":", "nobody has this name", "-1", "4294967296"] {
+            assert!(OwnerFilter::parse(text).is_err(), "{text}");
+        }
+    }
+}

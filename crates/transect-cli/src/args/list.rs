@@ -1,0 +1,133 @@
+//! What `list` understands.
+
+use clap::Args;
+use transect::SortKey;
+
+use super::{WalkArgs, one_of};
+
+pub(crate) const LIST_NOTES: &str = "\
+Paths are printed as find prints them, in the order in which they are found. Columns are printed \
+for people: sizes with their units, times in the local zone. --json and --csv have exact numbers: \
+bytes, and nanoseconds since 1970 UTC. A sorted list is printed when all is found, and kept in \
+memory until then; with --limit, only as much of it.
+
+Exit codes: 0 complete; 1 finished, but something could not be read; \
+2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+    /// Print these columns: name, path, type, size, allocated, mtime, ctime, atime, btime, mode, uid,
+    /// gid, owner, group, nlink, inode, device
+    #[arg(short = 'c', long, value_name = "COLUMN,…", value_delimiter = ',',
+          hide_possible_values = true, value_parser = one_of(Column::ALL, Column::as_str))]
+    pub(crate) columns: Vec<Column>,
+    /// Print mode, nlink, owner, group, size, mtime, path
+    #[arg(short = 'l', long, conflicts_with = "columns")]
+    pub(crate) long: bool,
+    /// Print a JSON object a line; without --columns: path, type, size, allocated, mtime
+    #[arg(long, conflicts_with = "null")]
+    pub(crate) json: bool,
+    /// Print comma-separated values; without --columns: path, type, size, allocated, mtime
+    #[arg(long, conflicts_with_all = ["json", "null"])]
+    pub(crate) csv: bool,
+    /// End every path with NUL instead of a newline, for xargs -0
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
+    /// Sort: the largest and the newest first, else from the smallest on
+    #[arg(long, value_name = "KEY", value_parser = one_of(SortKey::ALL, SortKey::as_str))]
+    pub(crate) sort: Option<SortKey>,
+    /// Turn the order round
+    #[arg(long, requires = "sort")]
+    pub(crate) reverse: bool,
+    /// Print no more than N: the first that are found, or the first of all with --sort
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) limit: Option<usize>,
+    /// Leave out entries fewer than N steps below their root; 1 leaves the roots out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) min_depth: u32,
+    /// List all errors, not only the first few
+    #[arg(long)]
+    pub(crate) errors: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|_| "not a number of lines".to_owned())?;
+    if number == 0 { Err("nothing would be printed".to_owned()) } else { Ok(number) }
+}
+
+/// What can be told of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Name,
+    Path,
+    Type,
+    Size,
+    Allocated,
+    Mtime,
+    Ctime,
+    Atime,
+    Btime,
+    Mode,
+    Uid,
+    Gid,
+    Owner,
+    Group,
+    Nlink,
+    Inode,
+    Device,
+}
+
+impl Column {
+    pub(crate) const ALL: &[Self] = &[
+        Self::Name,
+        Self::Path,
+        Self::Type,
+        Self::Size,
+        Self::Allocated,
+        Self::Mtime,
+        Self::Ctime,
+        Self::Atime,
+        Self::Btime,
+        Self::Mode,
+        Self::Uid,
+        Self::Gid,
+        Self::Owner,
+        Self::Group,
+        Self::Nlink,
+        Self::Inode,
+        Self::Device,
+    ];
+
+    /// What `ls -l` shows, in its order.
+    pub(crate) const LONG: &[Self] =
+        &[Self::Mode, Self::Nlink, Self::Owner, Self::Group, Self::Size, Self::Mtime, Self::Path];
+
+    /// What programs get that do not say what they want.
+    pub(crate) const EXACT: &[Self] =
+        &[Self::Path, Self::Type, Self::Size, Self::Allocated, Self::Mtime];
+
+    /// Returns the word for the column.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Path => "path",
+            Self::Type => "type",
+            Self::Size => "size",
+            Self::Allocated => "allocated",
+            Self::Mtime => "mtime",
+            Self::Ctime => "ctime",
+            Self::Atime => "atime",
+            Self::Btime => "btime",
+            Self::Mode => "mode",
+            Self::Uid => "uid",
+            Self::Gid => "gid",
+            Self::Owner => "owner",
+            Self::Group => "group",
+            Self::Nlink => "nlink",
+            Self::Inode => "inode",
+            Self::Device => "device",
+        }
+    }
+}

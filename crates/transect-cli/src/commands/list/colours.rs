@@ -1,0 +1,67 @@
+//! Names in the colours of `LS_COLORS`.
+
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
+use lscolors::{Indicator, LsColors, Style};
+use transect::{FileType, Listed};
+
+/// The colours of a terminal that takes any.
+#[derive(Debug)]
+pub(super) struct Colours(LsColors);
+
+impl Colours {
+    /// Returns what `LS_COLORS` says, or what `ls` does without; `None` if nobody wants colours
+    /// (`NO_COLOR`), or the terminal has none.
+    pub(super) fn of_terminal() -> Option<Self> {
+        // What is written here goes past what tells a Windows console of escape sequences.
+        let wanted = !cfg!(windows) && AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        wanted.then(|| Self(LsColors::from_env().unwrap_or_default()))
+    }
+
+    /// Appends a path: what is above in the colour of directories, the entry's own name in its own.
+    pub(super) fn paint(&self, above: &str, own: &str, entry: &Listed<'_>, line: &mut Vec<u8>) {
+        append(line, self.0.style_for_indicator(Indicator::Directory), above);
+        append(line, self.style(own, entry), own);
+    }
+
+    fn style(&self, name: &str, entry: &Listed<'_>) -> Option<&Style> {
+        let indicator = indicator(entry);
+        let by_name =
+            if indicator == Indicator::RegularFile { self.0.style_for_str(name) } else { None };
+        by_name.or_else(|| self.0.style_for_indicator(indicator))
+    }
+}
+
+fn append(line: &mut Vec<u8>, style: Option<&Style>, text: &str) {
+    let style = style.filter(|_| !text.is_empty()).map(Style::to_nu_ansi_term_style);
+    let text = match style {
+        Some(style) => style.paint(text).to_string(),
+        None => text.to_owned(),
+    };
+    line.extend_from_slice(text.as_bytes());
+}
+
+/// Returns what an entry is to `LS_COLORS`. Links have a colour of their own: what they lead to is
+/// not asked.
+fn indicator(entry: &Listed<'_>) -> Indicator {
+    let mode = entry.attributes().mode().unwrap_or(0);
+    let has = |bits: u16| mode & bits != 0;
+    match entry.attributes().file_type() {
+        FileType::Directory => match (has(0o1000), has(0o002)) {
+            (true, true) => Indicator::StickyAndOtherWritable,
+            (true, false) => Indicator::Sticky,
+            (false, true) => Indicator::OtherWritable,
+            (false, false) => Indicator::Directory,
+        },
+        FileType::Symlink => Indicator::SymbolicLink,
+        FileType::Block => Indicator::BlockDevice,
+        FileType::Char => Indicator::CharacterDevice,
+        FileType::Fifo => Indicator::FIFO,
+        FileType::Socket => Indicator::Socket,
+        FileType::File if has(0o4000) => Indicator::Setuid,
+        FileType::File if has(0o2000) => Indicator::Setgid,
+        FileType::File if has(0o111) => Indicator::ExecutableFile,
+        FileType::File | FileType::Unknown => Indicator::RegularFile,
+    }
+}

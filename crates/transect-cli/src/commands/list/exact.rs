@@ -1,0 +1,109 @@
+//! Lists for programs: a JSON object a line, or comma-separated values.
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use transect::{FieldMask, LineFormat, Listed};
+
+use super::value::{Columns, Value};
+use crate::args::Column;
+use crate::output::json::hex;
+
+/// Writing into memory goes well.
+const IN_MEMORY: &str = "BUG: a line in memory that cannot be written";
+
+/// A JSON object for every entry. Its keys are the words for the columns; what is not known is
+/// null.
+#[derive(Debug)]
+pub(super) struct Json(pub(super) Columns);
+
+impl LineFormat for Json {
+    fn fields(&self) -> FieldMask {
+        self.0.fields()
+    }
+
+    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
+        let object = Object { columns: &self.0, entry };
+        serde_json::to_writer(line, &object).expect(IN_MEMORY);
+    }
+}
+
+struct Object<'a> {
+    columns: &'a Columns,
+    entry: &'a Listed<'a>,
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (column, value) in self.columns.values(self.entry) {
+            let key = column.as_str();
+            match value {
+                Value::Unknown => map.serialize_entry(key, &None::<()>)?,
+                Value::Name(name) => {
+                    map.serialize_entry(key, &name.to_string_lossy())?;
+                    if name.to_str().is_none() {
+                        let raw = hex(name.as_encoded_bytes());
+                        map.serialize_entry(&format!("{key}_raw"), &raw)?;
+                    }
+                }
+                Value::Word(word) => map.serialize_entry(key, &word)?,
+                Value::Bytes(number) | Value::Number(number) => {
+                    map.serialize_entry(key, &number)?
+                }
+                Value::Mode(mode) => map.serialize_entry(key, &mode)?,
+                Value::Time(time) => map.serialize_entry(key, &time)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// Comma-separated values. Names and paths are the bytes that they are; what is not known is empty.
+#[derive(Debug)]
+pub(super) struct Csv(pub(super) Columns);
+
+impl LineFormat for Csv {
+    fn fields(&self) -> FieldMask {
+        self.0.fields()
+    }
+
+    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
+        write_record(line, self.0.values(entry).map(|(_, value)| field(value)));
+    }
+}
+
+/// Returns the line of names that comes before all values.
+pub(super) fn header(columns: &[Column]) -> Vec<u8> {
+    let mut line = Vec::new();
+    write_record(&mut line, columns.iter().map(|column| column.as_str().as_bytes().to_vec()));
+    line.push(b'\n');
+    line
+}
+
+/// Appends a record without what ends it.
+fn write_record(line: &mut Vec<u8>, fields: impl Iterator<Item = Vec<u8>>) {
+    const ROOM: usize = 512;
+    let mut csv = csv::WriterBuilder::new().buffer_capacity(ROOM).from_writer(&mut *line);
+    for field in fields {
+        csv.write_field(field).expect(IN_MEMORY);
+    }
+    csv.write_record(None::<&[u8]>).and_then(|()| Ok(csv.flush()?)).expect(IN_MEMORY);
+    drop(csv);
+    line.pop();
+}
+
+fn field(value: Value) -> Vec<u8> {
+    let mut field = Vec::new();
+    let written = match value {
+        Value::Unknown => Ok(()),
+        Value::Name(name) => return name.into_encoded_bytes(),
+        Value::Word(word) => return word.into_bytes(),
+        Value::Bytes(number) | Value::Number(number) => write!(field, "{number}"),
+        Value::Mode(mode) => write!(field, "{mode}"),
+        Value::Time(time) => write!(field, "{time}"),
+    };
+    written.expect(IN_MEMORY);
+    field
+}

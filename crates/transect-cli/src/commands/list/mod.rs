@@ -1,0 +1,88 @@
+//! `transect list`: every entry, as soon as it is found: its path, or what else is known of it.
+
+mod colours;
+mod exact;
+mod people;
+mod value;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+
+use transect::{LineFormat, PathOutput, Paths, Progress, Tally};
+
+use crate::args::{Column, ListArgs};
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::progress::ProgressLine;
+use crate::{output, profile};
+
+use colours::Colours;
+use exact::{Csv, Json};
+use people::People;
+use value::Columns;
+
+pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
+    let progress = Arc::new(Progress::new());
+    let (mut options, _) = profile::options(&args.walk);
+    options.filters.min_depth = args.min_depth;
+    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+
+    let to_terminal = io::stdout().is_terminal();
+    let mut stdout = output::Unbuffered::stdout();
+    if args.csv {
+        stdout.write_all(&exact::header(columns(args)))?;
+    }
+    let terminator = if args.null { b'\0' } else { b'\n' };
+    let mut output = PathOutput::new(stdout, terminator);
+    if let Some(format) = format(args, to_terminal) {
+        output = output.formatted(format);
+    }
+    if let Some(lines) = args.limit {
+        output = output.limited(lines);
+    }
+    if let Some(key) = args.sort {
+        output = output.sorted_by(key, args.reverse);
+    }
+    let output = Arc::new(output);
+
+    // Lines on the terminal are progress enough, if they come at once.
+    let line = (!to_terminal || args.sort.is_some()).then(|| ProgressLine::start(&progress));
+    let errors = if args.errors { usize::MAX } else { Tally::KEPT };
+    let outcome = plan.run(|| Paths::new(Arc::clone(&output), errors))?;
+    drop(line);
+
+    let interrupted = outcome.interrupted;
+    let mut tally = outcome.sink.into_tally();
+    output.finish()?;
+    tally.sort();
+    output::show_errors(&tally, args.errors);
+    Ok(End::of(&tally, interrupted))
+}
+
+/// Returns the columns that are printed.
+fn columns(args: &ListArgs) -> &[Column] {
+    match args.columns.as_slice() {
+        [] if args.long => Column::LONG,
+        [] if args.json || args.csv => Column::EXACT,
+        [] => &[Column::Path],
+        columns => columns,
+    }
+}
+
+/// Returns how entries are printed, if not as the bytes of their paths.
+fn format(args: &ListArgs, to_terminal: bool) -> Option<Box<dyn LineFormat>> {
+    let columns = Columns::new(columns(args));
+    if args.json {
+        return Some(Box::new(Json(columns)));
+    }
+    if args.csv {
+        return Some(Box::new(Csv(columns)));
+    }
+    // Who asks for NUL wants the bytes; but a Windows console takes no name that is not Unicode.
+    let quoted = to_terminal && (!args.null || cfg!(windows));
+    if !quoted && columns.are_paths_alone() {
+        return None;
+    }
+    let colours = if quoted { Colours::of_terminal() } else { None };
+    Some(Box::new(People::new(columns, quoted, colours)))
+}

@@ -1,0 +1,106 @@
+//! `transect usage` and exports of ncdu, held against ncdu and gdu themselves.
+
+use std::io::Write as _;
+
+use serde_json::Value;
+
+use crate::harness::{TestEnv, skip};
+use crate::tree;
+
+/// Returns what `usage --json` says of an export: the sums, and every directory.
+fn imported(env: &TestEnv, file: &str) -> Value {
+    let shown = env.transect(["usage", "--import-ncdu", file, "--json", "-n", "10000"]);
+    let mut object = shown.exits(0).quiet().json();
+    object.as_object_mut().expect("an object").remove("elapsed_ns");
+    object
+}
+
+#[test]
+fn what_is_exported_is_what_ncdu_exports() {
+    let test = "what_is_exported_is_what_ncdu_exports";
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    if !env.has("ncdu") {
+        return skip(test, "there is no ncdu").unwrap_or_default();
+    }
+    let _ = env.transect(["usage", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let _ = env.sh("ncdu -0 -o theirs.json tree").exits(0);
+    let (ours, theirs) = (imported(&env, "ours.json"), imported(&env, "theirs.json"));
+    assert!(ours["entries"].as_array().unwrap().len() > 300, "{ours}");
+    assert_eq!(ours, theirs);
+    // What ncdu makes of our export, and writes again, is the same.
+    let _ = env.sh("ncdu -0 -f ours.json -o again.json").exits(0);
+    assert_eq!(imported(&env, "again.json"), ours);
+}
+
+#[test]
+fn an_import_shows_what_a_walk_shows() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let root = env.path("tree");
+    let root = root.to_str().unwrap();
+    let walked = env.transect(["usage", "--json", "-n", "10000", root]).exits(0).quiet().json();
+    let exported = env.transect(["usage", "--export-ncdu", "-", root]).exits(0).quiet();
+    let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+    command.args(["usage", "--import-ncdu", "-", "--json", "-n", "10000"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&exported.stdout).unwrap();
+    let shown = child.wait_with_output().unwrap();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    for key in ["roots", "files", "directories", "apparent_size", "disk_usage", "hard_links"] {
+        assert_eq!(shown[key], walked[key], "{key}");
+    }
+    let sizes = |object: &Value| -> Vec<Value> {
+        let entries = object["entries"].as_array().unwrap();
+        let keys = ["path", "disk_usage", "exclusive_size", "shared_size"];
+        entries.iter().flat_map(|entry| keys.map(|key| entry[key].clone())).collect()
+    };
+    assert_eq!(sizes(&shown), sizes(&walked));
+    assert_eq!(shown["reader"], Value::Null);
+}
+
+#[test]
+fn exports_of_gdu_are_read() {
+    let test = "exports_of_gdu_are_read";
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/one", 10_000);
+    env.write("tree/sub/two", 20_000);
+    if !env.has("gdu") {
+        return skip(test, "there is no gdu").unwrap_or_default();
+    }
+    if env.sh("gdu --non-interactive --no-progress -o gdu.json tree").code != Some(0) {
+        return skip(test, "another gdu, which exports nothing").unwrap_or_default();
+    }
+    let shown = imported(&env, "gdu.json");
+    assert_eq!((&shown["files"], &shown["directories"]), (&2.into(), &2.into()), "{shown}");
+    assert_eq!(shown["apparent_size"], 30_000);
+    let _ = env.transect(["usage", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let read = env.sh("gdu --non-interactive --no-progress --no-color -f ours.json").exits(0);
+    assert!(
+        read.stdout_text().contains("sub") && read.stdout_text().contains("one"),
+        "{}",
+        read.text()
+    );
+}
+
+#[test]
+fn what_cannot_be_exchanged_is_told() {
+    let env = TestEnv::new();
+    env.mkdir("a");
+    env.mkdir("b");
+    env.text("broken", r#"[1,2,{},[{"name":"/x"},{"name":"y","asize":"big"}]]"#);
+    for (arguments, word) in [
+        (&["--import-ncdu", "broken"][..], "cannot import 'broken': at byte 43: a whole number"),
+        (&["--import-ncdu", "nowhere"], "cannot import 'nowhere': No such file"),
+        (&["--import-ncdu", "broken", "a"], "cannot be used with"),
+        (&["--import-ncdu", "broken", "-t", "f"], "cannot be used with"),
+        (&["-o", "out", "a", "b"], "an export holds one tree"),
+        (&["-o", "nowhere/out", "a"], "cannot write 'nowhere/out'"),
+        (&["-o", "out", "--json"], "cannot be used with"),
+    ] {
+        let refused = env.transect(["usage"].iter().chain(arguments)).exits(2);
+        assert!(refused.stderr_text().contains(word), "{}", refused.text());
+        assert!(refused.stdout.is_empty());
+    }
+}

@@ -1,0 +1,220 @@
+//! From an export to a table.
+
+use std::io::{self, BufRead};
+
+use transect_sys::{Attributes, FieldMask, FileType};
+
+use super::Error;
+use super::scan::Scanner;
+use crate::dir;
+use crate::sink::SkipReason;
+use crate::table::{GivenTree, Table};
+
+/// Reads an export into a table that has these columns, beside names, types and both sizes. It may
+/// come from anybody: nothing in it makes memory grow but the number of its entries, and it may be
+/// as deep as it likes.
+///
+/// What ncdu leaves out of its exports is not known: of what is neither a file nor a directory, the
+/// type, unless the mode is there; without `nlink`, how many names a file has elsewhere.
+///
+/// # Errors
+/// What could not be read, or where it is not such an export.
+pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
+    let mut scanner = Scanner::new(input);
+    scanner.expect(b'[')?;
+    let version = scanner.number()?;
+    if version != 1 {
+        return scanner.error(format!("an export of version {version}; only 1 is known"));
+    }
+    scanner.expect(b',')?;
+    scanner.number()?;
+    scanner.expect(b',')?;
+    scanner.pass()?;
+    scanner.expect(b',')?;
+
+    // What identifies a hard link is two columns that nobody need ask for.
+    let mut tree = Tree { given: GivenTree::new(columns), devices: Vec::new(), sizes: [0; 2] };
+    scanner.expect(b'[')?;
+    tree.enter(&mut scanner)?;
+    while tree.given.depth() > 0 {
+        if scanner.accept(b']')? {
+            tree.leave(&scanner)?;
+            continue;
+        }
+        scanner.expect(b',')?;
+        match scanner.accept(b'[')? {
+            true => tree.enter(&mut scanner)?,
+            false => tree.entry(&mut scanner)?,
+        }
+    }
+    while scanner.accept(b',')? {
+        // Later versions may say more.
+        scanner.pass()?;
+    }
+    scanner.expect(b']')?;
+    if scanner.peek()?.is_some() {
+        return scanner.error("there is more behind the end");
+    }
+    tree.given.finish().map_err(Error::Table)
+}
+
+/// What is written of one entry.
+#[derive(Default)]
+struct Item {
+    name: Vec<u8>,
+    asize: u64,
+    dsize: u64,
+    dev: Option<u64>,
+    ino: Option<u64>,
+    hlnkc: bool,
+    nlink: Option<u64>,
+    notreg: bool,
+    read_error: bool,
+    excluded: Option<Vec<u8>>,
+    uid: Option<u64>,
+    gid: Option<u64>,
+    mode: Option<u64>,
+    mtime: Option<u64>,
+}
+
+impl Item {
+    fn read<R: BufRead>(scanner: &mut Scanner<R>) -> Result<Self, Error> {
+        let mut item = Self::default();
+        scanner.expect(b'{')?;
+        let offset = scanner.offset();
+        loop {
+            let key = scanner.text()?;
+            scanner.expect(b':')?;
+            match key.as_slice() {
+                b"name" => item.name = scanner.text()?,
+                b"asize" => item.asize = scanner.number()?,
+                b"dsize" => item.dsize = scanner.number()?,
+                b"dev" => item.dev = Some(scanner.number()?),
+                b"ino" => item.ino = Some(scanner.number()?),
+                b"hlnkc" => item.hlnkc = scanner.truth()?,
+                b"nlink" => item.nlink = Some(scanner.number()?),
+                b"notreg" => item.notreg = scanner.truth()?,
+                b"read_error" => item.read_error = scanner.truth()?,
+                b"excluded" => item.excluded = Some(scanner.text()?),
+                b"uid" => item.uid = Some(scanner.number()?),
+                b"gid" => item.gid = Some(scanner.number()?),
+                b"mode" => item.mode = Some(scanner.number()?),
+                b"mtime" => item.mtime = Some(scanner.number()?),
+                _ => scanner.pass()?,
+            }
+            if !scanner.accept(b',')? {
+                break;
+            }
+        }
+        scanner.expect(b'}')?;
+        if item.name.is_empty() || item.name.contains(&0) {
+            let what = "an entry without a name, or with one that no system allows".to_owned();
+            return Err(Error::Format { offset, what });
+        }
+        Ok(item)
+    }
+
+    /// Returns what is known of the entry. A number that is larger than can be is not known.
+    fn attributes(&self, directory: bool, device: u64) -> Attributes {
+        let mode = self.mode.and_then(|mode| u16::try_from(mode).ok());
+        let mut attributes = Attributes::of_type(match mode {
+            _ if directory => FileType::Directory,
+            _ if !self.notreg => FileType::File,
+            Some(mode) => FileType::from_mode(mode.into()),
+            None => FileType::Unknown,
+        });
+        attributes.set_size(self.asize);
+        attributes.set_allocated(self.dsize);
+        attributes.set_device(device);
+        if let Some(ino) = self.ino {
+            attributes.set_inode(ino);
+        }
+        let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
+        match narrow(self.nlink) {
+            Some(names) => attributes.set_nlink(names),
+            None if !self.hlnkc => attributes.set_nlink(1),
+            None => {}
+        }
+        if let Some(mode) = mode {
+            attributes.set_mode(mode);
+        }
+        if let Some(uid) = narrow(self.uid) {
+            attributes.set_uid(uid);
+        }
+        if let Some(gid) = narrow(self.gid) {
+            attributes.set_gid(gid);
+        }
+        let seconds = self.mtime.and_then(|seconds| i64::try_from(seconds).ok());
+        if let Some(mtime) = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000)) {
+            attributes.set_mtime(mtime);
+        }
+        attributes
+    }
+}
+
+/// A tree on its way into a table.
+struct Tree {
+    given: GivenTree,
+    /// Those of the directories that have been entered: it is told only where it changes.
+    devices: Vec<u64>,
+    /// All of `asize`, and all of `dsize`.
+    sizes: [u64; 2],
+}
+
+impl Tree {
+    fn enter<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Error> {
+        let item = self.item(scanner)?;
+        let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
+        self.given.enter(&dir::name_of(item.name.clone()), &item.attributes(true, device));
+        self.devices.push(device);
+        if item.read_error {
+            self.given.fail(io::Error::other("it could not be read when this was exported"));
+        }
+        Ok(())
+    }
+
+    fn leave<R: BufRead>(&mut self, scanner: &Scanner<R>) -> Result<(), Error> {
+        self.devices.pop();
+        self.given.leave().or_else(|name| {
+            scanner.error(format!("two entries of this directory are called '{}'", name.display()))
+        })
+    }
+
+    fn entry<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Error> {
+        let item = self.item(scanner)?;
+        let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
+        let boundary = match item.excluded.as_deref() {
+            None => {
+                let name = dir::name_of(item.name.clone());
+                self.given.entry(&name, &item.attributes(false, device));
+                return Ok(());
+            }
+            Some(b"otherfs" | b"othfs") => SkipReason::MountBoundary,
+            Some(b"kernfs") => SkipReason::PseudoFileSystem,
+            Some(_) => {
+                self.given.leave_out(SkipReason::Excluded);
+                return Ok(());
+            }
+        };
+        self.given.enter(&dir::name_of(item.name.clone()), &item.attributes(true, device));
+        self.given.skip(boundary);
+        self.given.leave().expect("BUG: nothing is in a directory that was not read");
+        Ok(())
+    }
+
+    fn item<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<Item, Error> {
+        let offset = scanner.offset();
+        let wrong = |what: &str| Err(Error::Format { offset, what: what.to_owned() });
+        let item = Item::read(scanner)?;
+        if self.given.depth() > 0 && item.name.contains(&b'/') {
+            return wrong("a name that holds a '/'");
+        }
+        for (all, size) in self.sizes.iter_mut().zip([item.asize, item.dsize]) {
+            match all.checked_add(size).filter(|&all| i64::try_from(all).is_ok()) {
+                Some(sum) => *all = sum,
+                None => return wrong("sizes that come to more than 2^63 bytes"),
+            }
+        }
+        Ok(item)
+    }
+}

@@ -1,0 +1,283 @@
+//! JSON as it comes, byte for byte. Nothing is remembered of what is around a value, so that it may
+//! lie as deep as it likes; and text is bytes, since names need not be UTF-8.
+
+use std::io::BufRead;
+
+use super::Error;
+
+/// The longest text: no system has names or paths that are nearly as long.
+const LONGEST: usize = 1 << 20;
+
+/// Reads values from a stream of bytes.
+pub(super) struct Scanner<R> {
+    input: R,
+    offset: u64,
+}
+
+impl<R: BufRead> Scanner<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, offset: 0 }
+    }
+
+    /// Returns an error about the byte that comes next.
+    pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T, Error> {
+        Err(Error::Format { offset: self.offset, what: what.into() })
+    }
+
+    /// Returns the next byte that is no blank, and leaves it there; `None` at the end.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, Error> {
+        loop {
+            match self.next_byte()? {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.take(),
+                next => return Ok(next),
+            }
+        }
+    }
+
+    /// Takes a mark of punctuation.
+    pub(super) fn expect(&mut self, mark: u8) -> Result<(), Error> {
+        match self.peek()? {
+            Some(next) if next == mark => {
+                self.take();
+                Ok(())
+            }
+            Some(_) => self.error(format!("'{}' is expected here", char::from(mark))),
+            None => self.ended(),
+        }
+    }
+
+    /// Takes a mark of punctuation if it is the one that comes next.
+    pub(super) fn accept(&mut self, mark: u8) -> Result<bool, Error> {
+        let there = self.peek()? == Some(mark);
+        if there {
+            self.take();
+        }
+        Ok(there)
+    }
+
+    /// Reads a text, with its escapes undone.
+    pub(super) fn text(&mut self) -> Result<Vec<u8>, Error> {
+        self.expect(b'"')?;
+        let mut text = Vec::new();
+        loop {
+            match self.byte_of_text()? {
+                b'"' => return Ok(text),
+                b'\\' => self.escape(&mut text)?,
+                byte => text.push(byte),
+            }
+            if text.len() > LONGEST {
+                return self.error("a text that is longer than any name");
+            }
+        }
+    }
+
+    /// Reads a whole number that is not negative. Of a number with a fraction that is left out.
+    pub(super) fn number(&mut self) -> Result<u64, Error> {
+        let start = self.offset;
+        let mut digits = Vec::new();
+        self.peek()?;
+        while let Some(byte @ (b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) =
+            self.next_byte()?
+        {
+            digits.push(byte);
+            self.take();
+            if digits.len() > 40 {
+                break;
+            }
+        }
+        let whole = digits.split(|&byte| byte == b'.').next().unwrap_or_default();
+        let whole = std::str::from_utf8(whole).ok().filter(|whole| !whole.starts_with('+'));
+        let what = "a whole number is expected here, not negative and below 2^64".to_owned();
+        let number = whole.and_then(|whole| whole.parse().ok());
+        number.ok_or(Error::Format { offset: start, what })
+    }
+
+    /// Reads `true` or `false`.
+    pub(super) fn truth(&mut self) -> Result<bool, Error> {
+        match self.peek()? {
+            Some(b't') => self.word(b"true").map(|()| true),
+            Some(b'f') => self.word(b"false").map(|()| false),
+            _ => self.error("true or false is expected here"),
+        }
+    }
+
+    /// Passes over a value of any kind. It is only looked at as far as is needed to find its end.
+    pub(super) fn pass(&mut self) -> Result<(), Error> {
+        let mut depth = 0_u64;
+        loop {
+            match self.peek()? {
+                None => return self.ended(),
+                Some(b'"') => drop(self.text()?),
+                Some(b'[' | b'{') => {
+                    depth += 1;
+                    self.take();
+                }
+                Some(b']' | b'}') if depth > 0 => {
+                    depth -= 1;
+                    self.take();
+                }
+                Some(b',' | b':') if depth > 0 => self.take(),
+                Some(b'-' | b'0'..=b'9' | b'a'..=b'z') => {
+                    while matches!(
+                        self.next_byte()?,
+                        Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')
+                    ) {
+                        self.take();
+                    }
+                }
+                Some(_) => return self.error("a value is expected here"),
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns where the next byte lies.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn ended<T>(&self) -> Result<T, Error> {
+        self.error("it ends here, too early")
+    }
+
+    fn next_byte(&mut self) -> Result<Option<u8>, Error> {
+        loop {
+            match self.input.fill_buf() {
+                Ok(bytes) => return Ok(bytes.first().copied()),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn take(&mut self) {
+        self.input.consume(1);
+        self.offset += 1;
+    }
+
+    fn byte_of_text(&mut self) -> Result<u8, Error> {
+        match self.next_byte()? {
+            None => self.ended(),
+            Some(..=0x1f) => self.error("a control character within a text"),
+            Some(byte) => {
+                self.take();
+                Ok(byte)
+            }
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<(), Error> {
+        for &letter in word {
+            if self.next_byte()? != Some(letter) {
+                return self.error("true or false is expected here");
+            }
+            self.take();
+        }
+        Ok(())
+    }
+
+    fn escape(&mut self, text: &mut Vec<u8>) -> Result<(), Error> {
+        let byte = match self.byte_of_text()? {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 8,
+            b'f' => 12,
+            byte @ (b'"' | b'\\' | b'/') => byte,
+            b'u' => {
+                let character = self.character()?;
+                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            _ => return self.error("an escape that JSON does not have"),
+        };
+        text.push(byte);
+        Ok(())
+    }
+
+    /// Reads what follows `\u`: a character, or the first half of a pair that is one.
+    fn character(&mut self) -> Result<char, Error> {
+        let first = self.hexadecimal()?;
+        let number = match first {
+            0xd800..=0xdbff => {
+                if self.byte_of_text()? != b'\\' || self.byte_of_text()? != b'u' {
+                    return self.error("half a character");
+                }
+                let second = self.hexadecimal()?;
+                match second {
+                    0xdc00..=0xdfff => 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00),
+                    _ => return self.error("half a character"),
+                }
+            }
+            number => number,
+        };
+        match char::from_u32(number) {
+            Some(character) => Ok(character),
+            None => self.error("half a character"),
+        }
+    }
+
+    fn hexadecimal(&mut self) -> Result<u32, Error> {
+        let mut number = 0;
+        for _ in 0..4 {
+            match char::from(self.byte_of_text()?).to_digit(16) {
+                Some(digit) => number = number << 4 | digit,
+                None => return self.error("four hexadecimal digits are expected here"),
+            }
+        }
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scanner(text: &[u8]) -> Scanner<&[u8]> {
+        Scanner::new(text)
+    }
+
+    #[test]
+    fn texts_are_bytes_with_escapes() {
+        for (json, text) in [
+            (&br#""plain""#[..], &b"plain"[..]),
+            (br#" "\"\\\/\n\t\r\b\f""#, b"\"\\/\n\t\r\x08\x0c"),
+            (br#""\u00e9\ud83d\ude00\u0000""#, "é😀\0".as_bytes()),
+            (b"\"\xff\xfe\"", b"\xff\xfe"),
+        ] {
+            assert_eq!(scanner(json).text().unwrap(), text);
+        }
+        for json in
+            [&b"\"open"[..], b"plain", br#""\x""#, br#""\u12g4""#, br#""\ud83d""#, b"\"a\nb\"", b""]
+        {
+            assert!(scanner(json).text().is_err(), "{}", String::from_utf8_lossy(json));
+        }
+    }
+
+    #[test]
+    fn numbers_are_whole_and_not_negative() {
+        let number = |text: &str| scanner(text.as_bytes()).number();
+        assert_eq!(number("0").unwrap(), 0);
+        assert_eq!(number(" 18446744073709551615,").unwrap(), u64::MAX);
+        assert_eq!(number("12.75").unwrap(), 12);
+        for text in ["-1", "18446744073709551616", "x", "", "+1", "\"1\""] {
+            assert!(number(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_it_is_can_be_passed_over() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        for value in ["1", "-1.5e9", "\"]}\"", "null", r#"{"a":[1,{"b":"c"}],"d":true}"#, &deep] {
+            let text = format!("{value} ,");
+            let mut scanner = scanner(text.as_bytes());
+            scanner.pass().unwrap();
+            assert_eq!(scanner.peek().unwrap(), Some(b','), "{}", &value[..value.len().min(40)]);
+        }
+        for text in ["", "[", "]", "{\"a\"", ",", "?"] {
+            assert!(scanner(text.as_bytes()).pass().is_err(), "{text}");
+        }
+    }
+}

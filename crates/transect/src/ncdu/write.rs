@@ -1,0 +1,112 @@
+//! From a table to an export.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+
+use transect_sys::FileType;
+
+use crate::sink::SkipReason;
+use crate::table::{Row, Table, Unread};
+
+/// Writes a root of a table, and all that is below it, as ncdu exports them. `path` is what the root
+/// is called there, where it is looked at from anywhere; `time` is when it was read, in seconds
+/// since 1970 UTC. The table should have the columns inode, device and link count: without them
+/// hard links are files of their own.
+///
+/// # Errors
+/// Whatever writing says.
+pub fn write(
+    table: &Table,
+    root: Row,
+    path: &Path,
+    time: u64,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    write!(out, r#"[1,2,{{"progname":"transect","progver":"{version}","timestamp":{time}}},"#)?;
+    let mut waiting = vec![Step::Enter(root)];
+    while let Some(step) = waiting.pop() {
+        let Step::Enter(row) = step else {
+            out.write_all(b"]")?;
+            continue;
+        };
+        let is_root = row == root;
+        out.write_all(if is_root { b"\n" } else { b",\n" })?;
+        let name = if is_root { path.as_os_str() } else { table.name(row) };
+        let excluded = excluded(table, row);
+        if table.file_type(row) != FileType::Directory || excluded.is_some() {
+            write_item(table, row, name, excluded, out)?;
+            continue;
+        }
+        out.write_all(b"[")?;
+        write_item(table, row, name, None, out)?;
+        waiting.push(Step::Leave);
+        waiting.extend(table.children(row).rev().map(Step::Enter));
+    }
+    out.write_all(b"]\n")
+}
+
+/// What is to be written. Kept here and not on the stack: a tree may be deeper than that.
+enum Step {
+    Enter(Row),
+    Leave,
+}
+
+/// Returns ncdu's word for why a directory was not read, if that was on purpose.
+fn excluded(table: &Table, row: Row) -> Option<&'static str> {
+    match table.unread(row) {
+        Some(Unread::Skipped(SkipReason::PseudoFileSystem)) => Some("kernfs"),
+        Some(Unread::Skipped(_)) => Some("otherfs"),
+        _ => None,
+    }
+}
+
+fn write_item(
+    table: &Table,
+    row: Row,
+    name: &OsStr,
+    excluded: Option<&str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let of = table.attributes(row);
+    write_text(name, out)?;
+    for (key, size) in [("asize", of.size()), ("dsize", of.allocated())] {
+        if let Some(size) = size.filter(|&size| size > 0) {
+            write!(out, r#","{key}":{size}"#)?;
+        }
+    }
+    // A directory's own device is told where it changes.
+    let above = table.parent(row).and_then(|parent| table.attributes(parent).device());
+    if let Some(device) = of.device().filter(|&device| Some(device) != above) {
+        write!(out, r#","dev":{device}"#)?;
+    }
+    let linked = of.nlink().filter(|&names| names > 1 && of.file_type() != FileType::Directory);
+    if let (Some(names), Some(inode)) = (linked, of.inode()) {
+        write!(out, r#","ino":{inode},"hlnkc":true,"nlink":{names}"#)?;
+    }
+    if !matches!(of.file_type(), FileType::File | FileType::Directory) {
+        out.write_all(br#","notreg":true"#)?;
+    }
+    if let Some(Unread::Failed(_)) = table.unread(row) {
+        out.write_all(br#","read_error":true"#)?;
+    }
+    if let Some(word) = excluded {
+        write!(out, r#","excluded":"{word}""#)?;
+    }
+    out.write_all(b"}")
+}
+
+/// Writes the beginning of an item: its name, the bytes that it is.
+fn write_text(name: &OsStr, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(br#"{"name":""#)?;
+    for &byte in name.as_encoded_bytes() {
+        match byte {
+            b'"' => out.write_all(br#"\""#)?,
+            b'\\' => out.write_all(br"\\")?,
+            0..=0x1f | 0x7f => write!(out, r"\u{byte:04x}")?,
+            byte => out.write_all(&[byte])?,
+        }
+    }
+    out.write_all(b"\"")
+}

@@ -1,0 +1,242 @@
+//! What is listed in an order of its own: kept until the walk ends, or as many as there may be.
+
+use std::cmp::Ordering;
+
+use transect_sys::{Attributes, FieldMask};
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortKey {
+    /// The bytes of the path.
+    Path,
+    /// The bytes of the name, without any directory.
+    Name,
+    /// Apparent size, the largest first.
+    Size,
+    /// Allocated size, the largest first.
+    Allocated,
+    /// Last change of the content, the newest first.
+    Mtime,
+    /// Last change of the attributes, the newest first.
+    Ctime,
+    /// Last access, the newest first.
+    Atime,
+    /// Birth, the newest first.
+    Btime,
+    /// Link count, the largest first.
+    Nlink,
+    /// Inode number, the smallest first.
+    Inode,
+}
+
+impl SortKey {
+    /// All keys.
+    pub const ALL: &[Self] = &[
+        Self::Path,
+        Self::Name,
+        Self::Size,
+        Self::Allocated,
+        Self::Mtime,
+        Self::Ctime,
+        Self::Atime,
+        Self::Btime,
+        Self::Nlink,
+        Self::Inode,
+    ];
+
+    /// Returns the word for the key: that of the attribute.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Name => "name",
+            Self::Size => "size",
+            Self::Allocated => "allocated",
+            Self::Mtime => "mtime",
+            Self::Ctime => "ctime",
+            Self::Atime => "atime",
+            Self::Btime => "btime",
+            Self::Nlink => "nlink",
+            Self::Inode => "inode",
+        }
+    }
+
+    /// Returns the attribute that must be known.
+    pub(super) fn field(self) -> FieldMask {
+        match self {
+            Self::Path | Self::Name => FieldMask::empty(),
+            Self::Size => FieldMask::SIZE,
+            Self::Allocated => FieldMask::ALLOCATED,
+            Self::Mtime => FieldMask::MTIME,
+            Self::Ctime => FieldMask::CTIME,
+            Self::Atime => FieldMask::ATIME,
+            Self::Btime => FieldMask::BTIME,
+            Self::Nlink => FieldMask::NLINK,
+            Self::Inode => FieldMask::INODE,
+        }
+    }
+
+    /// Returns a number that is smaller for what comes first; `None` if there is none, or it is
+    /// not known.
+    fn number(self, of: &Attributes) -> Option<i128> {
+        let largest_first = |number: u64| -i128::from(number);
+        let newest_first = |time: i64| -i128::from(time);
+        match self {
+            Self::Path | Self::Name => None,
+            Self::Size => of.size().map(largest_first),
+            Self::Allocated => of.allocated().map(largest_first),
+            Self::Mtime => of.mtime().map(newest_first),
+            Self::Ctime => of.ctime().map(newest_first),
+            Self::Atime => of.atime().map(newest_first),
+            Self::Btime => of.btime().map(newest_first),
+            Self::Nlink => of.nlink().map(u64::from).map(largest_first),
+            Self::Inode => of.inode().map(i128::from),
+        }
+    }
+}
+
+/// In which order a list is, and how much of it there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sorting {
+    pub(super) key: SortKey,
+    pub(super) reverse: bool,
+    pub(super) limit: Option<usize>,
+}
+
+/// An entry that waits for its place.
+#[derive(Debug)]
+struct Kept {
+    number: Option<i128>,
+    path: Vec<u8>,
+    /// Where in the path the name begins.
+    name: usize,
+    /// What is written, if that is not the path.
+    line: Option<Vec<u8>>,
+}
+
+/// The entries that one thread found, or the first of them.
+///
+/// Without a limit all are kept: their paths, their lines, and a hundred bytes for each. With a
+/// limit no more than twice as many, and [`Sorted::SPARE`].
+#[derive(Debug)]
+pub(super) struct Sorted {
+    sorting: Sorting,
+    kept: Vec<Kept>,
+}
+
+impl Sorted {
+    /// Entries kept beyond the limit before those that are too many are looked for: seldom enough
+    /// that it costs next to nothing for each.
+    const SPARE: usize = 1024;
+
+    pub(super) fn new(sorting: Sorting) -> Self {
+        Self { sorting, kept: Vec::new() }
+    }
+
+    pub(super) fn push(
+        &mut self,
+        attributes: &Attributes,
+        path: Vec<u8>,
+        name: usize,
+        line: Option<Vec<u8>>,
+    ) {
+        let number = self.sorting.key.number(attributes);
+        self.kept.push(Kept { number, path, name, line });
+        let limit = self.sorting.limit.unwrap_or(usize::MAX);
+        if self.kept.len() >= limit.saturating_mul(2).saturating_add(Self::SPARE) {
+            self.trim();
+        }
+    }
+
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.kept.append(&mut other.kept);
+        self.trim();
+    }
+
+    /// Forgets what will not be among the first.
+    fn trim(&mut self) {
+        let Self { sorting, kept } = self;
+        if let Some(limit) = sorting.limit.filter(|&limit| limit < kept.len()) {
+            kept.select_nth_unstable_by(limit, |a, b| sorting.compare(a, b));
+            kept.truncate(limit);
+        }
+    }
+
+    /// Returns the lines in their order.
+    pub(super) fn into_lines(mut self) -> impl Iterator<Item = Vec<u8>> {
+        self.trim();
+        let Self { sorting, mut kept } = self;
+        kept.sort_unstable_by(|a, b| sorting.compare(a, b));
+        kept.into_iter().map(|kept| kept.line.unwrap_or(kept.path))
+    }
+}
+
+impl Sorting {
+    /// What is not known comes last, in either direction. What is equal is in the order of paths,
+    /// so that a list is the same whatever the threads did.
+    fn compare(&self, a: &Kept, b: &Kept) -> Ordering {
+        let known = b.number.is_some().cmp(&a.number.is_some());
+        known.then_with(|| {
+            let names = || match self.key {
+                SortKey::Name => a.path[a.name..].cmp(&b.path[b.name..]),
+                _ => Ordering::Equal,
+            };
+            let order = a.number.cmp(&b.number).then_with(names).then_with(|| a.path.cmp(&b.path));
+            if self.reverse { order.reverse() } else { order }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_sys::FileType;
+
+    fn sorted(key: SortKey, reverse: bool, limit: Option<usize>, sizes: &[u64]) -> Vec<String> {
+        let sorting = Sorting { key, reverse, limit };
+        let (mut one, mut two) = (Sorted::new(sorting), Sorted::new(sorting));
+        for (place, &size) in sizes.iter().enumerate() {
+            let mut attributes = Attributes::of_type(FileType::File);
+            if size != 0 {
+                attributes.set_size(size);
+            }
+            let path = format!("{}/{place:05}", if place % 2 == 0 { "z" } else { "a" });
+            let half = if place % 3 == 0 { &mut one } else { &mut two };
+            half.push(&attributes, path.into_bytes(), 2, None);
+        }
+        one.merge(two);
+        one.into_lines().map(|line| String::from_utf8(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_largest_come_first_and_what_is_unknown_last_in_either_direction() {
+        let sizes = [5, 0, 7, 5];
+        let forth = sorted(SortKey::Size, false, None, &sizes);
+        assert_eq!(forth, ["z/00002", "a/00003", "z/00000", "a/00001"]);
+        let back = sorted(SortKey::Size, true, None, &sizes);
+        assert_eq!(back, ["z/00000", "a/00003", "z/00002", "a/00001"]);
+    }
+
+    #[test]
+    fn names_are_not_paths() {
+        assert_eq!(
+            sorted(SortKey::Name, false, None, &[1, 1, 1]),
+            ["z/00000", "a/00001", "z/00002"]
+        );
+        assert_eq!(
+            sorted(SortKey::Path, false, None, &[1, 1, 1]),
+            ["a/00001", "z/00000", "z/00002"]
+        );
+    }
+
+    #[test]
+    fn the_first_of_many_are_those_of_all() {
+        let sizes: Vec<u64> = (1..=9_000).map(|number| number * 7_919 % 9_001).collect();
+        for reverse in [false, true] {
+            let all = sorted(SortKey::Size, reverse, None, &sizes);
+            for limit in [1, 10, 8_999, 9_000, 10_000] {
+                let first = sorted(SortKey::Size, reverse, Some(limit), &sizes);
+                assert_eq!(first, all[..limit.min(all.len())], "{limit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A table of a tree that somebody else has walked: its entries are given one after the other, a
+//! directory before all that is in it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::{Attributes, FieldMask};
+
+use super::build::{TableBuilder, TableSink};
+use super::desk::Desk;
+use super::directories::Unread;
+use super::{Row, Table};
+use crate::error::{Error, Operation, ScanError};
+use crate::sink::SkipReason;
+
+/// A tree as it is given.
+#[derive(Debug)]
+pub struct GivenTree {
+    sink: TableSink,
+    /// The directories that have been entered and not left; the first is the nameless one that
+    /// holds the roots.
+    open: Vec<Open>,
+    /// Desks that are free again, with their memory.
+    free: Vec<Desk>,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: u32,
+    desk: Desk,
+    /// Its entries are not to be known.
+    unread: bool,
+}
+
+impl GivenTree {
+    /// Begins a tree whose table has these columns, beside names, types and both sizes.
+    pub fn new(columns: FieldMask) -> Self {
+        let mut sink = TableBuilder::new(columns).sink();
+        let number = sink.begin(None, OsStr::new(""), &Attributes::default(), false);
+        let top = Open { number, desk: Desk::default(), unread: false };
+        Self { sink, open: vec![top], free: Vec::new() }
+    }
+
+    /// Returns how many directories have been entered and not left.
+    pub fn depth(&self) -> usize {
+        self.open.len() - 1
+    }
+
+    /// Enters a directory that lies in the one entered last; a root is named by its path.
+    pub fn enter(&mut self, name: &OsStr, own: &Attributes) {
+        let number = self.last().number;
+        self.entry(name, own);
+        let number = self.sink.begin(Some(number), name, own, true);
+        let desk = self.free.pop().unwrap_or_default();
+        self.open.push(Open { number, desk, unread: false });
+    }
+
+    /// Adds an entry to the directory entered last. Sizes, together, must not exceed `i64::MAX`.
+    pub fn entry(&mut self, name: &OsStr, attributes: &Attributes) {
+        let columns = self.sink.rows.columns();
+        self.last().desk.push(columns, name, attributes, false);
+    }
+
+    /// Leaves the directory entered last.
+    ///
+    /// # Errors
+    /// The name that two of its entries have.
+    pub fn leave(&mut self) -> Result<(), PathBuf> {
+        let left = self.open.pop().expect("BUG: the top is not left");
+        self.put_away(left)
+    }
+
+    /// The directory entered last was not read, on purpose.
+    pub fn skip(&mut self, reason: SkipReason) {
+        let open = self.last();
+        open.unread = true;
+        let number = open.number;
+        self.sink.unread.push((number, Unread::Skipped(reason)));
+        self.sink.tally.skip(reason);
+    }
+
+    /// An entry of the directory entered last was left out.
+    pub fn leave_out(&mut self, reason: SkipReason) {
+        self.sink.tally.skip(reason);
+    }
+
+    /// The directory entered last could not be read, or not to its end.
+    pub fn fail(&mut self, error: io::Error) {
+        let number = self.last().number;
+        let path = self.open[1..].iter().map(|open| self.name(open.number)).collect::<PathBuf>();
+        let error = ScanError::new(Operation::ReadDirectory, path, self.depth() as u32 - 1, error);
+        self.sink.unread.push((number, Unread::Failed(error.kind())));
+        self.sink.errors.push(number);
+        self.sink.tally.error(error);
+    }
+
+    /// Makes the table of all that was given.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`] if it is more than a table can hold.
+    pub fn finish(mut self) -> Result<Table, Error> {
+        while let Some(open) = self.open.pop() {
+            // Roots are named by the caller; two of one name are two all the same.
+            let _ = self.put_away(open);
+        }
+        self.sink.into_table()
+    }
+
+    fn last(&mut self) -> &mut Open {
+        self.open.last_mut().expect("BUG: the top is not left")
+    }
+
+    fn name(&self, number: u32) -> &Path {
+        let row = self.sink.found[number as usize].directory.row;
+        Path::new(self.sink.own.name(Row(row)))
+    }
+
+    fn put_away(&mut self, left: Open) -> Result<(), PathBuf> {
+        let Open { number, mut desk, unread } = left;
+        let Self { sink, free, .. } = self;
+        if unread || sink.too_large {
+            return Ok(());
+        }
+        let Some((first, count, sums)) = desk.clear_into(&mut sink.rows, &mut sink.links) else {
+            sink.too_large = true;
+            return Ok(());
+        };
+        free.push(desk);
+        let directory = &mut sink.found[number as usize].directory;
+        (directory.first, directory.count) = (first.0, count);
+        directory.sums += sums;
+        let name = |number: u32| sink.rows.name(Row(number));
+        let twice = (first.0..first.0 + count).skip(1).find(|&row| name(row) == name(row - 1));
+        twice.map_or(Ok(()), |row| Err(PathBuf::from(name(row))))
+    }
+}
