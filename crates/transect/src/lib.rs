@@ -22,6 +22,7 @@
 //! result partial.
 
 mod account;
+pub mod cache;
 mod cancel;
 mod dir;
 mod error;
