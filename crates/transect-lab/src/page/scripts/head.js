@@ -96,7 +96,7 @@ function tiles() {
   const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
   const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
   return [
-    fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile(isByProcessor() ? 'the least processor time' : 'the fastest', duration(fastest.time.median), named(fastest.cell.name)),
     fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfFiles
       ? `${counted(files, 'file', 'files')} of ${bytes(length)}${files === 1 ? '' : ' in all'}; ${session.transform.kind}`
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),

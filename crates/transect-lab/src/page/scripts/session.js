@@ -80,6 +80,7 @@ const WORDS = {
   base: 'the base',
   again: 'the base again',
   floor: 'the floor',
+  apart: 'apart',
   unranked: 'not ranked',
 };
 
@@ -95,6 +96,7 @@ function verdictOf(row) {
   if (name === session.base) return 'base';
   if (name === session.again) return 'again';
   if (isFloor(name)) return 'floor';
+  if (ranking().apart.includes(row)) return 'apart';
   return row.judgement ? row.judgement.verdict : 'undecided';
 }
 
@@ -119,6 +121,17 @@ function passesFilter(cell, verdict) {
 /** The rows that the filters let pass, the fastest first. */
 function shown() {
   return ranking().rows.filter((row) => passesFilter(row.cell, verdictOf(row)));
+}
+
+/** The rows that leave nothing unwritten where the base does, as far as the filters let them pass. */
+function shownApart() {
+  return ranking().apart.filter((row) => passesFilter(row.cell, 'apart'));
+}
+
+/** What is compared: the time by each method's own clock, or the processors' where others disturbed
+ * too many samples. */
+function isByProcessor() {
+  return ranking().by === 'processor';
 }
 
 /** Why there is nobody to draw. */
