@@ -77,6 +77,14 @@ impl Quantity {
             Self::Processor => "processor",
         }
     }
+
+    /// Returns what is added to a title where it is not the wall's time that is compared.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Time => "",
+            Self::Processor => "; by processor time",
+        }
+    }
 }
 
 /// One cell.
@@ -183,10 +191,17 @@ pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
 }
 
 fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let Recorded { header, samples, counted, timed, started, .. } = recorded;
-    let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
+    let here = samples_in(recorded, place);
     let (disturbed, right) = disturbances(&here, pass);
     let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
+    rank_by(recorded, place, pass, by)
+}
+
+/// Ranks the cells of a session in one place and pass by what is asked for, whatever disturbed them.
+pub(crate) fn rank_by(recorded: &Recorded, place: usize, pass: usize, by: Quantity) -> Ranking {
+    let Recorded { header, counted, timed, started, .. } = recorded;
+    let here = samples_in(recorded, place);
+    let (disturbed, right) = disturbances(&here, pass);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in &header.cells {
         match values(cell, &here, pass, by) {
@@ -268,6 +283,11 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
         proved,
         noisy,
     }
+}
+
+/// Returns the samples of a place.
+fn samples_in(recorded: &Recorded, place: usize) -> Vec<&Sample> {
+    recorded.samples.iter().filter(|sample| sample.place == place).collect()
 }
 
 /// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last

@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use anstyle::Style;
-use transect_lab::ranking::{Quantity, Ranking, Row};
+use transect_lab::ranking::{Ranking, Row};
 use transect_lab::record::Header;
 use transect_lab::report::{
     Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
@@ -426,10 +426,7 @@ impl Screen<'_> {
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = header.state_of(ranking.pass);
-        let by = match ranking.by {
-            Quantity::Time => "",
-            Quantity::Processor => "; by processor time",
-        };
+        let by = ranking.by.about();
         self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
         writeln!(self.out)
     }
