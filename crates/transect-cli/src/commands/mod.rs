@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod attributes;
 pub(crate) mod cache;
 pub(crate) mod doctor;
 pub(crate) mod generate;
@@ -8,5 +9,6 @@ pub(crate) mod list;
 pub(crate) mod parts;
 pub(crate) mod patch;
 pub(crate) mod scan;
+pub(crate) mod serve;
 pub(crate) mod transform;
 pub(crate) mod verify;

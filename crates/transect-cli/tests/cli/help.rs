@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 12] = [
+pub(crate) const COMMANDS: [&str; 14] = [
     "scan",
     "list",
     "transform",
@@ -11,6 +11,8 @@ pub(crate) const COMMANDS: [&str; 12] = [
     "split",
     "join",
     "patch",
+    "attributes",
+    "serve",
     "doctor",
     "cache",
     "lab",

@@ -376,3 +376,21 @@ fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
     assert!(dropped.contains("nothing proves it"), "{dropped}");
     assert_eq!(fs::read(env.dir.join(r"tree\plain")).expect("it is there"), [b'x'; 10]);
 }
+
+#[test]
+fn attributes_of_many_paths_are_told_and_there_is_no_service() {
+    let env = TestEnv::with_tree();
+    fs::write(env.dir.join("list"), "tree\\plain\r\ntree\\missing\r\ntree/sub")
+        .expect("a new file");
+    let ask = ["attributes", "--json", "--columns", "type,size", "--from", "list"];
+    let told = env.transect(ask).exits(0).quiet().text();
+    let lines: Vec<Value> =
+        told.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!((&lines[0]["type"], &lines[0]["size"]), (&"file".into(), &10.into()));
+    assert_eq!(lines[1]["error"]["kind"], "not_found");
+    assert_eq!((&lines[2]["path"], &lines[2]["type"]), (&"tree/sub".into(), &"directory".into()));
+    for args in [&["attributes", "--service", "tree"][..], &["serve", "--cache"]] {
+        let refused = env.transect(args).exits(2);
+        assert_eq!(refused.stderr, "transect: so far there is a service on Linux only\n");
+    }
+}
