@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 13] = [
+pub(crate) const COMMANDS: [&str; 15] = [
     "scan",
     "usage",
     "list",
@@ -12,6 +12,8 @@ pub(crate) const COMMANDS: [&str; 13] = [
     "split",
     "join",
     "patch",
+    "attributes",
+    "serve",
     "doctor",
     "cache",
     "lab",
