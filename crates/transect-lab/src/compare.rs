@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::ranking::{Quantity, Ranking, Row, rank, rank_by};
-use crate::record::{Header, Place, Recorded};
+use crate::record::{Header, Place, Recorded, SessionKind};
 use crate::state::State;
 use crate::statistics::verdict::DEFAULT_THRESHOLD;
 use crate::statistics::{Judgement, Ratios, Summary, judge_all};
@@ -210,6 +210,7 @@ fn facts(header: &Header) -> Vec<Fact> {
     let processor = environment.processor.as_deref().unwrap_or("unknown");
     let names: Vec<&str> = header.places.iter().map(|place| place.name.as_str()).collect();
     let (kind, sync) = match transform {
+        None if header.kind() == SessionKind::Attributes => ("attributes", "none"),
         None => ("walk", "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
