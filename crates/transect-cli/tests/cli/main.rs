@@ -15,6 +15,7 @@ mod harness;
 mod help;
 mod import;
 mod lab;
+mod lab_attributes;
 mod lab_transform;
 mod limits;
 mod list;

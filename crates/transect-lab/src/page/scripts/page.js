@@ -51,9 +51,11 @@ function legend() {
   };
 }
 
-const EQUAL_WORK = isOfFiles
-  ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
-  : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
+const EQUAL_WORK = isOfQuestions
+  ? 'Nothing is ranked that did not find the same files, sizes and times as a plain look at each, and miss as many.'
+  : isOfFiles
+    ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
+    : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
 
 const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
   blocksCard(), scalingCard(), tableCard(), apartCard(), reductionCard(), environmentCard()];

@@ -34,16 +34,18 @@ function place() {
 
 /** Passes over files, and not walks of trees. */
 const isOfFiles = Boolean(session.transform);
+/** Questions about attributes. */
+const isOfQuestions = session.places.some((somewhere) => somewhere.asked);
 /** Passes over many small files: what counts is what one of them takes. */
 const isOfMany = session.places.some((somewhere) => somewhere.phase);
 
-/** What costs are told by: an entry of a tree, a file of many, a byte of a large file. */
-const UNIT = !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
-const UNITS = { entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
+/** What costs are told by: a question, an entry of a tree, a file of many, a byte of a large file. */
+const UNIT = isOfQuestions ? 'question' : !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
+const UNITS = { question: 'questions', entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
 
 /** How many of them there are in a place. */
-function unitsOf({ expected }) {
-  return { entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
+function unitsOf({ expected, asked }) {
+  return { question: asked?.questions, entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
 }
 
 /** How many there are, for people. */

@@ -33,6 +33,7 @@ const COLUMNS = [
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
   ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'the most that its process held'],
+  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => told(row.held_each, bytes), 'the memory that a cache takes for each name of which it knows something']] : []),
   ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls for each ${CALLER[0]}`],
   ...(isOfFiles ? COLUMNS_OF_FILES : []),
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
