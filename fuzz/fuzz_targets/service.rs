@@ -1,7 +1,6 @@
 //! What is said between a service and those who ask it.
 //!
-//! Of arbitrary bytes: no frame, request or answer makes a parser panic, or take more than a few times
-//! its length. Of paths: what goes in comes out.
+//! Of arbitrary bytes: no frame, request or answer makes a parser panic. Of paths: what goes in comes out.
 
 #![no_main]
 

@@ -15,9 +15,9 @@ use transect::cache::{Answer, Refusal};
 use crate::error::Error;
 use crate::place::{is_us, peer};
 use crate::protocol::{
-    Bytes, Complaint, Frame, Greeting, Holder, Inbox, Kind, LONGEST_ANSWER, LONGEST_REQUEST,
-    Layout, MOST_QUESTIONS, Malformed, PathsEncoder, Question, Request, VERSION, take_answer,
-    take_holder, take_presence, take_stats,
+    Bytes, Complaint, Frame, Greeting, Holder, Inbox, Kind, LONGEST_ANSWER, LONGEST_PATH,
+    LONGEST_REQUEST, Layout, MOST_QUESTIONS, Malformed, PathsEncoder, Question, Request, VERSION,
+    take_answer, take_holder, take_presence, take_stats,
 };
 
 /// Paths that are asked in a frame: so many that a frame is worth being woken for, so few that its
@@ -25,7 +25,7 @@ use crate::protocol::{
 const PATHS: usize = 2048;
 
 /// Bytes of paths from which on a frame is full.
-const FULL: usize = LONGEST_REQUEST / 2;
+const FULL: usize = 128 << 10;
 
 /// Frames on their way: while one is answered, the next lies ready, and answers to one before are
 /// read.
@@ -109,7 +109,8 @@ impl Client {
         Ok(answers)
     }
 
-    /// Returns for every name the first of the directories that holds it.
+    /// Returns for every name the first of the directories that holds it. The directories have to fit
+    /// into one frame: some thousands.
     pub fn resolve<P: AsRef<Path>>(
         &mut self,
         names: &[P],
@@ -117,10 +118,9 @@ impl Client {
         want: FieldMask,
     ) -> Result<Vec<Result<Option<Holder>, Refusal>>, Error> {
         let mut answers = Vec::with_capacity(names.len());
-        for names in names.chunks(PATHS) {
-            let names = names.iter().map(bytes_of).collect::<Vec<_>>();
-            let request = Request::Resolve { want, names };
+        while answers.len() < names.len() {
             let asked = answers.len();
+            let request = Request::Resolve { want, names: names_for_a_frame(&names[asked..]) };
             self.send(&request, |out| {
                 let mut encoder = PathsEncoder::new(out);
                 directories.iter().for_each(|directory| encoder.push(bytes_of(directory)));
@@ -269,7 +269,7 @@ impl Client {
 
 const MISCOUNTED: Malformed = Malformed("more or fewer answers than questions");
 
-const _: () = assert!(PATHS <= MOST_QUESTIONS && FULL + 2 * (u16::MAX as usize) < LONGEST_REQUEST);
+const _: () = assert!(PATHS <= MOST_QUESTIONS && FULL + 2 * LONGEST_PATH < LONGEST_REQUEST);
 
 /// Appends paths until a frame is full, and returns how many.
 fn append_paths<P: AsRef<Path>>(out: &mut Vec<u8>, paths: &[P]) -> usize {
@@ -284,6 +284,17 @@ fn append_paths<P: AsRef<Path>>(out: &mut Vec<u8>, paths: &[P]) -> usize {
         }
     }
     asked
+}
+
+/// Returns as many names as a frame has room for beside directories.
+fn names_for_a_frame<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
+    let mut bytes = 0;
+    let has_room = |name: &&[u8]| {
+        let before = bytes;
+        bytes += name.len();
+        before < FULL
+    };
+    names.iter().take(PATHS).map(bytes_of).take_while(has_room).collect()
 }
 
 fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {

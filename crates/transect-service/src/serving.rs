@@ -28,7 +28,6 @@ pub enum Ended {
 
 /// What happens at a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Event {
     /// A program connected.
     Connected {

@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<usize>,
     /// End when nobody has asked for so long: 90s, 15m, 8h
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) idle: Option<Duration>,
     /// Tell on stderr who asks, and how much
     #[arg(short = 'v', long)]
@@ -51,39 +51,4 @@ pub(crate) struct ServeArgs {
 
 fn level_parser() -> impl TypedValueParser<Value = Level> {
     one_of(Level::ALL, Level::as_str)
-}
-
-/// Returns how long a text stands for.
-fn parse_time(text: &str) -> Result<Duration, String> {
-    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let seconds = match unit {
-        "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3600),
-        _ => None,
-    };
-    let number = digits.parse::<u64>().ok();
-    number
-        .zip(seconds)
-        .and_then(|(number, seconds)| number.checked_mul(seconds))
-        .map(Duration::from_secs)
-        .ok_or_else(|| "a time is a whole number of s, m or h".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("8h", 28_800)] {
-            assert_eq!(parse_time(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in
-            ["", "s", "90", "1d", "-1s", "1.5h", "99999999999999999999s", "9999999999999999999h"]
-        {
-            assert!(parse_time(text).is_err(), "{text}");
-        }
-    }
 }

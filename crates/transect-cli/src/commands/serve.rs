@@ -24,7 +24,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
     let mut options = CacheOptions { memory: args.memory, ..CacheOptions::new(args.level) };
     for root in &args.root {
         // What a service calls its current directory is nobody else's affair.
-        options = options.root(std::path::absolute(root)?);
+        let root = std::path::absolute(root)
+            .map_err(|_| Fatal::Usage("a root is an empty path".to_owned()))?;
+        options = options.root(root);
     }
     let server = Server::bind(&socket, options)?;
     let place = quote::for_terminal(socket.as_os_str());
@@ -53,8 +55,7 @@ fn told(event: &Event) -> String {
             let questions = counted(*questions, "question", "questions");
             format!("process {process} hung up after {questions}")
         }
-        Event::Broken { process, why } => format!("process {process} was sent away: {why}"),
+        Event::Broken { process, why } => format!("process {process}: {why}"),
         Event::Failed { why } => format!("a connection could not be taken: {why}"),
-        _ => "something happened".to_owned(),
     }
 }

@@ -227,7 +227,7 @@ fn what_makes_no_sense_is_told() {
     for (args, what) in [
         (&["serve"][..], "--cache"),
         (&["serve", "--cache", "--level", "fast"], "invalid value 'fast'"),
-        (&["serve", "--cache", "--idle", "soon"], "a time is a whole number"),
+        (&["serve", "--cache", "--idle", "soon"], "invalid value 'soon'"),
         (&["serve", "--cache", "--socket", "no/such/folder"], "cannot lock"),
         (&["serve", "--cache", "--socket", "."], "'.' is no socket"),
     ] {

@@ -1,6 +1,6 @@
 //! Numbers and strings out of bytes that nobody vouches for.
 
-use super::Malformed;
+use super::{LONGEST_PATH, Malformed};
 
 /// What is left of a frame. Numbers are little-endian; strings come after their length.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +73,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The most bytes of a string. The length above stands for something else than a string.
-pub(super) const LONGEST_STRING: usize = u16::MAX as usize - 1;
-
-/// Appends a string. What no length can tell of it is cut off.
+/// Appends a string, or as much of it as a path may have.
 #[inline]
 pub(super) fn append_string(out: &mut Vec<u8>, string: &[u8]) {
-    let string = &string[..string.len().min(LONGEST_STRING)];
+    let string = &string[..string.len().min(LONGEST_PATH)];
     out.extend_from_slice(&(string.len() as u16).to_le_bytes());
     out.extend_from_slice(string);
 }

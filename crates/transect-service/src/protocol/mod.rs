@@ -28,14 +28,20 @@ pub const VERSION: u16 = 1;
 /// What every greeting begins with, so that whoever is reached by mistake is told apart.
 pub const MAGIC: [u8; 4] = *b"TSCT";
 
-/// The most bytes of a frame that asks.
-pub const LONGEST_REQUEST: usize = 256 << 10;
+/// The most bytes of a frame that asks: thousands of paths, or of directories in which names are looked
+/// for.
+pub const LONGEST_REQUEST: usize = 1 << 20;
 
 /// The most bytes of a frame that answers: the most questions of a frame, with all attributes each.
-pub const LONGEST_ANSWER: usize = 2 << 20;
+pub const LONGEST_ANSWER: usize = 512 << 10;
 
 /// The most paths or names in a frame that asks.
-pub const MOST_QUESTIONS: usize = 16 << 10;
+pub const MOST_QUESTIONS: usize = 4 << 10;
+
+/// The most bytes of a path. Linux takes half of that; so a path that is cut here is refused for the
+/// same reason as a whole. Without a limit a frame that names a long directory once, and many names in
+/// it, would grow a thousandfold when it is read.
+pub const LONGEST_PATH: usize = 8 << 10;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

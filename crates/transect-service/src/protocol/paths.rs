@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::bytes::{LONGEST_STRING, append_string};
-use super::{Bytes, MOST_QUESTIONS, Malformed};
+use super::bytes::append_string;
+use super::{Bytes, LONGEST_PATH, MOST_QUESTIONS, Malformed};
 
 /// The length of a directory that is none: what follows are whole paths without a separator.
 const NO_DIRECTORY: u16 = u16::MAX;
@@ -72,6 +72,9 @@ impl PathList {
             }
             for _ in 0..names {
                 let name = from.string()?;
+                if directory.map_or(0, |it| it.len() + 1) + name.len() > LONGEST_PATH {
+                    return Err(Malformed("a path longer than may be"));
+                }
                 if let Some(directory) = directory {
                     self.bytes.extend_from_slice(directory);
                     self.bytes.push(b'/');
@@ -105,7 +108,7 @@ impl<'a> PathsEncoder<'a> {
     /// beginning either.
     #[inline]
     pub fn push(&mut self, path: &[u8]) {
-        let path = &path[..path.len().min(LONGEST_STRING)];
+        let path = &path[..path.len().min(LONGEST_PATH)];
         let (directory, name) = match memchr::memrchr(b'/', path) {
             Some(at) => (Some(&path[..at]), &path[at + 1..]),
             None => (None, path),
@@ -180,7 +183,12 @@ mod tests {
     fn what_no_frame_can_tell_is_cut() {
         let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
         let decoded = decode(&encode(&[long])).unwrap();
-        assert_eq!(decoded[0].len(), LONGEST_STRING);
+        assert_eq!(decoded[0].len(), LONGEST_PATH);
+        // Nobody gets round that by telling it in two parts.
+        let mut bytes = (LONGEST_PATH as u16).to_le_bytes().to_vec();
+        bytes.resize(2 + LONGEST_PATH, b'x');
+        bytes.extend([1, 0, 0, 0, 0, 0]);
+        assert_eq!(decode(&bytes), Err(Malformed("a path longer than may be")));
     }
 
     #[test]

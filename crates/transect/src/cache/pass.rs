@@ -168,9 +168,21 @@ impl Pass<'_> {
     #[inline]
     pub(super) fn look(&self, directory: &Directory, name: Name<'_>, need: Need) -> Look {
         let trust = directory.trust(self.level, self.epoch, self.number);
-        if let Some(refusal) = directory.refusal(trust, self.epoch, self.number) {
-            return Look::Refused(refusal);
+        let refusal = directory.refusal(trust, self.epoch, self.number);
+        match refusal {
+            None => self.look_inside(directory, trust, name, need),
+            // What was answered once is answered the same, though the directory is gone by now.
+            Some(refusal) if trust == Trust::All => {
+                let kept = self.look_inside(directory, trust, name, need);
+                if kept.serves(need) { kept } else { Look::Refused(refusal) }
+            }
+            Some(refusal) => Look::Refused(refusal),
         }
+    }
+
+    /// Looks at what is known of a name in a directory that is there.
+    #[inline]
+    fn look_inside(&self, directory: &Directory, trust: Trust, name: Name<'_>, need: Need) -> Look {
         let (table, layout, follow) = (&directory.table, self.cache.layout, need.follows());
         match trust {
             Trust::Nothing => Look::Unknown,

@@ -100,8 +100,12 @@ impl Watches {
     /// Has a place watched, or marks it as one that cannot be.
     pub(super) fn watch(&self, cache: &AttributeCache, place: &Arc<Place>) {
         let mut state = self.lock();
-        if place.peek().watch != Watch::Off {
-            return;
+        {
+            // Somebody was faster; or it was evicted, and nobody would ever release it.
+            let directory = place.peek();
+            if directory.watch != Watch::Off || directory.retired {
+                return;
+            }
         }
         state.release(place.number);
         let way = state.follow(place, self.most);

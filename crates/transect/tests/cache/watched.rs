@@ -343,6 +343,49 @@ fn a_frozen_while_is_made_up_for_afterwards() {
     }
 }
 
+/// The system's own limit, lowered for a user namespace that only this test lives in.
+#[test]
+fn where_the_system_lets_no_more_be_watched_directories_are_checked() {
+    const LIMIT: &str = "/proc/sys/user/max_inotify_watches";
+    const INSIDE: &str = "TRANSECT_CACHE_NAMESPACE";
+    let test = "watched::where_the_system_lets_no_more_be_watched_directories_are_checked";
+    if std::env::var_os(INSIDE).is_some() {
+        let temp = TempDir::new();
+        let files: Vec<PathBuf> = (0..20)
+            .map(|number| write(make_dir(temp.join(format!("dir{number}"))).join("file"), "1"))
+            .collect();
+        std::fs::write(LIMIT, "8").unwrap();
+        let cache = cache(Level::Watched);
+        for content in ["1", "12", "123"] {
+            for file in &files {
+                write(file.clone(), content);
+            }
+            assert!(cache.settle());
+            for file in &files {
+                assert_eq!(seen(&cache.get(file)), oracle(file, true));
+            }
+        }
+        let counts = cache.counts();
+        assert!(counts.watches > 2 && counts.watches < 8, "{counts:?}");
+        assert!(counts.unwatched >= 13, "{counts:?}");
+        return;
+    }
+    let probe = format!("test -w {LIMIT} && echo 8 > {LIMIT}");
+    let unshare = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user"]).args(arguments).env(INSIDE, "1").output()
+    };
+    if !unshare(&["sh", "-c", &probe]).is_ok_and(|said| said.status.success()) {
+        return loudly_skip(test, "no user namespace with limits of its own is to be had");
+    }
+    let program = std::env::current_exe().unwrap();
+    let program = program.to_str().expect("a path of tests is text");
+    let output = unshare(&[program, test, "--exact", "--nocapture"]).unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
+}
+
 /// The kernel's queue is made so short that it overflows at once, in a process of its own and for a
 /// moment: the length is read when a watcher is made, and is everybody's.
 #[test]
