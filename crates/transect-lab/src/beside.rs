@@ -24,7 +24,7 @@ const MOST_FOREIGN: f64 = 0.05;
 const MOST_STOLEN: f64 = 0.02;
 
 /// One tick, in nanoseconds: `USER_HZ` is 100 wherever Linux runs.
-const TICK: u64 = 10_000_000;
+pub(crate) const TICK: u64 = 10_000_000;
 
 /// What ticks leave open of processor time, which three numbers are added up to.
 const OPEN: u64 = 3 * TICK;

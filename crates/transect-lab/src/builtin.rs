@@ -13,6 +13,8 @@ macro_rules! sources {
 
 /// All sources but the test doubles.
 const SOURCES: &[(&str, &str)] = sources![
+    "c-attributes/ask.c",
+    "c-attributes/contender.toml",
     "c-files/contender.toml",
     "c-files/pass.c",
     "c-posix/contender.toml",
@@ -32,6 +34,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "java/contender.toml",
     "node/contender.toml",
     "node/walk.js",
+    "python-attributes/ask.py",
+    "python-attributes/contender.toml",
     "python/contender.toml",
     "python/walk.py",
     "qt/build.sh",

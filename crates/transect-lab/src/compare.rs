@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::ranking::{Ranking, Row, rank};
-use crate::record::{Header, Place, Recorded};
+use crate::ranking::{Quantity, Ranking, Row, rank, rank_by};
+use crate::record::{Header, Place, Recorded, SessionKind};
 use crate::state::State;
 use crate::statistics::verdict::DEFAULT_THRESHOLD;
 use crate::statistics::{Judgement, Ratios, Summary, judge_all};
@@ -41,10 +41,23 @@ pub struct Group {
     pub state: State,
     /// The same in words: of the caches, or of the input.
     pub conditions: String,
+    /// What is compared: processor time if that is all that one of the sessions can tell.
+    pub by: Quantity,
     /// The cells that are ranked in both, the largest speed-up first.
     pub rows: Vec<Compared>,
     /// The cells that are ranked in one of them.
     pub alone: Vec<String>,
+    /// The cells that did more in one session than in the other.
+    pub incomparable: Vec<Incomparable>,
+}
+
+/// A cell that both sessions have and that cannot be compared with itself.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Incomparable {
+    /// Its name.
+    pub cell: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// One cell in both sessions.
@@ -52,7 +65,7 @@ pub struct Group {
 pub struct Compared {
     /// Its name.
     pub cell: String,
-    /// Its times in the first session, in nanoseconds.
+    /// Its times in the first session, in nanoseconds: of the processors, if that is compared.
     pub before: Summary,
     /// Its times in the second session, in nanoseconds.
     pub after: Summary,
@@ -73,15 +86,18 @@ pub fn compare(before: &Recorded, after: &Recorded) -> Comparison {
     // Who leaves the writing to somebody else did less, on whatever machine.
     let [sync, other_sync] =
         [before, after].map(|session| session.header.transform.map(|rules| rules.sync));
-    for ranking in &rankings {
+    for ranking in rankings {
         let same = |other: &Ranking| {
             sync == other_sync
                 && (&other.name, other.pass, other.state)
                     == (&ranking.name, ranking.pass, ranking.state)
         };
         match others.iter().position(same) {
-            Some(at) => groups.push(group(ranking, &others.remove(at), &before.header)),
-            None => alone.push(format!("before: {}", about(ranking, &before.header))),
+            Some(at) => {
+                let [one, other] = like_with_like((before, ranking), (after, others.remove(at)));
+                groups.push(group(&one, &other, &before.header));
+            }
+            None => alone.push(format!("before: {}", about(&ranking, &before.header))),
         }
     }
     alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.header))));
@@ -92,27 +108,64 @@ fn about(ranking: &Ranking, header: &Header) -> String {
     format!("{}, {}", ranking.name, header.state_of(ranking.pass))
 }
 
+/// Returns two rankings by the same quantity. Where others disturbed too much of one session, wall time is
+/// not to be had, and processor time of both is.
+fn like_with_like(before: (&Recorded, Ranking), after: (&Recorded, Ranking)) -> [Ranking; 2] {
+    let differ = before.1.by != after.1.by;
+    [before, after].map(|(recorded, ranking)| match ranking.by {
+        Quantity::Time if differ => {
+            rank_by(recorded, ranking.place, ranking.pass, Quantity::Processor)
+        }
+        _ => ranking,
+    })
+}
+
+/// Returns the row of a cell, and whether it is apart from the others.
+fn find<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
+    all_of(ranking).find(|(row, _)| row.cell.name == cell)
+}
+
+/// Returns all rows, and whether each is apart.
+fn all_of(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
+    let rows = ranking.rows.iter().map(|row| (row, false));
+    rows.chain(ranking.apart.iter().map(|row| (row, true)))
+}
+
 fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
-    let (mut rows, mut alone) = (Vec::new(), Vec::new());
-    let find = |ranking: &'_ Ranking, name: &str| {
-        ranking.rows.iter().position(|row| row.cell.name == name)
-    };
-    for row in &before.rows {
-        let other = find(after, &row.cell.name).map(|at| &after.rows[at]);
-        match other.and_then(|other| Compared::of(row, other, header.seed)) {
+    let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, is_apart) in all_of(before) {
+        let cell = &row.cell.name;
+        let other = find(after, cell);
+        if let Some((_, apart_after)) = other
+            && apart_after != is_apart
+        {
+            let which = if is_apart { "first" } else { "second" };
+            let reason = format!("leaves nothing unwritten in the {which} session only");
+            incomparable.push(Incomparable { cell: cell.clone(), reason });
+            continue;
+        }
+        match other.and_then(|(other, _)| Compared::of(row, other, header.seed)) {
             Some(compared) => rows.push(compared),
-            None => alone.push(format!("before: {}", row.cell.name)),
+            None => alone.push(format!("before: {cell}")),
         }
     }
-    let new = after.rows.iter().filter(|row| find(before, &row.cell.name).is_none());
-    alone.extend(new.map(|row| format!("after: {}", row.cell.name)));
+    let new = all_of(after).filter(|(row, _)| find(before, &row.cell.name).is_none());
+    alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
     rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
     let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();
     for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
         row.judgement = Some(judgement);
     }
     let conditions = header.state_of(before.pass);
-    Group { name: before.name.clone(), state: before.state, conditions, rows, alone }
+    Group {
+        name: before.name.clone(),
+        state: before.state,
+        conditions,
+        by: before.by,
+        rows,
+        alone,
+        incomparable,
+    }
 }
 
 impl Compared {
@@ -157,6 +210,7 @@ fn facts(header: &Header) -> Vec<Fact> {
     let processor = environment.processor.as_deref().unwrap_or("unknown");
     let names: Vec<&str> = header.places.iter().map(|place| place.name.as_str()).collect();
     let (kind, sync) = match transform {
+        None if header.kind() == SessionKind::Attributes => ("attributes", "none"),
         None => ("walk", "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
@@ -198,8 +252,11 @@ fn of_file_system(place: &Place) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beside::{Beside, Disturbance};
+    use crate::launch::Usage;
+    use crate::record::Outcome;
     use crate::report::tests::with;
-    use crate::transform::{Kind, Rules, Sync};
+    use crate::transform::{Kind, Passed, Rules, Sync};
 
     fn of_files() -> Recorded {
         let mut recorded = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
@@ -242,6 +299,51 @@ mod tests {
         assert_eq!(with(&xfs), ["file system of tree, name"]);
         assert_eq!(with(&|header| header.rounds += 1), [""; 0]);
         assert_eq!(with(&|header| header.environment.version = "9".to_owned()), [""; 0]);
+    }
+
+    #[test]
+    fn wall_time_is_never_beside_processor_time() {
+        let calm = of_files();
+        let mut restless = calm.clone();
+        for sample in &mut restless.samples {
+            let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
+            (usage.user_ns, usage.system_ns) = (1000, 200);
+            let disturbed = vec![Disturbance::Foreign];
+            *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
+        }
+        for (before, after, ratio) in [(&calm, &restless, 4.0), (&restless, &calm, 0.25)] {
+            let group = &compare(before, after).groups[0];
+            assert_eq!(group.by, Quantity::Processor);
+            // 300 ns of the processors in every calm sample, whatever its wall time.
+            assert!(group.rows.iter().all(|row| row.ratios.median == ratio), "{group:?}");
+        }
+        assert_eq!(compare(&calm, &calm).groups[0].by, Quantity::Time);
+        assert_eq!(compare(&restless, &restless).groups[0].by, Quantity::Processor);
+    }
+
+    #[test]
+    fn who_is_apart_in_one_session_only_did_something_else_there() {
+        let leaving = |other: u64| {
+            let mut recorded = of_files();
+            for sample in &mut recorded.samples {
+                let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
+                let unwritten = Some(if sample.cell == "other" { other } else { 1 << 20 });
+                let (bytes, written, primed) = (1 << 20, Some(1 << 20), Usage::default());
+                *passed =
+                    Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
+            }
+            recorded
+        };
+        let (late, apart) = (leaving(1 << 20), leaving(0));
+        for (before, after, which) in [(&late, &apart, "second"), (&apart, &late, "first")] {
+            let group = &compare(before, after).groups[0];
+            assert_eq!((group.rows.len(), group.alone.len()), (2, 0));
+            let reason = format!("leaves nothing unwritten in the {which} session only");
+            let cell = "other".to_owned();
+            assert_eq!(group.incomparable, [Incomparable { cell, reason }]);
+        }
+        let both = &compare(&apart, &apart).groups[0];
+        assert_eq!((both.rows.len(), both.incomparable.len()), (3, 0), "like with like");
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub enum Task {
     /// It makes an output of an input, once: `{input}`, `{output}`, `{block}`, `{kind}`, `{sync}`,
     /// `{hint}`.
     Transform,
+    /// It asks what a file says: `{questions}`.
+    Attributes,
 }
 
 /// A method of a contender.
@@ -75,7 +77,7 @@ pub struct Described {
     /// or another form of one of them.
     #[serde(default = "yes")]
     pub quick: bool,
-    /// What it can do with the bytes of a file.
+    /// What it can do with the bytes of a file, or be asked.
     #[serde(default = "copy")]
     pub kinds: Vec<String>,
     /// It can be told how much of a file to read and write at once.

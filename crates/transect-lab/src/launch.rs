@@ -32,12 +32,28 @@ pub struct RunLine {
     /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// The sum of the last write times of all that it found, in nanoseconds since 1970, as far as it
+    /// fits into 64 bits, if asking for them was its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
+    /// What its cache holds at the end, if it has one and says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The memory that it takes, in bytes.
+    pub memory: u64,
+    /// The names of which it knows something.
+    pub names: u64,
 }
 
 impl RunLine {
     /// Returns what is said of a run that was asked for nothing beyond its work.
     pub fn new(work: Work, elapsed_ns: u64) -> Self {
-        Self { work, elapsed_ns, calls: None, digest: None }
+        Self { work, elapsed_ns, calls: None, digest: None, changed: None, held: None }
     }
 }
 

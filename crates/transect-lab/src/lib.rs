@@ -14,6 +14,7 @@
 
 pub mod accesses;
 pub mod account;
+pub mod attributes;
 pub mod beside;
 pub mod builtin;
 pub mod compare;

@@ -29,7 +29,9 @@ pub struct Pilot {
 impl Pilot {
     /// Returns what stands for a session.
     pub fn of(header: &Header) -> Self {
-        let cells = header.cells.len() as f64;
+        let places = header.places.len();
+        let runs: usize = (0..places).map(|place| header.cells_in(place).count()).sum();
+        let cells = runs as f64 / places.max(1) as f64;
         let mut pilot = header.clone();
         let mut samples = cells;
         if let (Some(size), Some(rules)) = (size(header), header.transform) {

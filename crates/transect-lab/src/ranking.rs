@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::accesses::Accesses;
+use crate::launch::Held;
 use crate::record::{Cell, Outcome, Recorded, Sample, Started};
 use crate::state::State;
 use crate::statistics::protocol::mean_without_the_first;
@@ -77,6 +78,14 @@ impl Quantity {
             Self::Processor => "processor",
         }
     }
+
+    /// Returns what is added to a title where it is not the wall's time that is compared.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Time => "",
+            Self::Processor => "; by processor time",
+        }
+    }
 }
 
 /// One cell.
@@ -118,6 +127,9 @@ pub struct Row {
     /// the measured one: the median. Far more than 1 says that memory that nobody had used for a
     /// while is dear here.
     pub fresh: Option<f64>,
+    /// The memory that its cache takes for each name of which it knows something, in bytes: the median;
+    /// nothing if it has none, or is not asked about attributes.
+    pub held_each: Option<f64>,
     /// What it takes for each byte of the input, in nanoseconds, by its median; nothing of walks, and
     /// of files so small that they are not told by their bytes.
     pub ns_per_byte: Option<f64>,
@@ -168,6 +180,7 @@ struct Value {
     device_read: Option<f64>,
     device_written: Option<f64>,
     fresh: Option<f64>,
+    held_each: Option<f64>,
     is_disturbed: bool,
 }
 
@@ -183,12 +196,19 @@ pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
 }
 
 fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let Recorded { header, samples, counted, timed, started, .. } = recorded;
-    let here: Vec<&Sample> = samples.iter().filter(|sample| sample.place == place).collect();
+    let here = samples_in(recorded, place);
     let (disturbed, right) = disturbances(&here, pass);
     let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
+    rank_by(recorded, place, pass, by)
+}
+
+/// Ranks the cells of a session in one place and pass by what is asked for, whatever disturbed them.
+pub(crate) fn rank_by(recorded: &Recorded, place: usize, pass: usize, by: Quantity) -> Ranking {
+    let Recorded { header, counted, timed, started, .. } = recorded;
+    let here = samples_in(recorded, place);
+    let (disturbed, right) = disturbances(&here, pass);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
-    for cell in &header.cells {
+    for cell in header.cells_in(place) {
         match values(cell, &here, pass, by) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
@@ -270,6 +290,11 @@ fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
     }
 }
 
+/// Returns the samples of a place.
+fn samples_in(recorded: &Recorded, place: usize) -> Vec<&Sample> {
+    recorded.samples.iter().filter(|sample| sample.place == place).collect()
+}
+
 /// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last
 /// page that no device takes as it is, or one of a hundred, does not count.
 fn leaves_nothing(values: &Values) -> Option<bool> {
@@ -281,6 +306,11 @@ fn leaves_nothing(values: &Values) -> Option<bool> {
     let nothing = told.iter().filter(|&&nothing| nothing).count();
     // Most of them: a device may keep up with one run by chance.
     (!told.is_empty()).then(|| nothing * 2 > told.len())
+}
+
+/// Returns what a name takes in a cache.
+fn held_each(held: Held) -> f64 {
+    held.memory as f64 / held.names.max(1) as f64
 }
 
 /// Returns the median of what a start takes.
@@ -350,6 +380,7 @@ impl Row {
             device_read: told(|value| value.device_read),
             device_written: told(|value| value.device_written),
             fresh: told(|value| value.fresh),
+            held_each: told(|value| value.held_each),
             ns_per_byte: None,
             against_the_slowest: 1.0,
             to_floor: None,
@@ -404,6 +435,7 @@ fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result
                     device_read: usage.account.map(|it| it.read_bytes as f64),
                     device_written: usage.account.map(|it| it.written_bytes as f64),
                     fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
+                    held_each: runs.iter().find_map(|run| run.held).map(held_each),
                     is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };
                 values.insert(sample.round, value);

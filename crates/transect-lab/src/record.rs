@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::accesses::Accesses;
+use crate::attributes::{Asked, Task};
 use crate::beside::{Beside, Disturbance};
 use crate::environment::{Environment, FileSystem};
 use crate::launch::{Failure, RunLine, Usage};
@@ -82,6 +83,10 @@ pub struct Place {
     /// What is done with many files, if it is not one that is passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
+    /// What is asked, if that is what is measured: then `expected` says how many files were found, how
+    /// many not (`errors`), and how long they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
 }
 
 impl Place {
@@ -90,7 +95,16 @@ impl Place {
         let inventory = Inventory::of(&root);
         let file_system = FileSystem::of(&root);
         let expected = inventory.work();
-        Self { name, root, file_system, expected, inventory, digests: None, phase: None }
+        Self {
+            name,
+            root,
+            file_system,
+            expected,
+            inventory,
+            digests: None,
+            phase: None,
+            asked: None,
+        }
     }
 
     /// Returns the length of the file that is passed over, in bytes, if that is what is done here.
@@ -128,6 +142,9 @@ pub struct Cell {
     /// for the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
+    /// What it can be asked, where that is not the same for all: it runs in no other places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Task>>,
 }
 
 impl Cell {
@@ -532,7 +549,75 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
     Ok((recorded, whole as u64))
 }
 
+/// What a session measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionKind {
+    /// Walks of trees.
+    Enumerate,
+    /// Passes over files.
+    Transform,
+    /// Questions about attributes.
+    Attributes,
+}
+
+impl SessionKind {
+    /// Returns the word for it, as users type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enumerate => "enumerate",
+            Self::Transform => "transform",
+            Self::Attributes => "attributes",
+        }
+    }
+
+    /// Returns what it is a session of.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Enumerate => "walks",
+            Self::Transform => "transforms",
+            Self::Attributes => "questions about attributes",
+        }
+    }
+}
+
+/// Returns what is asked, and what has to be answered.
+fn work_of(asked: &Asked, expected: Work) -> String {
+    let Asked { task, questions, made, search_dirs, probes, .. } = asked;
+    let Work { files, bytes, errors, .. } = expected;
+    let what = match search_dirs {
+        0 if *made > *questions => format!("{questions} of {made} files in a directory"),
+        0 => format!("{questions} paths"),
+        dirs => {
+            let mean = *probes as f64 / (*questions).max(1) as f64;
+            format!("{questions} names in {dirs} directories, {mean:.1} probes each on average")
+        }
+    };
+    format!("{}; {what}: {files} found, {errors} not, {bytes} bytes", task.about())
+}
+
 impl Header {
+    /// Returns what is measured.
+    pub fn kind(&self) -> SessionKind {
+        if self.transform.is_some() {
+            SessionKind::Transform
+        } else if self.places.iter().any(|place| place.asked.is_some()) {
+            SessionKind::Attributes
+        } else {
+            SessionKind::Enumerate
+        }
+    }
+
+    /// Returns whether a cell runs in a place.
+    pub fn runs_in(&self, cell: &Cell, place: usize) -> bool {
+        let task = self.places[place].asked.as_ref().map(|asked| asked.task);
+        cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
+    }
+
+    /// Returns the cells that run in a place.
+    pub fn cells_in(&self, place: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |cell| self.runs_in(cell, place))
+    }
+
     /// Returns whether a cell is a method of its own: no floor, and not the base once more.
     pub fn is_method(&self, cell: &str) -> bool {
         let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
@@ -543,7 +628,10 @@ impl Header {
     /// Returns what is done in a place, for people.
     pub fn work_in(&self, place: &Place) -> String {
         match self.transform {
-            None => place.expected.to_string(),
+            None => match &place.asked {
+                None => place.expected.to_string(),
+                Some(asked) => work_of(asked, place.expected),
+            },
             Some(rules) => {
                 let Work { files, bytes, .. } = place.expected;
                 let files = place.phase.map_or(String::new(), |_| format!("{files} files, "));

@@ -15,7 +15,7 @@ use crate::peer::Inventory;
 use crate::portion::{Portion, portion};
 use crate::ranking::rank;
 use crate::record::{
-    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, Started, Timed,
+    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, SessionKind, Started, Timed,
 };
 use crate::rounds;
 use crate::state::State;
@@ -128,7 +128,8 @@ impl Session {
         let record = Record::open(file)?;
         let header = &record.recorded.header;
         // What is passed over is made anew.
-        let trees = header.places.iter().filter(|_| header.transform.is_none());
+        let is_of_trees = header.kind() == SessionKind::Enumerate;
+        let trees = header.places.iter().filter(|_| is_of_trees);
         for Place { root, expected, inventory, .. } in trees {
             let now = Inventory::of(root);
             if now != *inventory {
@@ -262,7 +263,8 @@ impl Session {
         };
         let mut order = Vec::new();
         for place in shuffled(header.places.len()) {
-            for cell in shuffled(header.cells.len()) {
+            let cells = shuffled(header.cells.len()).into_iter();
+            for cell in cells.filter(|&cell| header.runs_in(&header.cells[cell], place)) {
                 order.extend((0..header.passes.len()).map(|pass| (place, cell, pass)));
             }
         }
@@ -356,6 +358,7 @@ impl Session {
         let cells = header.cells.iter().filter(|cell| cell.name != header.again);
         (0..header.places.len())
             .flat_map(|place| cells.clone().map(move |cell| (place, cell)))
+            .filter(|(place, cell)| header.runs_in(cell, *place))
             .filter(|(place, cell)| !out.contains(&(*place, cell.name.as_str())))
             .filter(|(place, cell)| !known.contains(&(*place, cell.name.as_str())))
             .map(|(place, cell)| (place, cell.clone()))
@@ -451,7 +454,8 @@ impl Session {
 fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
     let (cells, passes) = (header.cells.len(), header.passes.len());
     (0..header.places.len()).flat_map(move |place| {
-        (0..cells).flat_map(move |cell| (0..passes).map(move |pass| (place, cell, pass)))
+        let cells = (0..cells).filter(move |&cell| header.runs_in(&header.cells[cell], place));
+        cells.flat_map(move |cell| (0..passes).map(move |pass| (place, cell, pass)))
     })
 }
 
@@ -494,6 +498,7 @@ pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
         parallel: method.parallel,
         floors: None,
         command: None,
+        tasks: None,
     };
     let mut cells: Vec<Cell> =
         methods.iter().map(|method| cell(method.name.clone(), method)).collect();

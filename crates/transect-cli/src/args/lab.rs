@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use transect_lab::corpus::{self, Pattern};
 use transect_lab::preset::{PRESETS, Preset};
 use transect_lab::state::State;
-use transect_lab::{size, transform};
+use transect_lab::{attributes, size, transform};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -39,6 +39,9 @@ pub(crate) enum LabCommand {
     /// Passes over a file as one method does, for a session
     #[command(hide = true)]
     Pass(LabPassArgs),
+    /// Asks for attributes as one method does, for a session
+    #[command(hide = true)]
+    AttributesMethod(LabAttributesMethodArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +51,8 @@ pub(crate) enum LabRunCommand {
     Enumerate(LabRunArgs),
     /// Passes over large files: which way of reading and writing is fastest here
     Transform(LabTransformArgs),
+    /// Asks for attributes of many files: which way of asking is fastest here, and what a cache saves
+    Attributes(LabAttributesArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,6 +273,107 @@ fn block_size(text: &str) -> Result<usize, String> {
         0 => Err("a block holds something".to_owned()),
         bytes => Ok(bytes),
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabAttributesArgs {
+    /// How much is asked
+    #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name,
+          value_parser = attributes_preset_parser())]
+    pub(crate) preset: &'static attributes::Preset,
+    /// What is asked; may be repeated. By default all tasks that need no source
+    #[arg(long = "task", value_name = "TASK", value_parser = task_parser())]
+    pub(crate) tasks: Vec<attributes::Task>,
+    /// How many paths each task asks about; by default as the preset says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) paths: Option<u32>,
+    /// A compile_commands.json, the files of which are what task compile-database asks about
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compile_database: Option<PathBuf>,
+    /// A folder with the .d files of a build, such as that of cargo, the dependencies in which are what
+    /// task compile-database asks about
+    #[arg(long, value_name = "DIR", conflicts_with = "compile_database")]
+    pub(crate) dep_info: Option<PathBuf>,
+    /// Only methods whose name matches; may be repeated. The floor and the base are always there
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) methods: Vec<String>,
+    /// The state of the system's caches before every run; several with commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
+    pub(crate) state: Vec<LabState>,
+    /// How often every method runs; by default as the preset says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
+    /// Where the session makes a folder for the trees that it asks about, which it removes; by default in
+    /// the user's cache
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Where the orders of the rounds come from; by default the clock
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The longest that one process may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) limit: u64,
+    /// Count no system calls; otherwise each method does that in a run of its own, at the end
+    #[arg(long)]
+    pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
+    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on with a session that was stopped
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["preset", "tasks", "paths", "compile_database", "dep_info", "methods",
+                                "state", "rounds", "max_time", "seed", "limit"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) all: LabMethodsArgs,
+}
+
+fn attributes_preset_parser() -> impl TypedValueParser<Value = &'static attributes::Preset> {
+    let value = |preset: &attributes::Preset| PossibleValue::new(preset.name).help(preset.about);
+    PossibleValuesParser::new(attributes::PRESETS.iter().map(value)).map(|name| {
+        attributes::Preset::find(&name).expect("BUG: the parser lets only names of presets pass")
+    })
+}
+
+fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
+    let value = |task: &attributes::Task| PossibleValue::new(task.as_str()).help(task.about());
+    PossibleValuesParser::new(attributes::Task::ALL.iter().map(value)).map(|name| {
+        let named = attributes::Task::ALL.iter().copied().find(|task| task.as_str() == name);
+        named.expect("BUG: the parser lets only names of tasks pass")
+    })
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabAttributesMethodArgs {
+    /// A way of asking
+    #[arg(value_parser = way_parser())]
+    pub(crate) way: attributes::Way,
+    /// The file that holds the questions
+    pub(crate) questions: PathBuf,
+    /// What is asked
+    #[arg(long, value_parser = task_parser())]
+    pub(crate) task: attributes::Task,
+    /// On how many threads
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Where a service answers, if one is asked
+    #[arg(long)]
+    pub(crate) socket: Option<PathBuf>,
+}
+
+fn way_parser() -> impl TypedValueParser<Value = attributes::Way> {
+    let all = attributes::Way::ALL;
+    PossibleValuesParser::new(all.iter().map(|way| way.as_str())).map(|name| {
+        let named = all.iter().copied().find(|way| way.as_str() == name);
+        named.expect("BUG: the parser lets only names of ways pass")
+    })
 }
 
 /// The state of an input.

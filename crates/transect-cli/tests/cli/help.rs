@@ -25,11 +25,12 @@ pub(crate) const COMMANDS: [&str; 15] = [
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 10] = [
+const OF_THE_LAB: [&str; 11] = [
     "list",
     "run",
     "run enumerate",
     "run transform",
+    "run attributes",
     "compare",
     "explain",
     "import",

@@ -16,6 +16,7 @@ mod help;
 mod import;
 mod interchange;
 mod lab;
+mod lab_attributes;
 mod lab_transform;
 mod limits;
 mod list;

@@ -166,6 +166,62 @@ fn methods(browser: &Browser) -> Vec<String> {
     methods.as_array().expect("a list").iter().map(text).collect()
 }
 
+/// Makes a session by hand one of passes over files, in which `c-readdir` leaves nothing unwritten, and
+/// others disturbed every sample.
+fn of_files(session: &str) -> String {
+    let nothing = json!({"wall_ns": 1, "user_ns": 1, "system_ns": 1, "peak_memory": 1});
+    let each = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).expect("an object");
+        if line["schema"] == "transect.lab/1" {
+            line["transform"] = json!({"kind": "copy", "sync": "none"});
+        }
+        if line["outcome"] == "right" {
+            let unwritten = if line["cell"] == "c-readdir" { 0 } else { 1 << 20 };
+            line["passed"] = json!({"bytes": 1 << 20, "resident": 1 << 20, "written": 1 << 20,
+                "unwritten": unwritten, "primed": nothing});
+            line["beside"] = json!({"wall_ns": 1, "processors": 2, "foreign_ns": 1, "stolen_ns": 0,
+                "lab_ns": 0, "running": 0, "disturbed": ["foreign"]});
+        }
+        format!("{line}\n")
+    };
+    session.lines().map(each).collect()
+}
+
+#[test]
+fn who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said() {
+    let env = TestEnv::new();
+    let session = Session::new();
+    env.text("session.jsonl", &of_files(&session.text()));
+    let written = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]);
+    assert_eq!(written.exits(0).quiet().stdout_text(), "");
+    let page = std::fs::read_to_string(env.path("page.html")).expect("the page");
+    let (plain, _) = page.split_once("application/json").expect("the data");
+    assert!(plain.contains("<p>All times are processor time.</p>"), "{plain}");
+    let (_, apart) = plain.split_once("Apart, as they leave").expect("a table apart");
+    assert!(apart.contains("c-readdir") && !apart.contains("python-walk"), "{apart}");
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => {
+            let test = "who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said";
+            return skip(test, &reason).unwrap_or_default();
+        }
+    };
+    browser.open(&env.path("page.html"));
+    let all = methods(&browser);
+    assert!(!all.contains(&"c-readdir".to_owned()), "{all:?}");
+    assert_eq!(all.len(), session.rows() - 1);
+    assert_eq!(count(&browser, "#apart tbody tr[data-method=c-readdir]"), 1);
+    let text = |selector: &str| {
+        let script = format!("return document.querySelector('{selector}').textContent");
+        browser.run(&script).as_str().expect("a text").to_owned()
+    };
+    assert_eq!(text("#table h2"), "All numbers, by processor time");
+    assert_eq!(text(".count"), "12 rows");
+    browser.click("#apart .link");
+    assert!(text("dialog").contains("apart"), "{}", text("dialog"));
+    assert_silent(&browser);
+}
+
 #[test]
 fn every_sample_is_a_dot_and_every_cell_a_row() {
     let (env, session) = (TestEnv::new(), Session::new());

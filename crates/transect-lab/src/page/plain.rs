@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escaped;
-use crate::ranking::{Ranking, Row};
+use crate::ranking::{Quantity, Ranking, Row};
 use crate::record::Header;
 use crate::report::{
     Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
@@ -56,6 +56,9 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
     }
     let rates: &[&str] =
         if report.session.transform.is_some() { &["MB/s", "ns/byte"] } else { &[] };
+    if ranking.by == Quantity::Processor {
+        out.push_str("<p>All times are processor time.</p>\n");
+    }
     let heads = [
         &["method", "language", "median, ms", "min, ms", "max, ms", "n"],
         rates,
@@ -76,6 +79,14 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
         );
     }
     out.push_str("</tbody></table>\n");
+    if !ranking.apart.is_empty() {
+        out.push_str("<p>Apart, as they leave nothing unwritten:</p>\n");
+        open(out, &heads);
+        for row in &ranking.apart {
+            line(out, &of_row(report.session, row));
+        }
+        out.push_str("</tbody></table>\n");
+    }
 }
 
 fn of_row(header: &Header, row: &Row) -> Vec<String> {

@@ -62,6 +62,7 @@ const COLUMNS: &[&str] = &[
     "device_read_bytes",
     "device_written_bytes",
     "ns_per_byte",
+    "held_each_bytes",
     "unranked_reason",
 ];
 
@@ -136,6 +137,7 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     fields.push(is_apart.to_string());
     fields.extend([row.device_read, row.device_written].map(told));
     fields.push(exact(row.ns_per_byte));
+    fields.push(told(row.held_each));
     fields.push(String::new());
     join(&fields)
 }

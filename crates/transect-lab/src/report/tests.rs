@@ -34,6 +34,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         parallel: false,
         floors: None,
         command: None,
+        tasks: None,
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
@@ -68,6 +69,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             inventory: Inventory::default(),
             digests: None,
             phase: None,
+            asked: None,
         }],
         passes: vec![State::Warm],
         rounds,

@@ -43,6 +43,7 @@ impl External {
             parallel: false,
             floors: Some(Vec::new()),
             command: Some(self.words.clone()),
+            tasks: None,
         }
     }
 }

@@ -124,6 +124,7 @@ pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
         parallel: false,
         floors: None,
         command: None,
+        tasks: None,
     };
     let base = Way::ALL[0];
     let again = format!("{}{AGAIN}", base.as_str());

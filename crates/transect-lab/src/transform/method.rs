@@ -214,6 +214,7 @@ impl Method {
             parallel: self.parallel,
             floors: Some(self.floors.clone()),
             command: None,
+            tasks: None,
         }
     }
 }

@@ -9,8 +9,8 @@ use transect::{Cancel, Order, ReaderName};
 use transect_lab::corpus;
 use transect_lab::environment::Environment;
 use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Cell, Header, Place, SCHEMA};
-use transect_lab::session;
+use transect_lab::record::{Cell, Header, Place, SCHEMA, SessionKind};
+use transect_lab::session::{self, Session};
 use transect_lab::state::State;
 use transect_lab::statistics::verdict::MIN_ROUNDS;
 use transect_lab::variant::Variant;
@@ -24,6 +24,21 @@ use crate::{folders, output};
 
 /// The contender's methods that make the calls and nothing else, on one thread and on several.
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
+
+/// Goes on with a session of some kind.
+///
+/// # Errors
+/// Its file cannot be read, a tree has changed, or it is of another kind.
+pub(super) fn resume(file: &Path, kind: SessionKind) -> Result<Session, Fatal> {
+    let session = Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?;
+    let own = session.recorded().header.kind();
+    if own == kind {
+        return Ok(session);
+    }
+    let (file, about, word) = (file.display(), own.about(), own.as_str());
+    let other = format!("transect lab run {word} --resume goes on with it");
+    Err(Fatal::Lab(format!("'{file}' is a session of {about}: {other}")))
+}
 
 /// Returns the first line of a session; nothing if somebody interrupts.
 pub(super) fn header(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::compare::{Changed, Compared, Comparison, Group, compare};
+use transect_lab::compare::{Changed, Compared, Comparison, Group, Incomparable, compare};
 use transect_lab::record::{Record, Recorded};
 use transect_lab::statistics::Verdict;
 
@@ -93,7 +93,8 @@ fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<()> {
 
 fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
     let name = quote::for_terminal(group.name.as_ref());
-    writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}", group.conditions)?;
+    let by = group.by.about();
+    writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}{by}", group.conditions)?;
     let width = group.rows.iter().map(|row| row.cell.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,
@@ -124,6 +125,10 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
     }
     for name in &group.alone {
         writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
+    }
+    for Incomparable { cell, reason } in &group.incomparable {
+        let cell = quote::for_terminal(cell.as_ref());
+        writeln!(out, "{DIM}not compared  {cell}: {reason}{DIM:#}")?;
     }
     Ok(())
 }

@@ -28,9 +28,9 @@ struct Report<'e> {
 pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
     let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
     let explained = explain(&recorded).ok_or_else(|| {
-        let file = args.session.display();
+        let (file, about) = (args.session.display(), recorded.header.kind().about());
         let why = "only passes over files are explained; `transect lab tune` is for walks";
-        Fatal::Lab(format!("'{file}' is a session of walks: {why}"))
+        Fatal::Lab(format!("'{file}' is a session of {about}: {why}"))
     })?;
     let stored = if args.save { store(&recorded, &explained)? } else { None };
     let mut text = output::buffer();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
+use transect_lab::attributes;
 use transect_lab::contract::{self, ContractRow};
 use transect_lab::method::{self, Method};
 use transect_lab::transform::{self, Kind};
@@ -30,9 +31,11 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
     let folder = super::contenders(&args.methods)?;
     // Whatever is wrong with a contender has been said.
     let (passes, _) = transform::Method::all(Kind::Copy, Some(&folder), args.methods.test_doubles);
+    let (asking, _) = attributes::Method::all(Some(&folder));
     let mut text = output::buffer();
     if args.json {
         let rows = methods.iter().map(row).chain(passes.iter().map(row_of_files));
+        let rows = rows.chain(asking.iter().map(row_of_questions));
         for row in rows {
             output::write_json(&mut text, &row)?;
         }
@@ -42,6 +45,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
     } else {
         write(&mut text, &methods)?;
         write_passes(&mut text, &passes)?;
+        write_asking(&mut text, &asking)?;
         write_contract(&mut text, contract_rows(args))?;
     }
     output::print(text)?;
@@ -87,6 +91,33 @@ fn row_of_files(method: &transform::Method) -> Row<'_> {
         why_not: method.why_not.as_deref(),
         about: &method.about,
     }
+}
+
+fn row_of_questions(method: &attributes::Method) -> Row<'_> {
+    Row {
+        task: "attributes",
+        method: &method.name,
+        contract: &[],
+        language: &method.language,
+        kind: method.how.as_str(),
+        available: method.why_not.is_none(),
+        why_not: method.why_not.as_deref(),
+        about: &method.about,
+    }
+}
+
+/// Writes the methods of `lab run attributes`, and why some of them cannot run here.
+fn write_asking(out: &mut impl Write, methods: &[attributes::Method]) -> std::io::Result<()> {
+    let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
+    writeln!(out, "\n{BOLD}questions about attributes{BOLD:#}")?;
+    for attributes::Method { name, language, about, why_not, .. } in methods {
+        let (style, about) = match why_not {
+            None => (GOOD, about),
+            Some(why_not) => (DIM, why_not),
+        };
+        writeln!(out, "{style}{name:<width$}{style:#}  {language:<10}  {DIM}{about}{DIM:#}")?;
+    }
+    Ok(())
 }
 
 /// Writes the methods of `lab run transform`, and why some of them cannot copy.

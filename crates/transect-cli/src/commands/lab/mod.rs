@@ -1,5 +1,7 @@
 //! `transect lab`: every way of walking a tree, measured on this machine.
 
+mod attributes;
+mod attributes_method;
 mod begin;
 mod compare;
 mod corpus;
@@ -29,6 +31,7 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::List(args) => list::run(args),
         LabCommand::Run(LabRunCommand::Enumerate(args)) => run::run(args),
         LabCommand::Run(LabRunCommand::Transform(args)) => transform::run(args),
+        LabCommand::Run(LabRunCommand::Attributes(args)) => attributes::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
         LabCommand::Explain(args) => explain::run(args),
@@ -37,6 +40,7 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),
         LabCommand::Pass(args) => pass::run(args),
+        LabCommand::AttributesMethod(args) => attributes_method::run(args),
     }
 }
 

@@ -10,7 +10,7 @@ use transect_lab::beside;
 use transect_lab::contender::Contender;
 use transect_lab::method::{Kind, Method};
 use transect_lab::pilot::Pilot;
-use transect_lab::record::{Header, Outcome, Sample};
+use transect_lab::record::{Header, Outcome, Sample, SessionKind};
 use transect_lab::session::{self, Launcher, Measure, OfEach, Session};
 use transect_lab::walks::Walks;
 
@@ -63,12 +63,7 @@ fn session(
     cancel: &Cancel,
 ) -> Result<Option<Session>, Fatal> {
     if let Some(file) = &args.resume {
-        let session = Session::resume(file).map_err(lab)?;
-        if session.recorded().header.transform.is_some() {
-            let file = file.display();
-            let other = "transect lab run transform --resume goes on with it";
-            return Err(Fatal::Lab(format!("'{file}' is a session of transforms: {other}")));
-        }
+        let session = begin::resume(file, SessionKind::Enumerate)?;
         begin::add_recorded(&session.recorded().header, methods);
         return Ok(Some(session));
     }

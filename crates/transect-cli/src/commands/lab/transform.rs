@@ -11,7 +11,7 @@ use transect_lab::contender::can_start;
 use transect_lab::environment::{Environment, FileSystem, version_of};
 use transect_lab::peer::Inventory;
 use transect_lab::pilot::Pilot;
-use transect_lab::record::{Cell, Header, Place, SCHEMA};
+use transect_lab::record::{Cell, Header, Place, SCHEMA, SessionKind};
 use transect_lab::session::Session;
 use transect_lab::size;
 use transect_lab::state::State;
@@ -21,7 +21,7 @@ use transect_lab::transform::{
 };
 use transect_lab::work::Work;
 
-use super::begin::{file_of, named, rounds, seed, write_cells};
+use super::begin::{self, file_of, named, rounds, seed, write_cells};
 use super::run::{count, lab, launcher, measure, tell_time};
 use super::{contenders, report};
 use crate::args::{LabKind, LabTransformArgs};
@@ -130,12 +130,7 @@ fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
 /// Goes on with a session, or begins one, where there is room for it.
 fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
     if let Some(file) = &args.resume {
-        let session = Session::resume(file).map_err(lab)?;
-        if session.recorded().header.transform.is_none() {
-            let file = file.display();
-            let other = "transect lab run enumerate --resume goes on with it";
-            return Err(Fatal::Lab(format!("'{file}' is a session of walks: {other}")));
-        }
+        let session = begin::resume(file, SessionKind::Transform)?;
         check(&session.recorded().header, folder)?;
         return Ok(session);
     }
@@ -208,6 +203,7 @@ fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Resul
         inventory: Inventory::default(),
         digests: Some(transform::digests_of_many(files, phase)),
         phase: Some(phase),
+        asked: None,
     };
     let places = Phase::ALL.iter().map(place).collect();
     let (cells, again) = transform::cells_of_many(rules.sync);
@@ -242,6 +238,7 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
         inventory: Inventory::default(),
         digests: Some(Digests::expected(size, rules.kind)),
         phase: None,
+        asked: None,
     };
     let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
     let mut header = begin(args, rules, places, (cells, again));

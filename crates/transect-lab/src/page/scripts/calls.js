@@ -15,13 +15,13 @@ const TIMES = [
 ];
 
 /** What calls are counted for. */
-const CALLER = isOfFiles ? ['file', 'files'] : ['entry', 'entries'];
+const CALLER = isOfQuestions ? ['question', 'questions'] : isOfFiles ? ['file', 'files'] : ['entry', 'entries'];
 
 function callsCard() {
   return stackCard({
     id: 'calls',
     title: `System calls for each ${CALLER[0]}`,
-    about: isOfFiles
+    about: isOfFiles || isOfQuestions
       ? 'Counted in a run of its own that is never timed; what a process does to start is taken off.'
       : 'Counted in a run of its own that is never timed, on a part of a large tree; what the runtime '
         + 'does before and after the walk is taken off.',

@@ -13,7 +13,7 @@ function fact(what, is) {
 /** Opens the card of a method. */
 function openDetail(name) {
   hideTip();
-  const row = ranking().rows.find(({ cell }) => cell.name === name);
+  const row = [...ranking().rows, ...ranking().apart].find(({ cell }) => cell.name === name);
   const cell = row?.cell ?? session.cells.find((known) => known.name === name);
   const unranked = ranking().unranked.find((other) => other.cell === name);
   if (!cell) return;

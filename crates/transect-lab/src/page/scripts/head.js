@@ -58,7 +58,7 @@ function tabs() {
     draw() {
       const states = session.passes.map((state, at) => `${passes > 1 ? `${at + 1}. ` : ''}${STATES[state]}`);
       bar.replaceChildren(...[
-        list(isOfFiles ? 'Inputs' : 'Trees', 'place', session.places.map((there) => there.name)),
+        list(isOfQuestions ? 'Tasks' : isOfFiles ? 'Inputs' : 'Trees', 'place', session.places.map((there) => there.name)),
         list(isOfFiles ? 'States of the input' : 'States of the caches', 'pass', states),
       ].filter(Boolean));
       bar.hidden = bar.children.length === 0;
@@ -96,8 +96,10 @@ function tiles() {
   const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
   const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
   return [
-    fastest && tile('the fastest', duration(fastest.time.median), named(fastest.cell.name)),
-    fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfFiles
+    fastest && tile(isByProcessor() ? 'the least processor time' : 'the fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfQuestions
+      ? `${counted(units, 'question', 'questions')}: ${whole(files)} found, ${whole(place().expected.errors)} not`
+      : isOfFiles
       ? `${counted(files, 'file', 'files')} of ${bytes(length)}${files === 1 ? '' : ' in all'}; ${session.transform.kind}`
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
     fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `of processor time: ${each(CPU(fastest) / units)}`),
@@ -111,7 +113,7 @@ function tiles() {
 }
 
 const SYNCED = { none: 'what is written may be in memory only', inside: 'synced to the device' };
-const RUN = isOfFiles ? ['pass', 'passes'] : ['walk', 'walks'];
+const RUN = isOfQuestions ? ['run', 'runs'] : isOfFiles ? ['pass', 'passes'] : ['walk', 'walks'];
 
 /** Where the numbers come from: without it they are nobody's. */
 function environmentCard() {
@@ -131,7 +133,7 @@ function environmentCard() {
           fact('system', machine.system),
           fact('load at the start', is(machine.load)),
           fact('began', date(machine.began)),
-          fact(isOfFiles ? 'folder' : 'tree', named(place().root)),
+          fact(isOfFiles || isOfQuestions ? 'folder' : 'tree', named(place().root)),
           fact('file system', named([is(fs.name), fs.options].filter(Boolean).join(', '))),
           fs.read_ahead ? fact('reads ahead', bytes(fs.read_ahead)) : [],
           isOfFiles ? fact('work', `${session.transform.kind}; ${SYNCED[session.transform.sync]}`) : [],

@@ -2,7 +2,7 @@
 
 /** What the filters let pass: they hold for all charts and for the table. */
 function filters() {
-  const verdicts = ['', 'faster', 'slower', 'no_difference', 'undecided', 'base', 'floor', 'unranked'];
+  const verdicts = ['', 'faster', 'slower', 'no_difference', 'undecided', 'base', 'floor', 'apart', 'unranked'];
   const field = (label, node) => h('label', {}, h('span', {}, label), node);
   const select = (id, key, options) => {
     const node = h('select', { id, change: () => {
@@ -28,9 +28,9 @@ function filters() {
       field('Colour', select('colour', 'colour', [['verdict', 'by verdict'], ['language', 'by language']])),
       count),
     draw() {
-      const { rows, unranked } = ranking();
-      const all = rows.length + unranked.length;
-      const here = shown().length + shownUnranked().length;
+      const { rows, apart, unranked } = ranking();
+      const all = rows.length + apart.length + unranked.length;
+      const here = shown().length + shownApart().length + shownUnranked().length;
       count.textContent = here === all ? counted(all, 'row', 'rows') : `${here} of ${all}`;
     },
   };
@@ -51,12 +51,14 @@ function legend() {
   };
 }
 
-const EQUAL_WORK = isOfFiles
-  ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
-  : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
+const EQUAL_WORK = isOfQuestions
+  ? 'Nothing is ranked that did not find the same files, sizes and times as a plain look at each, and miss as many.'
+  : isOfFiles
+    ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
+    : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
 
 const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
-  blocksCard(), scalingCard(), tableCard(), reductionCard(), environmentCard()];
+  blocksCard(), scalingCard(), tableCard(), apartCard(), reductionCard(), environmentCard()];
 
 function redraw() {
   hideTip();

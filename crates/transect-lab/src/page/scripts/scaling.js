@@ -6,7 +6,7 @@ const AT_FIRST = 8;
 function scalingCard() {
   return linesCard({
     id: 'scaling',
-    title: isOfFiles ? 'As the file grows' : 'As the tree grows',
+    title: isOfQuestions ? 'As more is asked' : isOfFiles ? 'As the file grows' : 'As the tree grows',
     about: `Medians over the number of ${UNITS}. A method that costs the same for each ${UNIT} is a level line.`,
     label: `Cost over the number of ${UNITS} by method`,
     all: linesOfScaling,

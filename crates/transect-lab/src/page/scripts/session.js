@@ -34,16 +34,18 @@ function place() {
 
 /** Passes over files, and not walks of trees. */
 const isOfFiles = Boolean(session.transform);
+/** Questions about attributes. */
+const isOfQuestions = session.places.some((somewhere) => somewhere.asked);
 /** Passes over many small files: what counts is what one of them takes. */
 const isOfMany = session.places.some((somewhere) => somewhere.phase);
 
-/** What costs are told by: an entry of a tree, a file of many, a byte of a large file. */
-const UNIT = !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
-const UNITS = { entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
+/** What costs are told by: a question, an entry of a tree, a file of many, a byte of a large file. */
+const UNIT = isOfQuestions ? 'question' : !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
+const UNITS = { question: 'questions', entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
 
 /** How many of them there are in a place. */
-function unitsOf({ expected }) {
-  return { entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
+function unitsOf({ expected, asked }) {
+  return { question: asked?.questions, entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
 }
 
 /** How many there are, for people. */
@@ -80,6 +82,7 @@ const WORDS = {
   base: 'the base',
   again: 'the base again',
   floor: 'the floor',
+  apart: 'apart',
   unranked: 'not ranked',
 };
 
@@ -95,6 +98,7 @@ function verdictOf(row) {
   if (name === session.base) return 'base';
   if (name === session.again) return 'again';
   if (isFloor(name)) return 'floor';
+  if (ranking().apart.includes(row)) return 'apart';
   return row.judgement ? row.judgement.verdict : 'undecided';
 }
 
@@ -119,6 +123,17 @@ function passesFilter(cell, verdict) {
 /** The rows that the filters let pass, the fastest first. */
 function shown() {
   return ranking().rows.filter((row) => passesFilter(row.cell, verdictOf(row)));
+}
+
+/** The rows that leave nothing unwritten where the base does, as far as the filters let them pass. */
+function shownApart() {
+  return ranking().apart.filter((row) => passesFilter(row.cell, 'apart'));
+}
+
+/** What is compared: the time by each method's own clock, or the processors' where others disturbed
+ * too many samples. */
+function isByProcessor() {
+  return ranking().by === 'processor';
 }
 
 /** Why there is nobody to draw. */

@@ -26,13 +26,14 @@ const COLUMNS = [
   ['verdict', 'verdict', (row) => RANKS.indexOf(verdictOf(row)), (row) => (
     h('span', {}, h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)]),
       row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null)), 'beside the base'],
-  ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'of all rounds'],
+  ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'of all rounds: of time, or of processor time where that is compared'],
   ['mad', 'MAD', (row) => row.time.mad / row.time.median, (row) => percent(row.time.mad / row.time.median), 'median absolute deviation'],
   ['to_base', '× base', (row) => row.to_base?.median, (row) => row.to_base && interval(row.to_base), 'with its 95 % interval'],
   ['to_floor', '× floor', (row) => row.to_floor?.median, (row) => row.to_floor && interval(row.to_floor), 'with its 95 % interval'],
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
   ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'the most that its process held'],
+  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => told(row.held_each, bytes), 'the memory that a cache takes for each name of which it knows something']] : []),
   ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls for each ${CALLER[0]}`],
   ...(isOfFiles ? COLUMNS_OF_FILES : []),
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
@@ -53,14 +54,34 @@ function tableCard() {
   const { section, body } = card('table', 'All numbers',
     'Sorted by a click on a title; a method opens all that is known of it.',
     copyButton('Copy as CSV', csvOfShown));
+  const title = section.querySelector('h2');
   return {
     section,
     draw() {
+      title.textContent = isByProcessor() ? 'All numbers, by processor time' : 'All numbers';
       const table = h('table', { class: 'all' }, h('thead', {}, h('tr', {}, COLUMNS.map(heading))),
-        h('tbody', {}, sorted().map(line), shownUnranked().map(unrankedLine)));
+        h('tbody', {}, sorted().map((row) => line(row, COLUMNS)), shownUnranked().map(unrankedLine)));
       const focused = document.activeElement?.dataset?.column;
       body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'All numbers' }, table));
       if (focused) table.querySelector(`[data-column="${focused}"]`)?.focus();
+    },
+  };
+}
+
+/** Those that did more than the base: what compares them with it has no column. */
+function apartCard() {
+  const columns = COLUMNS.filter(([key]) => !['verdict', 'to_base', 'to_floor'].includes(key));
+  const { section, body } = card('apart', 'Apart',
+    'They leave nothing unwritten where the base does: they did more, so they are compared with nobody.');
+  return {
+    section,
+    draw() {
+      section.hidden = ranking().apart.length === 0;
+      const titles = columns.map(([key, title, , , about]) => (
+        h('th', { scope: 'col', class: kindOf(key), title: about || null }, title)));
+      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Apart' },
+        h('table', { class: 'all' }, h('thead', {}, h('tr', {}, titles)),
+          h('tbody', {}, shownApart().map((row) => line(row, columns))))));
     },
   };
 }
@@ -95,8 +116,8 @@ function opener(name) {
   return h('button', { type: 'button', class: 'link', click: () => openDetail(name) }, named(name));
 }
 
-function line(row) {
-  const cells = COLUMNS.slice(1).map(([key, , , text]) => (
+function line(row, columns) {
+  const cells = columns.slice(1).map(([key, , , text]) => (
     h('td', { class: kindOf(key) }, text(row) || '')));
   return h('tr', { 'data-method': row.cell.name, class: colourOf(row) },
     h('th', { scope: 'row' }, opener(row.cell.name)), cells);
@@ -111,9 +132,9 @@ function unrankedLine({ cell, reason }) {
 
 /** What is shown, in the order of the ranking. */
 function csvOfShown() {
-  const { rows, unranked } = ranking();
-  const cells = [...rows.map((row) => row.cell.name), ...unranked.map(({ cell }) => cell)];
-  const there = new Set([...shown(), ...shownUnranked()].map(({ cell }) => cell.name));
+  const { rows, apart, unranked } = ranking();
+  const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...unranked.map(({ cell }) => cell)];
+  const there = new Set([...shown(), ...shownApart(), ...shownUnranked()].map(({ cell }) => cell.name));
   const lines = csv[index()].filter((_, at) => there.has(cells[at]));
   return [csvHead, ...lines, ''].join('\n');
 }

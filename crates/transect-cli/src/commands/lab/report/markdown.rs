@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use transect_lab::ranking::{Ranking, Row};
-use transect_lab::record::Header;
+use transect_lab::record::{Header, SessionKind};
 use transect_lab::report::{
     Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
     nanoseconds_per_byte, word,
@@ -83,7 +83,7 @@ fn of_ranking(
     }
     writeln!(out)?;
     let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.of.is_in(header.transform.is_some())).collect();
+        COLUMNS.iter().filter(|column| column.of.is_in(header.kind())).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
@@ -113,14 +113,16 @@ enum Of {
     Everything,
     Walks,
     Files,
+    Questions,
 }
 
 impl Of {
-    fn is_in(self, a_session_of_files: bool) -> bool {
+    fn is_in(self, session: SessionKind) -> bool {
         match self {
             Self::Everything => true,
-            Self::Walks => !a_session_of_files,
-            Self::Files => a_session_of_files,
+            Self::Walks => session == SessionKind::Enumerate,
+            Self::Files => session == SessionKind::Transform,
+            Self::Questions => session == SessionKind::Attributes,
         }
     }
 }
@@ -168,6 +170,9 @@ const COLUMNS: &[Column] = &[
     column("memory", true, Of::Everything, |_, row| told(row.peak_memory, bytes)),
     column("calls / entry", true, Of::Walks, |_, row| calls_per_entry(row)),
     column("calls / file", true, Of::Files, |_, row| calls_per_entry(row)),
+    column("cache / name", true, Of::Questions, |_, row| told(row.held_each, bytes)),
+    column("cpu, ms", true, Of::Questions, |_, row| milliseconds(row.cpu_ns())),
+    column("calls / question", true, Of::Questions, |_, row| calls_per_entry(row)),
     column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),
     column("× floor (95 %)", true, Of::Everything, |_, row| interval(row.to_floor.as_ref())),
     column("verdict", false, Of::Everything, word),

@@ -3,8 +3,8 @@
 use std::io::{Result, Write};
 
 use anstyle::Style;
-use transect_lab::ranking::{Quantity, Ranking, Row};
-use transect_lab::record::Header;
+use transect_lab::ranking::{Ranking, Row};
+use transect_lab::record::{Header, SessionKind};
 use transect_lab::report::{
     Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
     word,
@@ -269,6 +269,13 @@ const COLUMNS: &[Column] = &[
         instead: None,
     },
     Column {
+        title: "B/name",
+        text: |_, row| whole(row.held_each),
+        is_number: true,
+        order: 2,
+        instead: None,
+    },
+    Column {
         title: "calls",
         text: |_, row| calls_per_entry(row),
         is_number: true,
@@ -416,9 +423,11 @@ impl Screen<'_> {
         let passes = header.passes.len();
         let pass = if passes > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
         // A tree is its path; a file is made for the session, and only its folder is anybody's.
-        let title = match header.transform {
-            None => format!("{BOLD}{root}{BOLD:#}"),
-            Some(_) => format!("{BOLD}{}{BOLD:#} in {root}", name(&place.name)),
+        let title = match header.kind() {
+            SessionKind::Enumerate => format!("{BOLD}{root}{BOLD:#}"),
+            SessionKind::Transform | SessionKind::Attributes => {
+                format!("{BOLD}{}{BOLD:#} in {root}", name(&place.name))
+            }
         };
         writeln!(self.out, "\n{title}: {}", header.work_in(place))?;
         let file_system = place.file_system.name.as_deref().unwrap_or("unknown file system");
@@ -426,10 +435,7 @@ impl Screen<'_> {
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = header.state_of(ranking.pass);
-        let by = match ranking.by {
-            Quantity::Time => "",
-            Quantity::Processor => "; by processor time",
-        };
+        let by = ranking.by.about();
         self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
         writeln!(self.out)
     }

@@ -1,0 +1,17 @@
+//! `transect lab attributes-method`: one of this program's own ways of asking for attributes, speaking the
+//! contenders' protocol.
+
+use transect_lab::attributes::{Asking, Questions, ask};
+
+use crate::args::LabAttributesMethodArgs;
+use crate::exit::{End, Fatal};
+use crate::output;
+
+pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<End, Fatal> {
+    let LabAttributesMethodArgs { way, questions, task, threads, socket } = args;
+    let asking = Asking { task: *task, way: *way, threads: *threads, socket: socket.as_deref() };
+    transect_sys::host::raise_handle_limit();
+    let line = ask(asking, &Questions::read(questions)?).map_err(Fatal::Lab)?;
+    output::write_json(&mut std::io::stdout().lock(), &line)?;
+    Ok(End::Complete)
+}

@@ -1,0 +1,28 @@
+//! Questions about attributes, measured: what a compiler, a build tool or an editor asks a file system,
+//! asked in every way, and of the cache.
+//!
+//! ```text
+//! tasks ─► a tree for each, the same on every machine ─► questions in a file
+//!    │         └─ a plain look at all of them: what everybody has to be answered
+//!    └─ methods that do it ─► rounds ─► one sample: a process that reads its questions, starts its
+//!       clock, asks, and says how many were found, how many not, and the sums of sizes and times
+//! ```
+
+mod ask;
+mod expected;
+mod measure;
+mod method;
+mod preset;
+mod questions;
+mod service;
+mod sources;
+mod task;
+mod tree;
+
+pub use ask::{Asking, ask};
+pub use measure::{Answers, place};
+pub use method::{BASE, FLOOR_STATX, How, Method, Way, cells};
+pub use preset::{PRESETS, Preset, Scale};
+pub use questions::Questions;
+pub use sources::Source;
+pub use task::{Asked, Task};

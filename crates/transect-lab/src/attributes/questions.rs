@@ -1,0 +1,100 @@
+//! Questions, and the file that hands them to a process.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Ends a path in the file; a path cannot hold it.
+const END: u8 = 0;
+
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Questions {
+    /// Paths, or names to be looked for.
+    pub paths: Vec<PathBuf>,
+    /// The directories in which names are looked for, in this order; none if paths are asked about.
+    pub dirs: Vec<PathBuf>,
+}
+
+impl Questions {
+    /// Writes them to a file: each path with a NUL behind it, then an empty one, then the directories.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        let mut add = |paths: &[PathBuf]| {
+            for path in paths {
+                bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
+                bytes.push(END);
+            }
+        };
+        add(&self.paths);
+        if !self.dirs.is_empty() {
+            add(&[PathBuf::new()]);
+            add(&self.dirs);
+        }
+        std::fs::write(file, bytes)
+    }
+
+    /// Reads them from a file.
+    ///
+    /// # Errors
+    /// Whatever the system says; a path that is none on this system.
+    pub fn read(file: &Path) -> io::Result<Self> {
+        let bytes = std::fs::read(file)?;
+        let mut questions = Self::default();
+        let mut list = &mut questions.paths;
+        for path in bytes.split(|&byte| byte == END) {
+            match path {
+                // Behind the last one.
+                [] if std::ptr::eq(path.as_ptr(), bytes.as_ptr_range().end) => {}
+                [] => list = &mut questions.dirs,
+                path => list.push(path_of(path)?),
+            }
+        }
+        Ok(questions)
+    }
+}
+
+fn path_of(bytes: &[u8]) -> io::Result<PathBuf> {
+    #[cfg(unix)]
+    let path: io::Result<OsString> = Ok(std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec()));
+    #[cfg(not(unix))]
+    let path: io::Result<OsString> = String::from_utf8(bytes.to_vec())
+        .map(OsString::from)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    path.map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn questions_are_read_as_they_were_written() {
+        let temp = TempDir::new();
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        for questions in [
+            Questions::default(),
+            Questions { paths: paths(&["/a b/c\nd", "/e"]), dirs: vec![] },
+            Questions { paths: paths(&["x.h", "sub/y.h"]), dirs: paths(&["/one", "/two"]) },
+        ] {
+            let file = temp.join("questions");
+            questions.write(&file).unwrap();
+            assert_eq!(Questions::read(&file).unwrap(), questions);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_is_any_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        let temp = TempDir::new();
+        let path = PathBuf::from(std::ffi::OsStr::from_bytes(b"/\xff\x01"));
+        let questions = Questions { paths: vec![path], dirs: vec![] };
+        questions.write(&temp.join("questions")).unwrap();
+        assert_eq!(Questions::read(&temp.join("questions")).unwrap(), questions);
+    }
+}

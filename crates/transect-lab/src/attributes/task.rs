@@ -1,0 +1,90 @@
+//! What is asked.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of questions, each a ranking of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// The attributes of all files of one directory.
+    Article,
+    /// Which of many directories holds a name: most do not.
+    Includes,
+    /// The attributes of the files of a tree, in no order.
+    Uptodate,
+    /// The same of a cache that knows them all, on several threads.
+    ThreadsHits,
+    /// The same of a cache that knows nothing.
+    ThreadsMisses,
+    /// The attributes of one file in a huge directory of which nothing is known.
+    OneCold,
+    /// The attributes of the files that a real build would look at.
+    CompileDatabase,
+}
+
+impl Task {
+    /// All tasks.
+    pub const ALL: &'static [Self] = &[
+        Self::Article,
+        Self::Includes,
+        Self::Uptodate,
+        Self::ThreadsHits,
+        Self::ThreadsMisses,
+        Self::OneCold,
+        Self::CompileDatabase,
+    ];
+
+    /// Returns the word for the task.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Article => "article",
+            Self::Includes => "includes",
+            Self::Uptodate => "uptodate",
+            Self::ThreadsHits => "threads-hits",
+            Self::ThreadsMisses => "threads-misses",
+            Self::OneCold => "one-cold",
+            Self::CompileDatabase => "compile-database",
+        }
+    }
+
+    /// Returns what is asked, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Article => "sizes and times of all files of one directory",
+            Self::Includes => "which of many directories holds a name; most do not",
+            Self::Uptodate => "sizes and times of the files of a tree, in no order",
+            Self::ThreadsHits => "files that the cache knows, on 1, 2 and 4 threads",
+            Self::ThreadsMisses => "files that no cache knows, on 1, 2 and 4 threads",
+            Self::OneCold => "one file in a huge directory, by a cache that knows nothing",
+            Self::CompileDatabase => "the files that a real build looks at",
+        }
+    }
+
+    /// Returns whether what is asked about is somebody's own: no tree is made for it.
+    pub fn needs_a_source(self) -> bool {
+        self == Self::CompileDatabase
+    }
+}
+
+/// What is asked in a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The kind of questions.
+    pub task: Task,
+    /// How many.
+    pub questions: u64,
+    /// Files that were made to be asked about; nothing where they are somebody's own.
+    pub made: u64,
+    /// Directories in which names are looked for; none where paths are asked about.
+    pub search_dirs: u64,
+    /// In how many directories a plain look looked, all names together.
+    pub probes: u64,
+    /// The sum of the last write times of all that was found, in nanoseconds since 1970, as far as it
+    /// fits into 64 bits: what everybody has to find.
+    pub changed: u64,
+    /// How much is made to be asked about, if anything is.
+    pub scale: super::Scale,
+    /// What is asked about, where it is somebody's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<super::Source>,
+}
