@@ -2,6 +2,7 @@
 
 mod cache;
 mod lab;
+mod map;
 mod parts;
 mod patch;
 mod transform;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use cache::*;
 pub(crate) use lab::*;
+pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use transform::*;
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     /// Shows where the bytes are: the largest directories as a tree, or entries in groups
     #[command(after_help = USAGE_NOTES)]
     Usage(UsageArgs),
+    /// Draws a tree as a page to walk around in: every entry an area as large as it is
+    #[command(after_help = MAP_NOTES)]
+    Map(MapArgs),
     /// Prints the path of every entry
     #[command(after_help = LIST_NOTES)]
     List(ListArgs),

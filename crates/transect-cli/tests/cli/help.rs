@@ -3,9 +3,10 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 13] = [
+pub(crate) const COMMANDS: [&str; 14] = [
     "scan",
     "usage",
+    "map",
     "list",
     "transform",
     "verify",

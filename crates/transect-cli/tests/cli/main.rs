@@ -17,6 +17,7 @@ mod lab;
 mod lab_transform;
 mod limits;
 mod list;
+mod map;
 mod messages;
 mod page;
 mod parts;

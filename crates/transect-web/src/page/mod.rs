@@ -89,7 +89,10 @@ mod tests {
     fn nothing_ends_the_element_it_stands_in() {
         let json = in_a_script("\"</script><!-- & \u{2028}\"");
         assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \u2028""#);
-        assert_eq!(escaped("<a b='\"'>&\n\u{202e}"), "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\u{a}\\u{202e}");
+        assert_eq!(
+            escaped("<a b='\"'>&\n\u{202e}"),
+            "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\u{a}\\u{202e}"
+        );
     }
 
     #[test]
