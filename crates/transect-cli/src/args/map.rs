@@ -7,8 +7,10 @@ use clap::Args;
 use super::WalkArgs;
 
 pub(crate) const MAP_NOTES: &str = "\
-The page is one file that needs nothing beside it and asks no network. Sizes are disk usage, and a \
-file with several names is charged to one of them, as in `transect usage`.
+Without --html the page is served on this machine, to whoever knows the address that is printed, until \
+Ctrl-C or until nobody looks at it any more. As a file it needs nothing beside it and asks no network.
+
+Sizes are disk usage, and a file with several names is charged to one of them, as in `transect usage`.
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -17,7 +19,7 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct MapArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Where the page goes, in place of what is there; - is the standard output
+    /// Write the page to FILE, in place of what is there, and serve nothing; - is the standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Measure in lengths of files, not in disk usage

@@ -48,6 +48,9 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/map.js"),
 ];
 
+/// What it does in addition where it is served.
+const SERVED: &str = include_str!("scripts/served.js");
+
 /// What an area stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
@@ -87,6 +90,8 @@ pub struct Settings {
     pub read_at: i64,
     /// The walk was stopped before its end.
     pub interrupted: bool,
+    /// The page is served, and tells the [server](crate::serve) that somebody looks.
+    pub served: bool,
 }
 
 /// What the page knows of itself, beside the columns.
@@ -143,12 +148,16 @@ pub fn html(table: &Table, settings: &Settings) -> std::io::Result<String> {
     };
     let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
     let (about, data) = (in_a_script(&about), STANDARD.encode(&packed.bytes));
-    let script = format!("(async () => {{\n'use strict';\n{}}})();\n", SCRIPTS.concat());
+    let (connect, served) =
+        if settings.served { ("; connect-src 'self'", SERVED) } else { ("", "") };
+    let script = SCRIPTS.concat() + served;
+    let script = format!("(async () => {{\n'use strict';\n{script}}})();\n");
     let (nonce, title) = (nonce(&(about.clone() + &data)), escaped(&title));
     let plain = plain::write(table, settings.measure);
     Ok(fill(SKELETON, |place| match place {
         "nonce" => &nonce,
         "title" => &title,
+        "connect" => connect,
         "style" => STYLE,
         "plain" => &plain,
         "about" => &about,

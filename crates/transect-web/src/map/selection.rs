@@ -73,18 +73,27 @@ impl Selection {
         let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
         sorted.sort_by_key(|&(size, _)| Reverse(size));
         let mut more: Option<Sums> = None;
-        for (size, row) in sorted {
-            if kept.takes(size) {
-                self.push(Item::Entry(row), size);
-            } else {
+        sorted.retain(|&(size, row)| {
+            let takes = kept.takes(size);
+            if !takes {
                 *more.get_or_insert_default() += table.sums(row);
             }
+            takes
+        });
+        // Together they may be larger than others.
+        let rest = more.map(|sums| (measure.size(&sums), self.sum_up(sums)));
+        let place = rest.map_or(0, |(rest, _)| sorted.partition_point(|&(size, _)| size >= rest));
+        let (larger, smaller) = sorted.split_at(place);
+        larger.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
+        if let Some((size, item)) = rest {
+            self.push(item, size);
         }
-        if let Some(sums) = more {
-            let place = count(self.summed_up.len());
-            self.summed_up.push(sums);
-            self.push(Item::More(place), measure.size(&sums));
-        }
+        smaller.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
+    }
+
+    fn sum_up(&mut self, sums: Sums) -> Item {
+        self.summed_up.push(sums);
+        Item::More(count(self.summed_up.len() - 1))
     }
 
     fn push(&mut self, item: Item, size: u64) {

@@ -18,18 +18,20 @@ const table = h('table', {}, caption,
 const listing = h('aside', { class: 'listing', 'aria-label': 'The directory as a table' },
   h('header', {}, heading, facts, warning), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
 
-function rowOf(at, whole, name) {
+/** A row of the table; with `where` also the directory that holds the entry. */
+function rowOf(at, whole, where) {
   const swatch = h('span', { class: 'swatch' });
   swatch.style.background = cssOf(toneOf(classes.way, classes.of[at]));
   const bar = h('span', { class: 'bar' });
   bar.style.width = `${whole > 0 ? Math.min(100, (100 * size[at]) / whole) : 0}%`;
-  const label = h('bdi', { class: 'name' }, name);
+  const label = h('bdi', { class: 'name' }, nameOf(at));
   const lack = lackOf(at);
   const act = type[at] === MORE ? label : h('button', {
     type: 'button', class: 'link', title: pathOf(at), click: () => (children[at] > 0 ? goTo(at) : showEntry(at)),
   }, label, isDirectory(at) ? h('span', { class: 'slash' }, about.separator) : null);
   return h('tr', { 'data-at': at, class: at === view.chosen ? 'chosen' : null },
-    h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatch, act, lack ? h('span', { class: 'lack' }, lack) : null), bar),
+    h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatch, act, lack ? h('span', { class: 'lack' }, lack) : null),
+      where ? h('bdi', { class: 'where' }, where) : null, bar),
     h('td', { class: 'number' }, bytes(size[at])),
     h('td', { class: 'number' }, percent(whole > 0 ? size[at] / whole : 0)),
     h('td', { class: 'number' }, isDirectory(at) ? count(entries[at] - 1) : type[at] === MORE ? count(entries[at]) : ''),
@@ -42,12 +44,15 @@ function showEntry(at) {
   else goTo(parent[at], at);
 }
 
-/** Fills the table with entries, some at a time. */
-function fillTable(all, begin, end, whole, nameFor) {
+/** Fills the table with entries, some at a time: those from `begin` to `end`, or those listed. */
+function fillTable(listed, begin, end, whole, whereOf) {
   let shown = begin;
   const append = () => {
     const until = Math.min(end, shown + ROWS);
-    for (; shown < until; shown += 1) body.append(rowOf(all ? all[shown] : shown, whole, nameFor(all ? all[shown] : shown)));
+    for (; shown < until; shown += 1) {
+      const at = listed ? listed[shown] : shown;
+      body.append(rowOf(at, whole, whereOf?.(at)));
+    }
     others.hidden = shown >= end;
     others.textContent = `Show more of ${counted(end - begin, 'entry', 'entries')}`;
   };
@@ -74,18 +79,19 @@ function drawListing() {
   warning.hidden = !lack;
   warning.textContent = lack ? `Not all of it was read (${lack}): it may hold more.` : '';
   caption.textContent = `Entries of ${pathOf(at)}, the largest first`;
-  fillTable(null, first[at], first[at] + children[at], size[at], nameOf);
+  fillTable(null, first[at], first[at] + children[at], size[at]);
 }
 
 /** What was found, in place of the directory: the largest first. */
 function drawFound({ hits, sum }, wanted) {
   heading.replaceChildren(`Names with “${visible(wanted)}”`);
-  facts.textContent = `${counted(hits.length, 'entry', 'entries')} · ${bytes(sum)}`;
+  const here = hits.filter((at) => isIn(at, view.at)).length;
+  facts.textContent = [`${counted(hits.length, 'entry', 'entries')}, ${bytes(sum)}`,
+    view.at === TOP ? null : `${count(here)} in ${nameOf(view.at)}`].filter(Boolean).join(' · ');
   warning.hidden = true;
   caption.textContent = 'Entries that were found, the largest first';
   const sorted = Uint32Array.from(hits).sort((a, b) => size[b] - size[a] || a - b);
-  const above = pathOf(TOP).length;
-  fillTable(sorted, 0, sorted.length, size[TOP], (at) => (at === TOP ? nameOf(at) : pathOf(at).slice(above).replace(/^[\\/]/, '')));
+  fillTable(sorted, 0, sorted.length, size[TOP], (at) => (at === TOP ? null : pathOf(parent[at])));
 }
 
 /** All of one entry in a line: its path, and what is known of it. */

@@ -104,7 +104,7 @@ listeners.push(() => {
     looked = view.at;
     drawWay();
     drawLegendSoon();
-    if (!answer) drawListing();
+    drawSide();
     spoken.textContent = `${nameOf(view.at)}, ${bytes(size[view.at])}, ${counted(children[view.at], 'entry', 'entries')}`;
   }
   for (const row of body.querySelectorAll('.chosen')) row.classList.remove('chosen');

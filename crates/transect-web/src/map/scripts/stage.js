@@ -57,6 +57,8 @@ function draw() {
   context.putImageData(screen.image, 0, 0);
   context.setTransform(dense, 0, 0, dense, 0, 0);
   writeLabels(context, screen.width, screen.height, view.scale, view.x, view.y, isDim);
+  // A finger moves what is magnified; else the page, on which there is more below.
+  picture.style.touchAction = view.scale > 1 ? 'none' : 'pan-y';
   drawOver();
   const nothing = total === 0 || children[view.at] === 0;
   empty.hidden = !nothing && inside[view.at] > 0;
