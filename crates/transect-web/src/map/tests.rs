@@ -133,6 +133,7 @@ fn what_is_too_much_is_summed_up_where_it_is() {
                     "{most}: nothing is lost"
                 );
             }
+            assert!(sizes[next..end].is_sorted_by(|a, b| a >= b), "{most}: {sizes:?}");
             next = end;
         }
         assert_eq!(next, sizes.len());
