@@ -73,9 +73,8 @@ impl Show for Shown<'_> {
         self.page.get().map(String::as_str)
     }
 
-    fn progress(&self) -> (u64, u64) {
-        let counts = self.progress.counts();
-        (counts.entries, counts.bytes)
+    fn entries(&self) -> u64 {
+        self.progress.counts().entries
     }
 
     fn has_ended(&self) -> bool {

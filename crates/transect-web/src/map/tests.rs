@@ -14,13 +14,6 @@ use transect_testkit::TempDir;
 
 use super::*;
 
-const EVIL: [&str; 4] = [
-    "<img src=x onerror=\"window.ran = 1\">",
-    "</script><script>window.ran = 2",
-    "<!-- <script>",
-    "{{script}}",
-];
-
 fn table(roots: &[&Path]) -> Table {
     let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
     let plan = ScanOptions::new(roots.iter().copied()).plan().unwrap();
@@ -194,9 +187,8 @@ fn large_sizes_and_far_times_are_kept() {
 #[test]
 fn no_name_is_markup() {
     let temp = TempDir::new();
-    for name in EVIL.into_iter().filter(|name| !name.contains('/')) {
-        files(&temp, &[(name, 10)]);
-    }
+    let evil = ["<img src=x onerror=\"window.ran = 1\">", "<!-- <script>", "{{script}}"];
+    evil.into_iter().for_each(|name| files(&temp, &[(name, 10)]));
     // A slash makes two names of one.
     files(&temp, &[("</script><script>window.ran = 2", 1), ("\u{202e}txt.exe\n", 1)]);
     let page = html(&table(&[temp.path()]), &settings(100)).unwrap();
@@ -204,12 +196,7 @@ fn no_name_is_markup() {
     assert_eq!(page.matches("<script").count(), 3, "what it is about, the columns and the script");
     assert_eq!(page.matches("</script").count(), 3);
     let names = Opened::of(&page).names();
-    for name in [
-        "<img src=x onerror=\"window.ran = 1\">",
-        "<!-- <script>",
-        "{{script}}",
-        "\u{202e}txt.exe\n",
-    ] {
+    for name in evil.into_iter().chain(["\u{202e}txt.exe\n"]) {
         assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
     }
 }

@@ -34,8 +34,9 @@ pub trait Show {
     /// Returns the page, as soon as there is one.
     fn page(&self) -> Option<&str>;
 
-    /// Returns how far it is: entries and bytes.
-    fn progress(&self) -> (u64, u64);
+    /// Returns how many entries were read until now. No bytes: those of files with several names are
+    /// counted once only when all of them are known.
+    fn entries(&self) -> u64;
 
     /// Returns whether nobody is to be served any more.
     fn has_ended(&self) -> bool;
@@ -114,10 +115,8 @@ impl Server {
         match page {
             "" => Answer::html(shown.page().map_or_else(waiting, str::to_owned)),
             "progress" => {
-                let ((entries, bytes), is_there) = (shown.progress(), shown.page().is_some());
-                let progress = serde_json::json!({
-                    "entries": entries, "bytes": bytes, "is_there": is_there,
-                });
+                let (entries, is_there) = (shown.entries(), shown.page().is_some());
+                let progress = serde_json::json!({ "entries": entries, "is_there": is_there });
                 Answer { status: 200, kind: "application/json", body: progress.to_string() }
             }
             "alive" => Answer { status: 204, kind: "text/plain", body: String::new() },
@@ -194,8 +193,8 @@ mod tests {
             self.there.load(Ordering::Relaxed).then_some("<title>the page</title>")
         }
 
-        fn progress(&self) -> (u64, u64) {
-            (17, 4096)
+        fn entries(&self) -> u64 {
+            17
         }
 
         fn has_ended(&self) -> bool {
@@ -238,7 +237,7 @@ mod tests {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
             let get = |page: &str| ask(server, &format!("GET /{}/{page}", server.token), &host);
             assert!(get("").contains("progress"), "it waits");
-            assert!(get("progress").ends_with(r#"{"bytes":4096,"entries":17,"is_there":false}"#));
+            assert!(get("progress").ends_with(r#"{"entries":17,"is_there":false}"#));
             shown.there.store(true, Ordering::Relaxed);
             let page = get("");
             assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<title>the page</title>"));

@@ -9,7 +9,7 @@ async function look() {
       return;
     }
     document.getElementById('entries').textContent = progress.entries.toLocaleString('en');
-    document.getElementById('told').textContent = `entries, ${(progress.bytes / 2 ** 30).toFixed(2)} GiB so far`;
+    document.getElementById('told').textContent = 'entries so far';
   } catch {
     document.getElementById('told').textContent = 'transect has ended before the tree was read.';
     return;
