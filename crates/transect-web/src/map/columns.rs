@@ -95,9 +95,9 @@ impl Columns {
         for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
             columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
             match item {
-                Item::Top => columns.push_several("", TOP, &table.total()),
+                Item::Top => columns.push_several(TOP, &table.total()),
                 Item::More(place) => {
-                    columns.push_several("", MORE, &selection.summed_up[place as usize]);
+                    columns.push_several(MORE, &selection.summed_up[place as usize]);
                 }
                 Item::Entry(row) => {
                     columns.push_entry(table, row, &kinds);
@@ -116,8 +116,9 @@ impl Columns {
         columns
     }
 
-    fn push_several(&mut self, name: &str, number: u8, sums: &Sums) {
-        self.names.extend(name.bytes().chain([0]));
+    /// Appends what is no entry, and has no name.
+    fn push_several(&mut self, number: u8, sums: &Sums) {
+        self.names.push(0);
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(number);
         self.kinds.push(kinds::NONE);
@@ -173,7 +174,7 @@ impl Columns {
         let mut packer = Packer {
             places: Vec::new(),
             written: 0,
-            // More would take four times as long, for a tenth of the size.
+            // Somebody waits for the page; a smaller file would take longer.
             out: DeflateEncoder::new(Vec::new(), Compression::fast()),
         };
         packer.column("children", &self.children, u32::to_le_bytes)?;
