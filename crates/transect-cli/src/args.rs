@@ -1,10 +1,12 @@
 //! The command line: one definition for parsing, help, completions and the man page.
 
+mod attributes;
 mod cache;
 mod lab;
 mod map;
 mod parts;
 mod patch;
+mod serve;
 mod transform;
 mod usage;
 mod verify;
@@ -15,11 +17,13 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use attributes::*;
 pub(crate) use cache::*;
 pub(crate) use lab::*;
 pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
+pub(crate) use serve::*;
 pub(crate) use transform::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
@@ -80,6 +84,12 @@ pub(crate) enum Command {
     /// Changes a few bytes of a file, in place with a way back
     #[command(after_help = PATCH_NOTES)]
     Patch(PatchArgs),
+    /// Shows the attributes of many paths at once
+    #[command(after_help = ATTRIBUTES_NOTES)]
+    Attributes(AttributesArgs),
+    /// Keeps one cache of attributes for several programs
+    #[command(after_help = SERVE_NOTES)]
+    Serve(ServeArgs),
     /// Shows what this kernel, file system and privilege allow, and which reader is used
     Doctor(DoctorArgs),
     /// Shows how much of files is in memory, and takes it out of there

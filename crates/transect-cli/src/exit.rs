@@ -56,6 +56,8 @@ pub(crate) enum Fatal {
     Page(String),
     /// Nothing can be transformed.
     Transform(transect_transform::Error),
+    /// A service cannot be made, or does not answer.
+    Service(transect_service::Error),
     /// The arguments make no sense together.
     Usage(String),
 }
@@ -72,6 +74,12 @@ impl From<transect_transform::Error> for Fatal {
     }
 }
 
+impl From<transect_service::Error> for Fatal {
+    fn from(error: transect_service::Error) -> Self {
+        Self::Service(error)
+    }
+}
+
 impl From<io::Error> for Fatal {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
@@ -83,6 +91,7 @@ impl fmt::Display for Fatal {
         match self {
             Self::Walk(error) => error.fmt(f),
             Self::Transform(error) => error.fmt(f),
+            Self::Service(error) => error.fmt(f),
             Self::Lab(reason) | Self::Page(reason) | Self::Usage(reason) => f.write_str(reason),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }

@@ -12,6 +12,13 @@ pub(crate) fn config() -> PathBuf {
     of_the_user("XDG_CONFIG_HOME", "APPDATA", ".config")
 }
 
+/// Returns where a service is asked, and answers, unless another place is named.
+pub(crate) fn service_socket() -> PathBuf {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = runtime.filter(|path| path.is_absolute());
+    transect_service::usual_folder(runtime, std::env::temp_dir()).join("cache.sock")
+}
+
 /// Returns our folder in the one that a variable names, or in the usual one of the user.
 fn of_the_user(unix: &str, windows: &str, usual: &str) -> PathBuf {
     let variable = if cfg!(windows) { windows } else { unix };

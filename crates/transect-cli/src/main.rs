@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         Some(Command::Split(args)) => commands::parts::split(args),
         Some(Command::Join(args)) => commands::parts::join(args),
         Some(Command::Patch(args)) => commands::patch::run(args),
+        Some(Command::Attributes(args)) => commands::attributes::run(args),
+        Some(Command::Serve(args)) => commands::serve::run(args),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
         Some(Command::Cache(command)) => commands::cache::run(command),
         Some(Command::Lab(command)) => commands::lab::run(command),

@@ -249,6 +249,12 @@ impl Attributes {
         self.have
     }
 
+    /// Forgets all fields but these; the file type stays.
+    #[inline]
+    pub fn keep_only(&mut self, fields: FieldMask) {
+        self.have &= fields;
+    }
+
     /// Returns whether the content lies elsewhere and is fetched by whoever opens it: a directory
     /// that a cloud service has not filled yet (`FILE_ATTRIBUTE_RECALL_ON_OPEN`, Windows).
     #[inline]
@@ -301,6 +307,9 @@ mod tests {
         attributes.set_size(0);
         assert_eq!(attributes.size(), Some(0));
         assert_eq!(attributes.have(), FieldMask::SIZE);
+        attributes.set_mtime(7);
+        attributes.keep_only(FieldMask::MTIME);
+        assert_eq!((attributes.size(), attributes.mtime()), (None, Some(7)));
     }
 
     #[test]

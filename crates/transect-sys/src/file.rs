@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+#[cfg(any(test, not(target_os = "linux")))]
+use crate::attributes::FileType;
 use crate::attributes::{Attributes, FieldMask};
 #[cfg(target_os = "linux")]
 use crate::choice::ReaderSettings;
@@ -47,6 +49,26 @@ pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
     })
 }
 
+/// Returns what the system tells of a path, or of what it leads to if links are followed. Whatever is
+/// on the way there is followed.
+///
+/// # Errors
+/// Whatever the system says, as it says it: also of a link that leads nowhere, or back to itself.
+pub fn ask(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::ask(path, want, follow);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let mut reader = crate::portable::PortableReader::new();
+        let attributes = reader.stat_root(path, want, follow)?;
+        // The reader tells of a link that leads nowhere itself: why it does, the system knows.
+        if follow && attributes.file_type() == FileType::Symlink {
+            std::fs::File::open(path)?;
+        }
+        Ok(attributes)
+    }
+}
+
 /// Closes a file, and tells what `std` keeps to itself: network file systems and quotas may say
 /// only now that what was written found no place.
 ///
@@ -72,7 +94,6 @@ pub fn close(file: File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attributes::FileType;
     use transect_testkit::TempDir;
 
     #[test]
@@ -89,5 +110,25 @@ mod tests {
         close(file).unwrap();
         let missing = attributes_at(&temp.join("missing")).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_asked_about_itself_or_what_it_leads_to() {
+        use crate::fault::FaultKind;
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "12345").unwrap();
+        for (link, target) in [("link", "file"), ("dangling", "nowhere"), ("loop", "loop")] {
+            std::os::unix::fs::symlink(target, temp.join(link)).unwrap();
+        }
+        let of = |name: &str, follow| ask(&temp.join(name), FieldMask::SIZE, follow);
+        assert_eq!(of("link", true).unwrap().size(), Some(5));
+        assert_eq!(of("link", false).unwrap().file_type(), FileType::Symlink);
+        assert_eq!(of("dangling", false).unwrap().file_type(), FileType::Symlink);
+        let kind = |name, follow| FaultKind::of(&of(name, follow).unwrap_err());
+        assert_eq!(kind("dangling", true), FaultKind::NotFound);
+        assert_eq!(kind("loop", true), FaultKind::Loop);
+        assert_eq!(kind("file/below", false), FaultKind::NotADirectory);
+        assert_eq!(kind(&"x".repeat(300), false), FaultKind::NameTooLong);
     }
 }

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::volume::Reliability;
+
 /// The most directory handles to have open at once, if the system sets no limit itself.
 const MOST_HANDLES: usize = 1 << 20;
 
@@ -57,6 +59,21 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
     {
         let _ = path;
         None
+    }
+}
+
+/// Returns how far one may rely on what was learnt of a directory. Of what cannot be opened nothing
+/// is relied on.
+///
+/// On Windows names have several spellings, and the owner of a directory, also on another machine,
+/// tells of all changes.
+pub fn reliability(directory: &Path) -> Reliability {
+    #[cfg(target_os = "linux")]
+    return crate::linux::reliability_of(directory).unwrap_or_default();
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = directory;
+        Reliability { exact_names: false, local: cfg!(windows) }
     }
 }
 

@@ -64,4 +64,4 @@ pub use names::Names;
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
 pub use stat_order::StatOrder;
-pub use volume::Volume;
+pub use volume::{Reliability, Volume};

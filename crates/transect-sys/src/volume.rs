@@ -12,3 +12,14 @@ pub struct Volume {
     /// only say "no more" can be saved.
     pub short_read_is_end: bool,
 }
+
+/// How far what was learnt of a directory can be relied on afterwards. What is not known to hold
+/// does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reliability {
+    /// A name that a listing does not hold is not there. Elsewhere it may be the same as one that
+    /// is spelt otherwise: in another case, composed of other characters, or shortened.
+    pub exact_names: bool,
+    /// Nobody but this system changes what is in it, so that its notifications tell of everything.
+    pub local: bool,
+}

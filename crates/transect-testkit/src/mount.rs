@@ -45,6 +45,23 @@ impl Mount {
         Self::new(&["-o", "loop", image.to_str().expect("a path of tests is text")], at)
     }
 
+    /// Makes a file system of 4 MB in the file `image` in which names that differ only in case are the
+    /// same, and mounts it: NTFS through FUSE, which every kernel has.
+    ///
+    /// # Errors
+    /// Why it could not be made or mounted.
+    ///
+    /// # Panics
+    /// If the image or the directory cannot be made.
+    pub fn ntfs(image: &Path, at: &Path) -> Result<Self, String> {
+        let file = std::fs::File::create(image).expect("an image");
+        file.set_len(4 << 20).expect("an image may have holes");
+        run(Command::new("mkntfs").args(["-F", "-Q", "-q"]).arg(image))?;
+        std::fs::create_dir_all(at).expect("a directory to mount on");
+        run(Command::new("lowntfs-3g").args(["-o", "ignore_case"]).arg(image).arg(at))?;
+        Ok(Self(at.to_owned()))
+    }
+
     /// Returns where it is mounted.
     pub fn path(&self) -> &Path {
         &self.0

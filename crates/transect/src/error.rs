@@ -143,6 +143,10 @@ pub enum Error {
         /// What was asked as maximum.
         max: u32,
     },
+    /// A root or a base of a cache that is relative.
+    NotAbsolute(PathBuf),
+    /// A cache was to be told of changes, and nobody tells: why.
+    NoNotifications(String),
     /// What was named cannot be looked at.
     Root(ScanError),
     /// No thread could be started.
@@ -173,6 +177,8 @@ impl fmt::Display for Error {
             Self::Depths { min, max } => {
                 write!(f, "minimum depth {min} is greater than maximum depth {max}")
             }
+            Self::NotAbsolute(path) => write!(f, "'{}' is not an absolute path", path.display()),
+            Self::NoNotifications(why) => write!(f, "cannot be told of changes: {why}"),
             Self::Root(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {}", reason(error)),
             Self::TooManyEntries => write!(f, "there are more entries than a table can hold"),

@@ -17,11 +17,12 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
-//! The library prints nothing, reads no environment and no configuration, and never ends the
-//! process. Errors inside a tree do not end a walk: they are items like entries, and make the
-//! result partial.
+//! The library prints nothing, reads no environment and no configuration (but where temporary files
+//! belong, for [`cache::Level::Watched`]), and never ends the process. Errors inside a tree do not end a
+//! walk: they are items like entries, and make the result partial.
 
 mod account;
+pub mod cache;
 mod cancel;
 mod dir;
 mod error;

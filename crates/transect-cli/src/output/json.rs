@@ -1,5 +1,6 @@
 //! The objects that `--json` prints. Keys are the words of the glossary, sizes are bytes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -71,11 +72,17 @@ pub(crate) struct ErrorEntry<'a> {
 }
 
 /// A path that is a value of its own.
-struct PathKey<'a>(&'a Path);
+struct PathKey<'a>(Cow<'a, str>);
+
+impl<'a> From<&'a Path> for PathKey<'a> {
+    fn from(path: &'a Path) -> Self {
+        Self(path.to_string_lossy())
+    }
+}
 
 impl Serialize for PathKey<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_string_lossy())
+        serializer.serialize_str(&self.0)
     }
 }
 
@@ -90,7 +97,15 @@ pub(crate) struct PathEntry<'a> {
 impl<'a> From<&'a Path> for PathEntry<'a> {
     fn from(path: &'a Path) -> Self {
         let path_raw = path.to_str().is_none().then(|| hex(path.as_os_str().as_encoded_bytes()));
-        Self { path: PathKey(path), path_raw }
+        Self { path: path.into(), path_raw }
+    }
+}
+
+impl<'a> From<&'a [u8]> for PathEntry<'a> {
+    fn from(path: &'a [u8]) -> Self {
+        let text = String::from_utf8_lossy(path);
+        let path_raw = matches!(text, Cow::Owned(_)).then(|| hex(path));
+        Self { path: PathKey(text), path_raw }
     }
 }
 
@@ -150,7 +165,7 @@ impl<'a> Scan<'a> {
         let tally = &totals.tally;
         Self {
             schema: "transect.scan/1",
-            roots: roots.iter().map(|root| PathKey(root)).collect(),
+            roots: roots.iter().map(|root| root.as_path().into()).collect(),
             complete: tally.is_complete() && !outcome.interrupted,
             interrupted: outcome.interrupted,
             files: totals.files,

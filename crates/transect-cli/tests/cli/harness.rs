@@ -38,6 +38,7 @@ impl TestEnv {
         let env = Self { dir };
         env.chmod(&env.dir, 0o755);
         env.mkdir("");
+        fs::create_dir(env.dir.join("runtime")).expect("the directory is new");
         env
     }
 
@@ -100,6 +101,7 @@ impl TestEnv {
             .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
             // Nobody's profiles count, and none are left; contenders need not be built anew.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
+            .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
             .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
             .current_dir(self.path(""))
             .stdin(Stdio::null())

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 14] = [
+pub(crate) const COMMANDS: [&str; 16] = [
     "scan",
     "usage",
     "map",
@@ -13,6 +13,8 @@ pub(crate) const COMMANDS: [&str; 14] = [
     "split",
     "join",
     "patch",
+    "attributes",
+    "serve",
     "doctor",
     "cache",
     "lab",

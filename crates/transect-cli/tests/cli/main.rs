@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
+mod attributes;
 mod cache;
 mod corpus;
 mod generate;
@@ -22,6 +23,7 @@ mod messages;
 mod page;
 mod parts;
 mod scan;
+mod serve;
 mod signals;
 mod start;
 mod terminal;

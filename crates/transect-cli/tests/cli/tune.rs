@@ -177,7 +177,7 @@ fn what_cannot_be_tuned_is_one_clear_line() {
     }
 
     // Measured for nothing is said, too; where the machine was not quiet nothing is written at all.
-    let script = "XDG_CONFIG_HOME=$PWD/blocked $TRANSECT lab tune tree --state as-is --seconds 2";
+    let script = "XDG_CONFIG_HOME=$PWD/blocked $TRANSECT lab tune tree --state as-is --seconds 6";
     let output = env.sh(script);
     let told = output.stderr_text();
     if !told.contains("differed from itself") {

@@ -422,3 +422,21 @@ fn the_lab_passes_over_files_with_every_method_that_is_here() {
     }
     assert!(session.contains("mapped-read,block=16K,hint=sequential"), "{session}");
 }
+
+#[test]
+fn attributes_of_many_paths_are_told_and_there_is_no_service() {
+    let env = TestEnv::with_tree();
+    fs::write(env.dir.join("list"), "tree\\plain\r\ntree\\missing\r\ntree/sub")
+        .expect("a new file");
+    let ask = ["attributes", "--json", "--columns", "type,size", "--from", "list"];
+    let told = env.transect(ask).exits(0).quiet().text();
+    let lines: Vec<Value> =
+        told.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!((&lines[0]["type"], &lines[0]["size"]), (&"file".into(), &10.into()));
+    assert_eq!(lines[1]["error"]["kind"], "not_found");
+    assert_eq!((&lines[2]["path"], &lines[2]["type"]), (&"tree/sub".into(), &"directory".into()));
+    for args in [&["attributes", "--service", "tree"][..], &["serve", "--cache"]] {
+        let refused = env.transect(args).exits(2);
+        assert_eq!(refused.stderr, "transect: so far there is a service on Linux only\n");
+    }
+}

@@ -23,9 +23,9 @@ pub use reader::{DirHandle, GetdentsReader};
 pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
 pub use usage::{usage_of_children, usage_of_self};
-pub use volume::file_system_of;
+pub use volume::{file_system_of, reliability_of};
 
-pub(crate) use stat::attributes_of;
+pub(crate) use stat::{ask, attributes_of};
 
 use crate::fault::Fault;
 use rustix::io::Errno;

@@ -3,10 +3,12 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, Stat, Statx, StatxFlags, StatxTimestamp};
+use rustix::fs::{AtFlags, CWD, Stat, Statx, StatxFlags, StatxTimestamp};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use crate::attributes::{Attributes, FieldMask, FileType};
 
@@ -84,6 +86,16 @@ pub(crate) fn attributes_of(fd: BorrowedFd<'_>) -> io::Result<Attributes> {
     let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
     let mut attributes = Attributes::default();
     stat(call, fd, c"", Target::Descriptor, FieldMask::all(), &mut attributes)?;
+    Ok(attributes)
+}
+
+/// Asks about a path, or about what it leads to. The kernel's words are not interpreted.
+pub(crate) fn ask(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
+    let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
+    let target = if follow { Target::Followed } else { Target::Name };
+    let mut attributes = Attributes::default();
+    // A path that is short enough gets its NUL on the stack.
+    path.into_with_c_str(|path| stat(call, CWD, path, target, want, &mut attributes))?;
     Ok(attributes)
 }
 

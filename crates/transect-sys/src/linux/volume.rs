@@ -4,9 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{IFlags, Mode, OFlags};
 
-use crate::volume::Volume;
+use crate::volume::{Reliability, Volume};
 
 /// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
 struct Kind {
@@ -73,6 +73,31 @@ const KINDS: &[Kind] = &[
     pseudo(0x6e66_7364, "nfsd"),
 ];
 
+/// File systems of this machine alone whose names are what they are to the byte. (Of ZFS that is a
+/// property of the data set; XFS has an old format of which it is not true, and does not say so.)
+const EXACT: &[&str] =
+    &["ext4", "xfs", "btrfs", "tmpfs", "overlay", "squashfs", "erofs", "f2fs", "bcachefs"];
+
+/// File systems of this machine alone whose names may have more than one spelling.
+const LOCAL: &[&str] = &["ntfs3", "vfat", "exfat", "zfs", "iso9660"];
+
+/// `FS_CASEFOLD_FL` (`include/uapi/linux/fs.h`): in this directory case makes no difference.
+const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
+
+/// Returns how far one may rely on what was learnt of a directory.
+///
+/// # Errors
+/// It cannot be opened for reading.
+pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(directory, flags, Mode::empty())?;
+    let name = kind_of(fd.as_fd()).map_or("", |kind| kind.name);
+    let exact = EXACT.contains(&name);
+    // File systems that know no flags refuse: they fold nothing.
+    let folds = rustix::fs::ioctl_getflags(&fd).is_ok_and(|flags| flags.contains(CASEFOLD));
+    Ok(Reliability { exact_names: exact && !folds, local: exact || LOCAL.contains(&name) })
+}
+
 fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
     let magic = rustix::fs::fstatfs(fd).ok()?.f_type;
     // The field is signed on some architectures and 32 bits wide: compare the lower half.
@@ -99,4 +124,26 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
 pub fn file_system_of(path: &Path) -> io::Result<(Option<&'static str>, Volume)> {
     let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((kind_of(fd.as_fd()).map(|kind| kind.name), volume_of(fd.as_fd(), None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_makes_up_is_not_relied_on() {
+        let proc = reliability_of(Path::new("/proc/self")).unwrap();
+        assert_eq!(proc, Reliability::default());
+        assert!(reliability_of(Path::new("/proc/self/stat")).is_err(), "no directory");
+    }
+
+    #[test]
+    fn memory_is_relied_on() {
+        let memory = Path::new("/dev/shm");
+        if !matches!(file_system_of(memory), Ok((Some("tmpfs"), _))) {
+            return transect_testkit::loudly_skip("memory_is_relied_on", "no tmpfs at /dev/shm");
+        }
+        let all = Reliability { exact_names: true, local: true };
+        assert_eq!(reliability_of(memory).unwrap(), all);
+    }
 }

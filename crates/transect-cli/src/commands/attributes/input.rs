@@ -1,0 +1,137 @@
+//! The paths that are asked about, batch by batch: a list may be longer than memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use transect::Cancel;
+use transect_service::protocol::PathList;
+
+use crate::args::AttributesArgs;
+use crate::exit::Fatal;
+use crate::interrupt::Stdin;
+
+/// Paths of a batch: enough for all threads, and for a directory to come once.
+const PATHS: usize = 64 << 10;
+
+/// Bytes of a batch from which on it is full.
+const FULL: usize = 16 << 20;
+
+/// Bytes from which on something is no path, and what it is in no list of paths.
+const NO_PATH: usize = 1 << 20;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 256 << 10;
+
+/// Paths of the command line, then those of a file.
+pub(super) struct Input<'a> {
+    paths: slice::Iter<'a, PathBuf>,
+    file: Option<Box<dyn BufRead + 'a>>,
+    name: &'a Path,
+    terminator: u8,
+    cancel: &'a Cancel,
+}
+
+/// Why no path was added.
+enum No {
+    More,
+    Longer,
+    Reason(io::Error),
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn new(args: &'a AttributesArgs, cancel: &'a Cancel) -> Result<Self, Fatal> {
+        let name = args.from.as_deref().unwrap_or(Path::new(""));
+        let file: Option<Box<dyn BufRead>> = match &args.from {
+            None => None,
+            Some(from) if from.as_os_str() == "-" => {
+                Some(Box::new(BufReader::with_capacity(BUFFER, Stdin::new(cancel))))
+            }
+            Some(from) => {
+                let file = File::open(from).map_err(|error| unreadable(from, &error))?;
+                Some(Box::new(BufReader::with_capacity(BUFFER, file)))
+            }
+        };
+        let terminator = if args.null { b'\0' } else { b'\n' };
+        Ok(Self { paths: args.paths.iter(), file, name, terminator, cancel })
+    }
+
+    /// Replaces a list by the next paths, and returns whether there are any.
+    pub(super) fn next(&mut self, list: &mut PathList) -> Result<bool, Fatal> {
+        list.clear();
+        let mut bytes = 0;
+        while list.len() < PATHS && bytes < FULL && !self.cancel.is_cancelled() {
+            let added = list.push_with(|path| {
+                let start = path.len();
+                self.next_path(path)?;
+                bytes += path.len() - start;
+                Ok(())
+            });
+            match added {
+                Ok(()) => {}
+                Err(No::More) => break,
+                Err(No::Longer) => {
+                    let name = self.name.display();
+                    return Err(Fatal::Usage(format!(
+                        "'{name}' is no list of paths: a line of it is longer than any"
+                    )));
+                }
+                Err(No::Reason(error)) => return Err(unreadable(self.name, &error)),
+            }
+        }
+        Ok(!list.is_empty() && !self.cancel.is_cancelled())
+    }
+
+    fn next_path(&mut self, path: &mut Vec<u8>) -> Result<(), No> {
+        if let Some(next) = self.paths.next() {
+            path.extend_from_slice(next.as_os_str().as_encoded_bytes());
+            return Ok(());
+        }
+        let file = self.file.as_mut().ok_or(No::More)?;
+        let start = path.len();
+        loop {
+            let block = match file.fill_buf() {
+                Ok(block) => block,
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                    return Err(No::Reason(error));
+                }
+                Err(_) if self.cancel.is_cancelled() => return Err(No::More),
+                Err(_) => continue,
+            };
+            if block.is_empty() {
+                // The last line may have no end.
+                return if path.len() > start { Ok(()) } else { Err(No::More) };
+            }
+            let end = memchr::memchr(self.terminator, block);
+            let taken = end.unwrap_or(block.len());
+            path.extend_from_slice(&block[..taken]);
+            file.consume(taken + usize::from(end.is_some()));
+            if path.len() - start > NO_PATH {
+                return Err(No::Longer);
+            }
+            if end.is_some() {
+                if cfg!(windows) && self.terminator == b'\n' && path[start..].ends_with(b"\r") {
+                    path.pop();
+                }
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn unreadable(name: &Path, error: &io::Error) -> Fatal {
+    Fatal::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
+}
+
+/// Returns the path that bytes spell: there all do.
+#[cfg(unix)]
+pub(super) fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
+}
+
+/// Returns the path that bytes spell. What is no text is none: one that no system takes stands for it.
+#[cfg(not(unix))]
+pub(super) fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(std::str::from_utf8(bytes).unwrap_or("\0"))
+}

@@ -1,0 +1,62 @@
+//! `transect attributes`: attributes of many paths at once.
+
+mod input;
+mod rows;
+mod source;
+
+use std::io::Write;
+
+use transect::FieldMask;
+use transect_service::protocol::PathList;
+
+use crate::args::AttributesArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::columns::Column;
+use crate::output::{self, Unbuffered};
+use input::Input;
+use rows::Rows;
+use source::Source;
+
+pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
+    let cancel = cancel_on_signal()?;
+    transect_sys::host::raise_handle_limit();
+    let mut source = Source::new(args)?;
+    let columns = columns(args, source.fields())?;
+    let want = columns.iter().map(|column| column.field()).collect();
+    let mut input = Input::new(args, &cancel)?;
+    let mut rows = Rows::new(args, columns);
+    let mut list = PathList::default();
+    let mut end = End::Complete;
+    while input.next(&mut list)? {
+        let paths: Vec<_> = list.iter().map(input::path_of).collect();
+        let answers = source.ask(&paths, want, args.follow)?;
+        for (path, answer) in list.iter().zip(&answers) {
+            if answer.is_err_and(|refusal| !refusal.is_missing()) {
+                end = End::Partial;
+            }
+            rows.push(path, answer)?;
+        }
+        match rows.take() {
+            rows::Text::ForPeople(text) => output::print(text)?,
+            rows::Text::Exact(text) => Unbuffered::stdout().write_all(&text)?,
+        }
+    }
+    Ok(if cancel.is_cancelled() { End::Interrupted } else { end })
+}
+
+/// Returns the columns to show: those that were chosen, or those that make sense here.
+fn columns(args: &AttributesArgs, told: FieldMask) -> Result<Vec<Column>, Fatal> {
+    let is_told = |column: &Column| told.contains(column.field());
+    if let Some(column) = args.columns.iter().find(|column| !is_told(column)) {
+        let name = column.as_str();
+        return Err(Fatal::Usage(format!(
+            "{name} is told neither by this system nor by its service"
+        )));
+    }
+    Ok(match args.columns.as_slice() {
+        [] if args.json => Column::ALL.iter().copied().filter(is_told).collect(),
+        [] => Column::FOR_PEOPLE.to_vec(),
+        chosen => chosen.to_vec(),
+    })
+}

@@ -1,0 +1,171 @@
+//! Answers as lines: a table for people, JSON, or columns that end with NUL.
+
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use transect::Attributes;
+use transect::cache::{Answer, Refusal};
+
+use crate::args::AttributesArgs;
+use crate::output::columns::Column;
+use crate::output::json::PathEntry;
+use crate::output::{self, BOLD, WARN, quote};
+
+/// What was gathered.
+pub(super) enum Text {
+    ForPeople(AutoStream<Vec<u8>>),
+    Exact(Vec<u8>),
+}
+
+/// Which form it has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Null,
+    Json,
+}
+
+/// Lines that are gathered until somebody takes them.
+pub(super) struct Rows {
+    columns: Vec<Column>,
+    form: Form,
+    table: AutoStream<Vec<u8>>,
+    exact: Vec<u8>,
+    has_head: bool,
+}
+
+impl Rows {
+    pub(super) fn new(args: &AttributesArgs, columns: Vec<Column>) -> Self {
+        let form = match args {
+            AttributesArgs { json: true, .. } => Form::Json,
+            AttributesArgs { null: true, .. } => Form::Null,
+            _ => Form::Table,
+        };
+        Self { columns, form, table: output::buffer(), exact: Vec::new(), has_head: false }
+    }
+
+    /// Adds a line.
+    pub(super) fn push(&mut self, path: &[u8], answer: &Answer) -> io::Result<()> {
+        let Self { columns, form, table, exact, has_head } = self;
+        match form {
+            Form::Json => {
+                output::write_json(exact, &Line { path: path.into(), told: told(columns, answer) })
+            }
+            Form::Null => {
+                cells(exact, columns, answer)?;
+                exact.extend_from_slice(path);
+                exact.push(0);
+                Ok(())
+            }
+            Form::Table => {
+                if !std::mem::replace(has_head, true) {
+                    head(table, columns)?;
+                }
+                cells(table, columns, answer)?;
+                let path = quote::for_terminal(String::from_utf8_lossy(path).as_ref().as_ref());
+                match answer {
+                    Ok(_) => writeln!(table, "{path}"),
+                    Err(refusal) => writeln!(table, "{path}  {WARN}{refusal}{WARN:#}"),
+                }
+            }
+        }
+    }
+
+    /// Takes what was gathered.
+    pub(super) fn take(&mut self) -> Text {
+        match self.form {
+            Form::Table => Text::ForPeople(std::mem::replace(&mut self.table, output::buffer())),
+            Form::Null | Form::Json => Text::Exact(std::mem::take(&mut self.exact)),
+        }
+    }
+}
+
+fn head(out: &mut impl Write, columns: &[Column]) -> io::Result<()> {
+    for column in columns {
+        let (name, width) = (column.as_str(), column.width());
+        match column {
+            Column::Type => write!(out, "{BOLD}{name:<width$}{BOLD:#}  ")?,
+            _ => write!(out, "{BOLD}{name:>width$}{BOLD:#}  ")?,
+        }
+    }
+    writeln!(out, "{BOLD}path{BOLD:#}")
+}
+
+fn cells(out: &mut impl Write, columns: &[Column], answer: &Answer) -> io::Result<()> {
+    for column in columns {
+        let width = column.width();
+        match (column, answer) {
+            (Column::Type, Err(refusal)) => write!(out, "{:<width$}  ", word(*refusal))?,
+            (Column::Type, Ok(attributes)) => {
+                write!(out, "{:<width$}  ", attributes.file_type().as_str())?;
+            }
+            (_, Err(_)) => write!(out, "{:>width$}  ", "-")?,
+            (column, Ok(attributes)) => {
+                let text = column.text(attributes);
+                write!(out, "{:>width$}  ", text.as_deref().unwrap_or("unknown"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns what stands in the place of a type.
+fn word(refusal: Refusal) -> &'static str {
+    match refusal.kind() {
+        _ if refusal.is_missing() => "missing",
+        Some(transect::FaultKind::Denied) => "denied",
+        _ => "failed",
+    }
+}
+
+/// What `--json` prints of a path.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    #[serde(flatten)]
+    told: Told<'a>,
+}
+
+/// The attributes, or why there are none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Attributes(Chosen<'a>),
+    Nothing { error: Error },
+}
+
+#[derive(Serialize)]
+struct Error {
+    kind: &'static str,
+    os_error: Option<i32>,
+}
+
+/// The columns of attributes.
+struct Chosen<'a>(&'a [Column], &'a Attributes);
+
+impl Serialize for Chosen<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for column in self.0 {
+            column.write(self.1, &mut map)?;
+        }
+        map.end()
+    }
+}
+
+fn told<'a>(columns: &'a [Column], answer: &'a Answer) -> Told<'a> {
+    match answer {
+        Ok(attributes) => Told::Attributes(Chosen(columns, attributes)),
+        Err(refusal) => {
+            let kind = refusal.kind().map_or("outside_roots", |kind| kind.as_str());
+            let os_error = match refusal {
+                Refusal::System { os_error, .. } => *os_error,
+                _ => None,
+            };
+            Told::Nothing { error: Error { kind, os_error } }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Who answers: the system, asked directly, or a service.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use transect::FieldMask;
+use transect::cache::{Answer, CacheOptions, Level};
+use transect_service::{Client, KEPT};
+
+use crate::args::AttributesArgs;
+use crate::exit::Fatal;
+use crate::{folders, output};
+
+/// Paths that are worth a thread of their own, and that a thread takes at once.
+const SHARE: usize = 2048;
+
+/// Who answers.
+pub(super) enum Source {
+    /// The system, asked by so many threads at most.
+    System {
+        threads: usize,
+    },
+    Service(Box<Client>),
+}
+
+impl Source {
+    pub(super) fn new(args: &AttributesArgs) -> Result<Self, Fatal> {
+        let Some(socket) = &args.service else {
+            let threads = args.threads.map_or_else(cores, usize::from);
+            return Ok(Self::System { threads });
+        };
+        let socket = socket.clone().unwrap_or_else(folders::service_socket);
+        let mut client = Client::connect(&socket).inspect_err(|error| {
+            if matches!(error, transect_service::Error::Nobody(..)) {
+                output::hint("transect serve --cache makes one");
+            }
+        })?;
+        if args.settle && !client.settle()? {
+            output::hint("the service lost word of some changes, and asks the system anew");
+        }
+        Ok(Self::Service(Box::new(client)))
+    }
+
+    /// Returns the attributes that can be told.
+    pub(super) fn fields(&self) -> FieldMask {
+        let only_windows = FieldMask::ATTRIBUTES | FieldMask::REPARSE_TAG;
+        match self {
+            Self::System { .. } if cfg!(windows) => FieldMask::all(),
+            Self::System { .. } => FieldMask::all() - only_windows,
+            Self::Service(client) => client.greeting().fields & KEPT,
+        }
+    }
+
+    /// Returns the answers in the order of the paths.
+    pub(super) fn ask(
+        &mut self,
+        paths: &[&Path],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Vec<Answer>, Fatal> {
+        let here = std::env::current_dir().ok();
+        match self {
+            Self::System { threads } => ask_system(paths, want, follow, *threads, here),
+            Self::Service(client) => {
+                let paths: Vec<_> =
+                    paths.iter().map(|path| absolute(path, here.as_deref())).collect();
+                Ok(client.attributes(&paths, want, follow)?)
+            }
+        }
+    }
+}
+
+/// Returns a path for who does not know where we are. One that is empty leads nowhere from there, too.
+fn absolute<'a>(path: &'a Path, here: Option<&Path>) -> Cow<'a, Path> {
+    match here {
+        Some(here) if path.is_relative() && !path.as_os_str().is_empty() => {
+            Cow::Owned(here.join(path))
+        }
+        _ => Cow::Borrowed(path),
+    }
+}
+
+/// Asks the system about a batch. A cache does it that forgets all of it afterwards: it asks directory
+/// by directory, in each that is worth it by its handle, and about nothing twice.
+fn ask_system(
+    paths: &[&Path],
+    want: FieldMask,
+    follow: bool,
+    threads: usize,
+    here: Option<PathBuf>,
+) -> Result<Vec<Answer>, Fatal> {
+    let options = CacheOptions { base: here, ..CacheOptions::new(Level::Frozen).want(want) };
+    let cache = options.open()?;
+    let ask = |paths: &[&Path]| {
+        if follow { cache.get_many(paths) } else { cache.get_many_links(paths) }
+    };
+    let threads = threads.min(paths.len() / SHARE);
+    if threads < 2 {
+        return Ok(ask(paths));
+    }
+    let shares: Vec<&[&Path]> = paths.chunks(SHARE).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(share) = shares.get(number) else { return done };
+            done.push((number, ask(share)));
+        }
+    };
+    let mut answers = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            done.extend(other.join().expect("BUG: a thread that asks panicked"));
+        }
+        done
+    });
+    answers.sort_unstable_by_key(|(number, _)| *number);
+    Ok(answers.into_iter().flat_map(|(_, answers)| answers).collect())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,61 @@
+//! `transect serve`: one cache for several programs, until it is interrupted.
+
+use transect::cache::CacheOptions;
+use transect_service::{Ended, Event, ServeOptions, Server, own_folder};
+
+use crate::args::ServeArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::quote;
+use crate::output::units::counted;
+use crate::{folders, output};
+
+pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
+    let end = cancel_on_signal()?;
+    transect_sys::host::raise_handle_limit();
+    let socket = match &args.socket {
+        Some(socket) => socket.clone(),
+        None => {
+            let socket = folders::service_socket();
+            socket.parent().map_or(Ok(()), own_folder)?;
+            socket
+        }
+    };
+    let mut options = CacheOptions { memory: args.memory, ..CacheOptions::new(args.level) };
+    for root in &args.root {
+        // What a service calls its current directory is nobody else's affair.
+        let root = std::path::absolute(root)
+            .map_err(|_| Fatal::Usage("a root is an empty path".to_owned()))?;
+        options = options.root(root);
+    }
+    let server = Server::bind(&socket, options)?;
+    let place = quote::for_terminal(socket.as_os_str());
+    output::tell(&format!("answers at '{place}', {}", args.level.as_str()));
+    let serve = ServeOptions { idle: args.idle, ..ServeOptions::default() };
+    let ended = server.run(&serve, &end, |event| {
+        if args.verbose {
+            output::tell(&told(&event));
+        }
+    })?;
+    if args.verbose {
+        output::tell(match ended {
+            Ended::Cancelled => "ended as asked",
+            Ended::Idle => "ended, as nobody asks any more",
+        });
+    }
+    Ok(End::Complete)
+}
+
+fn told(event: &Event) -> String {
+    match event {
+        Event::Connected { process } => format!("process {process} connected"),
+        Event::Refused { user } => format!("user {user} was sent away"),
+        Event::Busy { process } => format!("process {process} was sent away: too many ask"),
+        Event::HungUp { process, questions } => {
+            let questions = counted(*questions, "question", "questions");
+            format!("process {process} hung up after {questions}")
+        }
+        Event::Broken { process, why } => format!("process {process}: {why}"),
+        Event::Failed { why } => format!("a connection could not be taken: {why}"),
+    }
+}

@@ -1,0 +1,241 @@
+//! `transect serve --cache`, and those who ask it: processes of their own.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use crate::attributes::{asked, lines, list, many};
+use crate::harness::{Running, TestEnv};
+
+/// All that a service tells.
+const COLUMNS: &str = "type,size,allocated,mtime,ctime,btime,mode,uid,gid,nlink,inode,device";
+
+/// Returns where a service answers that is told nothing else.
+fn usual(env: &TestEnv) -> PathBuf {
+    env.path("../runtime/transect/cache.sock")
+}
+
+/// A service that answers already, and what it says.
+struct Service {
+    running: Running,
+    said: BufReader<std::process::ChildStderr>,
+    first: String,
+}
+
+impl Service {
+    fn start(env: &TestEnv, args: &[&str]) -> Self {
+        let mut running = env.start(["serve", "--cache"].iter().chain(args));
+        let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
+        let mut first = String::new();
+        said.read_line(&mut first).expect("a pipe can be read");
+        Self { running, said, first }
+    }
+
+    /// Ends it with a signal, and returns all that it said.
+    fn end(mut self, signal: &str) -> String {
+        self.running.signal(signal);
+        let mut text = self.first;
+        self.said.read_to_string(&mut text).expect("a pipe can be read");
+        let output = self.running.finish().exits(0);
+        assert!(output.stdout.is_empty());
+        text
+    }
+
+    /// Kills it.
+    fn kill(mut self) {
+        self.running.signal("KILL");
+        self.running.wait();
+    }
+}
+
+#[test]
+fn what_a_service_answers_is_what_the_system_answers() {
+    let env = TestEnv::new();
+    let paths = many(&env);
+    let list = list(&paths);
+    for level in ["watched", "checked", "frozen", "verified"] {
+        let service = Service::start(&env, &["--level", level]);
+        for follow in [&[][..], &["--follow"]] {
+            let ask = |more: &[&str]| {
+                let args = [&["-0", "--json", "--columns", COLUMNS], follow, more].concat();
+                let output = asked(&env, &args, &list).exits(1).quiet();
+                assert_eq!(lines(&output).len(), paths.len());
+                output.stdout
+            };
+            let expected = ask(&[]);
+            for time in ["first", "second"] {
+                let told = ask(&["--service"]);
+                assert!(told == expected, "{level}, {follow:?}, the {time} time");
+            }
+        }
+        service.end("TERM");
+    }
+}
+
+#[test]
+fn a_service_says_where_it_answers_and_who_asked() {
+    let env = TestEnv::new();
+    env.write("file", 1);
+    let service = Service::start(&env, &["-v"]);
+    let mode = |path: &PathBuf| fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert!(fs::symlink_metadata(usual(&env)).unwrap().file_type().is_socket());
+    assert_eq!(mode(&usual(&env)), 0o600);
+    assert_eq!(mode(&usual(&env).parent().unwrap().to_owned()), 0o700);
+    let _ = env.transect(["attributes", "--service", "file", "missing"]).exits(0).quiet();
+    let said = service.end("INT");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("transect: answers at '") && lines[0].ends_with("', watched"));
+    assert!(lines[1].starts_with("transect: process ") && lines[1].ends_with(" connected"));
+    assert!(lines[2].ends_with(" hung up after 2 questions"), "{said}");
+    assert_eq!(lines[3..], ["transect: ended as asked"]);
+    assert!(!usual(&env).exists());
+}
+
+#[test]
+fn one_answers_and_the_next_is_told_so_until_the_first_is_dead() {
+    let env = TestEnv::new();
+    let service = Service::start(&env, &[]);
+    let second = env.transect(["serve", "--cache"]).exits(2);
+    let process = format!("already: process {}\n", service.running.child.id());
+    assert!(second.stderr_text().ends_with(&process), "{}", second.text());
+    let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
+
+    service.kill();
+    assert!(usual(&env).exists(), "nobody removed it");
+    let refused = env.transect(["attributes", "--service", "/"]).exits(2);
+    assert!(refused.stderr_text().contains("transect serve --cache makes one"));
+    assert!(refused.stderr_text().ends_with("cache.sock': Connection refused\n"));
+
+    let next = Service::start(&env, &[]);
+    let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
+    next.end("TERM");
+}
+
+#[test]
+fn who_asks_a_service_that_dies_is_told_so() {
+    let env = TestEnv::new();
+    let service = Service::start(&env, &[]);
+    let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+    command.args(["attributes", "--json", "--service", "--from", "-"]).stdin(Stdio::piped());
+    let mut client = Running::start(&mut command);
+    let mut stdin = client.child.stdin.take().unwrap();
+    // So much that some of it is answered.
+    stdin.write_all(&b"/\n".repeat(70_000)).unwrap();
+    let mut first = [0; 1];
+    client.child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    // What is printed must not be what it waits for.
+    let mut stdout = client.child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut rest = Vec::new();
+        stdout.read_to_end(&mut rest).unwrap();
+    });
+    service.kill();
+    drop(stdin);
+    let output = client.finish().exits(2);
+    assert_eq!(output.stderr_text(), "transect: the service has ended\n");
+    reader.join().unwrap();
+}
+
+#[test]
+fn a_change_is_seen_as_the_level_promises() {
+    let env = TestEnv::new();
+    let size = |more: &[&str]| {
+        let args =
+            [&["attributes", "--service", "--json", "--columns=size", "file"], more].concat();
+        env.transect(&args).exits(0).quiet().json()["size"].as_u64()
+    };
+    for level in ["watched", "checked", "frozen", "verified"] {
+        env.write("file", 1);
+        let service = Service::start(&env, &["--level", level]);
+        assert_eq!(size(&[]), Some(1));
+        env.write("file", 22);
+        let expected = if level == "frozen" { 1 } else { 22 };
+        assert_eq!(size(&["--settle"]), Some(expected), "{level}");
+        service.end("TERM");
+    }
+}
+
+#[test]
+fn another_user_is_neither_answered_nor_asked() {
+    let env = TestEnv::new();
+    let test = "another_user_is_neither_answered_nor_asked";
+    let socket = env.path("socket");
+    let socket_text = socket.to_str().unwrap();
+    let service = Service::start(&env, &["-v", "--socket", socket_text]);
+    let ask = ["attributes", &format!("--service={socket_text}"), "/"];
+    if !env.is_root() {
+        crate::harness::skip::<()>(test, "only root can become somebody else");
+        service.end("TERM");
+        return;
+    }
+    let Some(refused) = env.transect_unprivileged(test, ask) else {
+        service.end("TERM");
+        return;
+    };
+    assert!(refused.exits(2).stderr_text().ends_with("Permission denied\n"));
+    // As if somebody had opened it to all.
+    env.chmod(&socket, 0o666);
+    let foreign = env.transect_unprivileged(test, ask).unwrap().exits(2);
+    assert!(foreign.stderr_text().ends_with("is that of user 0\n"), "{}", foreign.text());
+    let _ = env.transect(ask).exits(0).quiet();
+    // The client left before it said anything; the service had not taken it for its own.
+    let said = service.end("TERM");
+    assert!(said.contains("transect: user 65534 was sent away\n"), "{said}");
+}
+
+#[test]
+fn a_folder_that_others_may_open_is_no_place_for_a_service() {
+    let env = TestEnv::new();
+    let folder = usual(&env).parent().unwrap().to_owned();
+    fs::create_dir(&folder).unwrap();
+    env.chmod(&folder, 0o755);
+    let refused = env.transect(["serve", "--cache"]).exits(2);
+    assert!(refused.stderr_text().ends_with("' is open to other users\n"), "{}", refused.text());
+}
+
+#[test]
+fn a_service_is_as_it_is_asked_to_be() {
+    let env = TestEnv::new();
+    env.mkdir("in");
+    env.write("in/file", 5);
+    let args = ["--level", "frozen", "--root", "in", "--memory", "1M", "--socket", "socket"];
+    let service = Service::start(&env, &args);
+    assert_eq!(service.first, "transect: answers at 'socket', frozen\n");
+    let ask = ["attributes", "--service=socket", "--json", "--columns=size", "in/file", "."];
+    let told = lines(&env.transect(ask).exits(1).quiet());
+    assert_eq!(told[0]["size"], 5);
+    assert_eq!(told[1]["error"]["kind"], "outside_roots");
+    let atime = env.transect(["attributes", "--service=socket", "--columns=atime", "in"]).exits(2);
+    assert!(atime.stderr_text().contains("atime is told neither"), "{}", atime.text());
+    service.end("TERM");
+}
+
+#[test]
+fn a_service_that_nobody_asks_ends() {
+    let env = TestEnv::new();
+    let output = env.transect(["serve", "--cache", "-v", "--idle", "0s"]).exits(0);
+    let said = output.stderr_text();
+    assert!(said.ends_with("transect: ended, as nobody asks any more\n"), "{said}");
+    assert!(!usual(&env).exists());
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    let env = TestEnv::new();
+    for (args, what) in [
+        (&["serve"][..], "--cache"),
+        (&["serve", "--cache", "--level", "fast"], "invalid value 'fast'"),
+        (&["serve", "--cache", "--idle", "soon"], "invalid value 'soon'"),
+        (&["serve", "--cache", "--socket", "no/such/folder"], "cannot lock"),
+        (&["serve", "--cache", "--socket", "."], "'.' is no socket"),
+    ] {
+        let output = env.transect(args).exits(2);
+        assert!(output.stderr_text().contains(what), "{args:?}\n{}", output.text());
+    }
+    env.write("file", 1);
+    let output = env.transect(["serve", "--cache", "--socket", "file"]).exits(2);
+    assert_eq!(output.stderr_text(), "transect: 'file' is no socket\n");
+    assert!(env.path("file").exists());
+}

@@ -1,0 +1,306 @@
+//! Who asks: questions go out in frames, several on their way at once, and answers come back in their
+//! order.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use transect::FieldMask;
+use transect::cache::{Answer, Refusal};
+
+use crate::error::Error;
+use crate::place::{is_us, peer};
+use crate::protocol::{
+    Bytes, Complaint, Frame, Greeting, Holder, Inbox, Kind, LONGEST_ANSWER, LONGEST_PATH,
+    LONGEST_REQUEST, Layout, MOST_QUESTIONS, Malformed, PathsEncoder, Question, Request, VERSION,
+    take_answer, take_holder, take_presence, take_stats,
+};
+
+/// Paths that are asked in a frame: so many that a frame is worth being woken for, so few that its
+/// answers fit into what a socket holds.
+const PATHS: usize = 2048;
+
+/// Bytes of paths from which on a frame is full.
+const FULL: usize = 128 << 10;
+
+/// Frames on their way: while one is answered, the next lies ready, and answers to one before are
+/// read.
+const WINDOW: usize = 4;
+
+/// A connection to a service.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    greeting: Greeting,
+    inbox: Inbox,
+    outbox: Vec<u8>,
+    /// How much of the outbox is on its way.
+    sent: usize,
+}
+
+impl Client {
+    /// Connects to the service at a socket, if it is ours.
+    ///
+    /// # Errors
+    /// Nobody is there, or somebody else; or it does not speak our version.
+    pub fn connect(socket: &Path) -> Result<Self, Error> {
+        let stream =
+            UnixStream::connect(socket).map_err(|error| Error::Nobody(socket.to_owned(), error))?;
+        // Before anything is said: in a place where everybody may write, it may be anybody's.
+        let (_, user) = peer(&stream)?;
+        if !is_us(user) {
+            return Err(Error::Foreign { socket: socket.to_owned(), user });
+        }
+        stream.set_nonblocking(true)?;
+        let greeting = Greeting {
+            version: 0,
+            process: 0,
+            level: String::new(),
+            fields: FieldMask::empty(),
+            roots: Vec::new(),
+        };
+        let (inbox, outbox) = (Inbox::new(LONGEST_ANSWER), Vec::new());
+        let mut client = Self { stream, greeting, inbox, outbox, sent: 0 };
+        client.greeting = client.ask(&Request::Hello { version: VERSION }, Greeting::parse)?;
+        Ok(client)
+    }
+
+    /// Returns what the service said of itself.
+    pub fn greeting(&self) -> &Greeting {
+        &self.greeting
+    }
+
+    /// Returns the attributes of paths, which have to be absolute, in their order: those that are
+    /// wanted and that the service [keeps](crate::KEPT).
+    ///
+    /// # Errors
+    /// The service does not answer; so it is with all that follow. What it was asked before may be
+    /// lost, and it is better to connect again.
+    pub fn attributes<P: AsRef<Path>>(
+        &mut self,
+        paths: &[P],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Vec<Answer>, Error> {
+        let question = Question { want, follow };
+        let layout = question.layout();
+        let mut answers = Vec::with_capacity(paths.len());
+        self.ask_many(paths, &Request::Attributes(question), |from| {
+            answers.push(take_answer(from, layout)?);
+            Ok(())
+        })?;
+        Ok(answers)
+    }
+
+    /// Returns whether paths lead to something.
+    pub fn exist<P: AsRef<Path>>(
+        &mut self,
+        paths: &[P],
+    ) -> Result<Vec<Result<bool, Refusal>>, Error> {
+        let mut answers = Vec::with_capacity(paths.len());
+        self.ask_many(paths, &Request::Exists, |from| {
+            answers.push(take_presence(from)?);
+            Ok(())
+        })?;
+        Ok(answers)
+    }
+
+    /// Returns for every name the first of the directories that holds it. The directories have to fit
+    /// into one frame: some thousands.
+    pub fn resolve<P: AsRef<Path>>(
+        &mut self,
+        names: &[P],
+        directories: &[P],
+        want: FieldMask,
+    ) -> Result<Vec<Result<Option<Holder>, Refusal>>, Error> {
+        let mut answers = Vec::with_capacity(names.len());
+        while answers.len() < names.len() {
+            let asked = answers.len();
+            let request = Request::Resolve { want, names: names_for_a_frame(&names[asked..]) };
+            self.send(&request, |out| {
+                let mut encoder = PathsEncoder::new(out);
+                directories.iter().for_each(|directory| encoder.push(bytes_of(directory)));
+            })?;
+            let payload = self.receive(Kind::Resolve)?;
+            let mut from = Bytes(payload);
+            while !from.is_empty() {
+                answers.push(take_holder(&mut from, Layout::new(want))?);
+            }
+            if let Request::Resolve { names, .. } = request
+                && answers.len() - asked != names.len()
+            {
+                return Err(MISCOUNTED.into());
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Has a path forgotten, and all that is below it.
+    pub fn invalidate(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.ask(&Request::Invalidate(bytes_of(&path)), nothing)
+    }
+
+    /// Has questions answered as things are now, by whomever they are asked, until
+    /// [`Client::thaw`].
+    pub fn freeze(&mut self) -> Result<(), Error> {
+        self.ask(&Request::Freeze, nothing)
+    }
+
+    /// Ends what [`Client::freeze`] began.
+    pub fn thaw(&mut self) -> Result<(), Error> {
+        self.ask(&Request::Thaw, nothing)
+    }
+
+    /// Returns when the service has taken note of all that happened before. False if it was not told
+    /// of everything: then it has forgotten all that it was to be told of, and asks anew.
+    pub fn settle(&mut self) -> Result<bool, Error> {
+        self.ask(&Request::Settle, |payload| {
+            let mut from = Bytes(payload);
+            let all_known = from.u8()? != 0;
+            from.end()?;
+            Ok(all_known)
+        })
+    }
+
+    /// Returns numbers about the service, with their names.
+    pub fn stats(&mut self) -> Result<Vec<(String, u64)>, Error> {
+        self.ask(&Request::Stats, take_stats)
+    }
+
+    /// Asks what takes one frame, and understands the answer.
+    fn ask<T>(
+        &mut self,
+        request: &Request<'_>,
+        parse: impl FnOnce(&[u8]) -> Result<T, Malformed>,
+    ) -> Result<T, Error> {
+        self.send(request, |_| {})?;
+        Ok(parse(self.receive(request.kind())?)?)
+    }
+
+    /// Asks about paths in as many frames as it takes.
+    fn ask_many<P: AsRef<Path>>(
+        &mut self,
+        paths: &[P],
+        request: &Request<'_>,
+        mut take: impl FnMut(&mut Bytes<'_>) -> Result<(), Malformed>,
+    ) -> Result<(), Error> {
+        let (mut left, mut under_way) = (paths, VecDeque::new());
+        while !(left.is_empty() && under_way.is_empty()) {
+            while !left.is_empty() && under_way.len() < WINDOW {
+                let mut asked = 0;
+                self.send(request, |out| asked = append_paths(out, left))?;
+                left = &left[asked..];
+                under_way.push_back(asked);
+            }
+            let mut from = Bytes(self.receive(request.kind())?);
+            for _ in 0..under_way.pop_front().unwrap_or_default() {
+                take(&mut from)?;
+            }
+            from.end().map_err(|_| MISCOUNTED)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a request on its way: as much of it as the socket takes now.
+    fn send(
+        &mut self,
+        request: &Request<'_>,
+        paths: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Error> {
+        request.append(&mut self.outbox, paths);
+        self.write()?;
+        Ok(())
+    }
+
+    /// Returns the payload of the next answer, and writes meanwhile what is left of the requests: a
+    /// service that is not read from does not read.
+    fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
+        while !self.inbox.is_ready()? {
+            self.write()?;
+            match self.inbox.fill(&mut self.stream) {
+                Ok(0) => return Err(Error::Ended),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait()?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match self.inbox.take() {
+            Frame { kind: Kind::COMPLAINT, payload } => {
+                Err(Error::Complaint(Complaint::parse(payload)?))
+            }
+            Frame { kind: it, payload } if it == kind.answer() => Ok(payload),
+            _ => Err(Malformed("an answer to what nobody asked").into()),
+        }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        while self.sent < self.outbox.len() {
+            match self.stream.write(&self.outbox[self.sent..]) {
+                Ok(written) => self.sent += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => match error.into() {
+                    // It may have said why before it hung up: that is still to be read.
+                    Error::Ended => break,
+                    error => return Err(error),
+                },
+            }
+        }
+        self.outbox.clear();
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// Waits until there is something to read, or to write if anything is left to be.
+    fn wait(&self) -> io::Result<()> {
+        let mut events = PollFlags::IN;
+        events.set(PollFlags::OUT, !self.outbox.is_empty());
+        match poll(&mut [PollFd::new(&self.stream, events)], None) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+const MISCOUNTED: Malformed = Malformed("more or fewer answers than questions");
+
+const _: () = assert!(PATHS <= MOST_QUESTIONS && FULL + 2 * LONGEST_PATH < LONGEST_REQUEST);
+
+/// Appends paths until a frame is full, and returns how many.
+fn append_paths<P: AsRef<Path>>(out: &mut Vec<u8>, paths: &[P]) -> usize {
+    let full = out.len() + FULL;
+    let mut encoder = PathsEncoder::new(out);
+    let mut asked = 0;
+    for path in paths.iter().take(PATHS) {
+        encoder.push(bytes_of(path));
+        asked += 1;
+        if encoder.bytes() > full {
+            break;
+        }
+    }
+    asked
+}
+
+/// Returns as many names as a frame has room for beside directories.
+fn names_for_a_frame<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
+    let mut bytes = 0;
+    let has_room = |name: &&[u8]| {
+        let before = bytes;
+        bytes += name.len();
+        before < FULL
+    };
+    names.iter().take(PATHS).map(bytes_of).take_while(has_room).collect()
+}
+
+fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {
+    path.as_ref().as_os_str().as_bytes()
+}
+
+fn nothing(payload: &[u8]) -> Result<(), Malformed> {
+    Bytes(payload).end()
+}

@@ -1,0 +1,188 @@
+//! One program that asks: its questions are answered in their order until it hangs up.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use transect::cache::{AttributeCache, Refusal};
+
+use crate::protocol::{
+    Complaint, ComplaintCode, Greeting, Holder, Inbox, Kind, LONGEST_REQUEST, Layout, Malformed,
+    PathList, Request, VERSION, append_answer, append_frame, append_holder, append_presence,
+    append_stats,
+};
+
+/// What all connections share.
+pub(crate) trait Service: Sync {
+    /// Returns the cache that answers.
+    fn cache(&self) -> &AttributeCache;
+    /// Returns what it says of itself.
+    fn greeting(&self) -> Greeting;
+    /// Returns numbers about it.
+    fn stats(&self) -> Vec<(&'static str, u64)>;
+    /// Is told that somebody asks so many questions.
+    fn asked(&self, questions: usize);
+}
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(crate) enum HungUp {
+    /// By whoever asked, in good order.
+    Orderly,
+    /// Because of what was asked.
+    Complaint(Complaint),
+    /// It broke off: in the middle of a question, or of an answer.
+    Broken,
+}
+
+/// A connection with all the room that it needs again and again.
+pub(crate) struct Connection<'a, S> {
+    service: &'a S,
+    inbox: Inbox,
+    out: Vec<u8>,
+    paths: PathList,
+}
+
+impl<'a, S: Service> Connection<'a, S> {
+    pub(crate) fn new(service: &'a S) -> Self {
+        Self {
+            service,
+            inbox: Inbox::new(LONGEST_REQUEST),
+            out: Vec::new(),
+            paths: PathList::default(),
+        }
+    }
+
+    /// Answers until somebody hangs up.
+    pub(crate) fn run(mut self, stream: &UnixStream) -> HungUp {
+        match self.answer_all(stream) {
+            Ok(None) => HungUp::Orderly,
+            Ok(Some(complaint)) => {
+                self.out.clear();
+                complaint.append(&mut self.out);
+                // Whoever does not hear it learns that he is not answered any more.
+                let _ = (&*stream).write_all(&self.out);
+                HungUp::Complaint(complaint)
+            }
+            Err(_) => HungUp::Broken,
+        }
+    }
+
+    fn answer_all(&mut self, stream: &UnixStream) -> io::Result<Option<Complaint>> {
+        loop {
+            match self.inbox.is_ready() {
+                Ok(true) => {
+                    self.out.clear();
+                    if let Err(complaint) = self.answer() {
+                        return Ok(Some(complaint));
+                    }
+                    (&*stream).write_all(&self.out)?;
+                }
+                Ok(false) => match self.inbox.fill(&mut &*stream) {
+                    Ok(0) if self.inbox.is_empty() => return Ok(None),
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                    _ => {}
+                },
+                Err(malformed) => return Ok(Some(malformed.into())),
+            }
+        }
+    }
+
+    /// Answers the request that has come.
+    fn answer(&mut self) -> Result<(), Complaint> {
+        let Self { service, inbox, out, paths } = self;
+        let request = Request::parse(inbox.take(), paths)?;
+        let cache = service.cache();
+        let kind = request.kind().answer();
+        let paths: Vec<&Path> = match request.kind() {
+            Kind::Attributes | Kind::Exists | Kind::Resolve => paths.iter().map(path_of).collect(),
+            _ => Vec::new(),
+        };
+        match request {
+            Request::Hello { version: VERSION } => {
+                append_frame(out, kind, |out| service.greeting().append(out));
+            }
+            Request::Hello { version } => {
+                let text = format!("it speaks version {VERSION}, not {version}");
+                return Err(Complaint::new(ComplaintCode::Version, text));
+            }
+            Request::Attributes(question) => {
+                service.asked(paths.len());
+                let answers = if question.follow {
+                    cache.get_many(&paths)
+                } else {
+                    cache.get_many_links(&paths)
+                };
+                let layout = question.layout();
+                append_frame(out, kind, |out| {
+                    answers.iter().for_each(|answer| append_answer(out, layout, answer));
+                });
+            }
+            Request::Exists => {
+                service.asked(paths.len());
+                let pass = cache.pass();
+                append_frame(out, kind, |out| {
+                    paths.iter().for_each(|path| append_presence(out, pass.exists(path)));
+                });
+            }
+            Request::Resolve { want, names } => {
+                service.asked(names.len());
+                let layout = Layout::new(want);
+                let found = resolve(cache, &paths, &names);
+                append_frame(out, kind, |out| {
+                    found.for_each(|holder| append_holder(out, layout, holder));
+                });
+            }
+            Request::Invalidate(path) => {
+                cache.invalidate(path_of(path)).map_err(failed)?;
+                append_frame(out, kind, |_| {});
+            }
+            Request::Freeze => {
+                cache.freeze();
+                append_frame(out, kind, |_| {});
+            }
+            Request::Thaw => {
+                cache.thaw();
+                append_frame(out, kind, |_| {});
+            }
+            Request::Settle => {
+                let all_known = cache.settle();
+                append_frame(out, kind, |out| out.push(all_known.into()));
+            }
+            Request::Stats => append_frame(out, kind, |out| append_stats(out, &service.stats())),
+        }
+        Ok(())
+    }
+}
+
+/// Looks for names in directories, all in one pass.
+fn resolve<'a>(
+    cache: &'a AttributeCache,
+    directories: &[&Path],
+    names: &'a [&[u8]],
+) -> impl Iterator<Item = Result<Option<Holder>, Refusal>> + use<'a> {
+    let pass = cache.pass();
+    let search = cache.search_dirs(directories);
+    names.iter().map(move |name| {
+        let search = search.as_ref().map_err(|refusal| *refusal)?;
+        let found = pass.resolve(path_of(name), search)?;
+        Ok(found.map(|found| Holder { index: found.index as u32, attributes: found.attributes }))
+    })
+}
+
+fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+fn failed(why: impl std::fmt::Display) -> Complaint {
+    Complaint::new(ComplaintCode::Failed, why)
+}
+
+impl From<Malformed> for Complaint {
+    fn from(malformed: Malformed) -> Self {
+        Self::new(ComplaintCode::Malformed, malformed)
+    }
+}

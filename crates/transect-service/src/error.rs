@@ -1,0 +1,99 @@
+//! Why a service cannot be made, or does not answer.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use transect::reason;
+
+use crate::protocol::{Complaint, Malformed};
+
+/// Why a service cannot be made, or does not answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// This system has none.
+    Unsupported,
+    /// The cache cannot be as it is asked for.
+    Cache(transect::Error),
+    /// A service answers there already.
+    Running {
+        /// Where.
+        socket: PathBuf,
+        /// Its process, if it has said so.
+        process: Option<u32>,
+    },
+    /// Something other than a socket is there.
+    NoSocket(PathBuf),
+    /// A folder for sockets is not the user's own, or others may write to it: why.
+    Folder(PathBuf, &'static str),
+    /// A path could not be used: what was to be done with it, and what the system said.
+    Path(&'static str, PathBuf, io::Error),
+    /// No service answers there.
+    Nobody(PathBuf, io::Error),
+    /// Who answers is another user.
+    Foreign {
+        /// Where.
+        socket: PathBuf,
+        /// The number of that user.
+        user: u32,
+    },
+    /// The service complains.
+    Complaint(Complaint),
+    /// What it said makes no sense.
+    Malformed(Malformed),
+    /// It hung up.
+    Ended,
+    /// The connection failed.
+    Connection(io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported => f.write_str("so far there is a service on Linux only"),
+            Self::Cache(error) => error.fmt(f),
+            Self::Running { socket, process } => {
+                write!(f, "a service answers at '{}' already", socket.display())?;
+                process.map_or(Ok(()), |process| write!(f, ": process {process}"))
+            }
+            Self::NoSocket(path) => write!(f, "'{}' is no socket", path.display()),
+            Self::Folder(path, why) => write!(f, "'{}' {why}", path.display()),
+            Self::Path(what, path, error) => {
+                write!(f, "cannot {what} '{}': {}", path.display(), reason(error))
+            }
+            Self::Nobody(socket, error) => {
+                write!(f, "no service answers at '{}': {}", socket.display(), reason(error))
+            }
+            Self::Foreign { socket, user } => {
+                write!(f, "the service at '{}' is that of user {user}", socket.display())
+            }
+            Self::Complaint(complaint) => write!(f, "the service says: {}", complaint.text),
+            Self::Malformed(malformed) => {
+                write!(f, "what the service said makes no sense: {malformed}")
+            }
+            Self::Ended => f.write_str("the service has ended"),
+            Self::Connection(error) => {
+                write!(f, "the connection to the service failed: {}", reason(error))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+impl From<io::Error> for Error {
+    /// Who hangs up may do so with something unread, or while something is written to him.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Ended,
+            _ => Self::Connection(error),
+        }
+    }
+}

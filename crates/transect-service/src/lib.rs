@@ -1,0 +1,76 @@
+//! One cache of attributes for several programs.
+//!
+//! A [`Server`] keeps an [`AttributeCache`](transect::cache::AttributeCache) and answers on a local
+//! socket; a [`Client`] asks it. What they say to each other is in [`protocol`], and for those who
+//! write a client in another language in `docs/SERVICE.md`.
+//!
+//! ```
+//! # #[cfg(target_os = "linux")] {
+//! use transect::Cancel;
+//! use transect::FieldMask;
+//! use transect::cache::{CacheOptions, Level};
+//! use transect_service::{Client, ServeOptions, Server};
+//!
+//! let folder = std::env::temp_dir().join(format!("transect-doc-{}", std::process::id()));
+//! transect_service::own_folder(&folder)?;
+//! let socket = folder.join("cache.sock");
+//! let server = Server::bind(&socket, CacheOptions::new(Level::Frozen))?;
+//! let end = Cancel::new();
+//! std::thread::scope(|scope| {
+//!     let serving = scope.spawn(|| server.run(&ServeOptions::default(), &end, |_| {}));
+//!     let mut client = Client::connect(&socket)?;
+//!     let answers = client.attributes(&["/", "/no/such/path"], FieldMask::MODE, false)?;
+//!     assert!(answers[0].is_ok());
+//!     assert!(answers[1].is_err_and(|refusal| refusal.is_missing()));
+//!     end.cancel();
+//!     serving.join().expect("a server does not panic")
+//! })?;
+//! # drop(server);
+//! # std::fs::remove_dir_all(&folder).map_err(transect_service::Error::from)?;
+//! # }
+//! # Ok::<(), transect_service::Error>(())
+//! ```
+//!
+//! Only the same user is answered, and only the same user is asked. So far there is a service on
+//! Linux only.
+
+mod error;
+pub mod protocol;
+mod serving;
+
+#[cfg(target_os = "linux")]
+mod client;
+#[cfg(target_os = "linux")]
+mod connection;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod place;
+#[cfg(target_os = "linux")]
+mod server;
+
+use transect::FieldMask;
+
+#[cfg(target_os = "linux")]
+pub use client::Client;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Client, Server, own_folder, usual_folder};
+pub use error::Error;
+#[cfg(target_os = "linux")]
+pub use place::{own_folder, usual_folder};
+#[cfg(target_os = "linux")]
+pub use server::Server;
+pub use serving::{Ended, Event, ServeOptions};
+
+/// The attributes that a service keeps. The time of the last access is not among them: reading a
+/// file changes it, and nobody tells.
+pub const KEPT: FieldMask = FieldMask::MODE
+    .union(FieldMask::NLINK)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID)
+    .union(FieldMask::MTIME)
+    .union(FieldMask::CTIME)
+    .union(FieldMask::BTIME)
+    .union(FieldMask::SIZE)
+    .union(FieldMask::ALLOCATED)
+    .union(FieldMask::FILE_ID);

@@ -1,0 +1,251 @@
+//! Where a service answers: a socket that only its user reaches, and that is replaced when whoever
+//! made it is gone.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+use transect::{FieldMask, FileId, FileType};
+use transect_sys::file::{ask, attributes_of};
+
+use crate::error::Error;
+
+/// Returns the folder in which a user's services are found: in the one that the system made for what
+/// runs (`XDG_RUNTIME_DIR`), else one with the user's number in the one for temporary files.
+pub fn usual_folder(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
+    runtime.map_or_else(
+        || temporary.join(format!("transect-{}", geteuid().as_raw())),
+        |runtime| runtime.join("transect"),
+    )
+}
+
+/// Makes a folder that nobody else may look into, if it is not there, and makes sure that it is one:
+/// in a place where everybody may write, somebody else may have been faster.
+///
+/// # Errors
+/// It cannot be made; or what is there is no directory, belongs to somebody else, or is open to
+/// others.
+pub fn own_folder(path: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().mode(0o700).create(path);
+    if let Err(error) = made
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err(Error::Path("make", path.to_owned(), error));
+    }
+    let found = ask(path, FieldMask::MODE | FieldMask::UID, false)
+        .map_err(|error| Error::Path("look at", path.to_owned(), error))?;
+    let wrong = if found.file_type() != FileType::Directory {
+        "is no directory"
+    } else if found.uid() != Some(geteuid().as_raw()) {
+        "belongs to another user"
+    } else if found.mode().is_none_or(|mode| mode & 0o077 != 0) {
+        "is open to other users"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Folder(path.to_owned(), wrong))
+}
+
+/// A socket that is ours, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    socket: PathBuf,
+    id: Option<FileId>,
+    pub(crate) listener: UnixListener,
+    /// Locked as long as we live, however we end. It stays: who removes a lock lets two have it.
+    _lock: File,
+}
+
+impl Place {
+    /// Takes a place, if nobody is there who lives.
+    pub(crate) fn take(socket: &Path) -> Result<Self, Error> {
+        // Before a lock is left beside something else.
+        is_there(socket)?;
+        let lock = lock(socket)?;
+        if is_there(socket)? {
+            // Whoever had the lock is gone, and what he left behind leads to nobody.
+            fs::remove_file(socket)
+                .map_err(|error| Error::Path("replace", socket.to_owned(), error))?;
+        }
+        let failed = |error| Error::Path("listen at", socket.to_owned(), error);
+        let listener = UnixListener::bind(socket).map_err(failed)?;
+        // Who comes before this has been done is refused for being somebody else.
+        fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let id = ask(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
+        Ok(Self { socket: socket.to_owned(), id, listener, _lock: lock })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Not the socket of somebody who took the place although we live.
+        if ask(&self.socket, FieldMask::FILE_ID, false).is_ok_and(|it| it.file_id() == self.id) {
+            // Who comes later replaces it.
+            let _ = fs::remove_file(&self.socket);
+        }
+    }
+}
+
+/// Returns whether a socket is there already; anything else may not be there.
+fn is_there(socket: &Path) -> Result<bool, Error> {
+    match ask(socket, FieldMask::empty(), false) {
+        Ok(found) if found.file_type() == FileType::Socket => Ok(true),
+        Ok(_) => Err(Error::NoSocket(socket.to_owned())),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Locks the file beside a socket, and writes our process into it.
+fn lock(socket: &Path) -> Result<File, Error> {
+    let mut path = socket.to_owned().into_os_string();
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let failed = |error| Error::Path("lock", path.clone(), error);
+    let mut lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        // In a place where everybody may write, a link would lead us to write elsewhere.
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(&path)
+        .map_err(failed)?;
+    if attributes_of(&lock).map_err(failed)?.uid() != Some(geteuid().as_raw()) {
+        return Err(Error::Folder(path, "belongs to another user"));
+    }
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // It may not have been written yet.
+            let _ = lock.read_to_string(&mut text);
+            let process = text.trim().parse().ok();
+            return Err(Error::Running { socket: socket.to_owned(), process });
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    lock.set_len(0).map_err(failed)?;
+    writeln!(lock, "{}", std::process::id()).map_err(failed)?;
+    Ok(lock)
+}
+
+/// Returns the process and the user at the other end.
+pub(crate) fn peer(of: impl AsFd) -> io::Result<(u32, u32)> {
+    let peer = rustix::net::sockopt::socket_peercred(of)?;
+    Ok((peer.pid.as_raw_pid().cast_unsigned(), peer.uid.as_raw()))
+}
+
+/// Returns whether a user is the one we are.
+pub(crate) fn is_us(user: u32) -> bool {
+    user == geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    fn exists(path: &Path) -> bool {
+        ask(path, FieldMask::empty(), false).is_ok()
+    }
+
+    #[test]
+    fn services_are_found_where_what_runs_belongs() {
+        let usual = |runtime: Option<&str>| usual_folder(runtime.map(Into::into), "/tmp".into());
+        assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect"));
+        let own = format!("/tmp/transect-{}", geteuid().as_raw());
+        assert_eq!(usual(None), Path::new(&own));
+    }
+
+    #[test]
+    fn a_folder_of_our_own_is_made_and_found_again() {
+        let temp = TempDir::new();
+        let folder = temp.join("own");
+        for _ in 0..2 {
+            own_folder(&folder).unwrap();
+        }
+        assert_eq!(ask(&folder, FieldMask::MODE, false).unwrap().mode(), Some(0o040_700));
+    }
+
+    #[test]
+    fn what_is_not_our_own_is_no_place_for_sockets() {
+        let temp = TempDir::new();
+        let why = |name: &str| own_folder(&temp.join(name)).unwrap_err().to_string();
+        fs::create_dir(temp.join("open")).unwrap();
+        fs::set_permissions(temp.join("open"), Permissions::from_mode(0o750)).unwrap();
+        assert!(why("open").ends_with("open' is open to other users"));
+        own_folder(&temp.join("own")).unwrap();
+        std::os::unix::fs::symlink("own", temp.join("link")).unwrap();
+        assert!(why("link").ends_with("link' is no directory"));
+        fs::write(temp.join("file"), "").unwrap();
+        assert!(why("file").ends_with("file' is no directory"));
+        assert!(why("missing/own").contains("cannot make"));
+        if !geteuid().is_root() {
+            let test = "what_is_not_our_own_is_no_place_for_sockets";
+            return transect_testkit::loudly_skip(test, "only root can give a folder away");
+        }
+        fs::create_dir(temp.join("foreign")).unwrap();
+        std::os::unix::fs::chown(temp.join("foreign"), Some(65534), None).unwrap();
+        assert!(why("foreign").ends_with("foreign' belongs to another user"));
+    }
+
+    #[test]
+    fn a_place_is_taken_once_and_left_as_it_was() {
+        let temp = TempDir::new();
+        let socket = temp.join("socket");
+        let place = Place::take(&socket).unwrap();
+        let mode = ask(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
+        assert_eq!(mode & 0o777, 0o600);
+        let running = Place::take(&socket).unwrap_err();
+        let us = std::process::id();
+        assert!(matches!(running, Error::Running { process: Some(process), .. } if process == us));
+        drop(place);
+        assert!(!exists(&socket));
+        drop(Place::take(&socket).unwrap());
+    }
+
+    #[test]
+    fn what_the_dead_left_is_replaced_and_what_is_no_socket_is_not() {
+        let temp = TempDir::new();
+        let socket = temp.join("socket");
+        drop(UnixListener::bind(&socket).unwrap());
+        assert!(exists(&socket), "nobody removed it");
+        drop(Place::take(&socket).unwrap());
+
+        fs::write(&socket, "precious").unwrap();
+        assert!(matches!(Place::take(&socket), Err(Error::NoSocket(_))));
+        assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
+
+        fs::write(temp.join("other"), "precious").unwrap();
+        assert!(matches!(Place::take(&temp.join("other")), Err(Error::NoSocket(_))));
+        assert!(!exists(&temp.join("other.lock")));
+    }
+
+    #[test]
+    fn a_socket_of_somebody_else_is_not_removed() {
+        let temp = TempDir::new();
+        let socket = temp.join("socket");
+        let place = Place::take(&socket).unwrap();
+        // The old one stays alive under another name, so that its number is not given again.
+        fs::rename(&socket, temp.join("old")).unwrap();
+        let _other = UnixListener::bind(&socket).unwrap();
+        drop(place);
+        assert!(exists(&socket));
+    }
+
+    #[test]
+    fn a_lock_that_leads_elsewhere_is_not_written_to() {
+        let temp = TempDir::new();
+        fs::write(temp.join("victim"), "precious").unwrap();
+        std::os::unix::fs::symlink("victim", temp.join("socket.lock")).unwrap();
+        assert!(matches!(Place::take(&temp.join("socket")), Err(Error::Path("lock", ..))));
+        assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "precious");
+    }
+}

@@ -1,0 +1,166 @@
+//! Frames: a length, a number that says what it is, and the rest.
+
+use std::io::{self, Read};
+
+use super::Malformed;
+
+/// Bytes of the length in front of every frame.
+const LENGTH: usize = 4;
+
+/// Bytes that are read at once, if the frame at hand needs no more.
+const READ: usize = 64 << 10;
+
+/// What came, without its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The number of a [`Kind`](super::Kind).
+    pub kind: u8,
+    /// The rest.
+    pub payload: &'a [u8],
+}
+
+/// Appends a frame, whose payload `write` appends.
+pub fn append_frame(out: &mut Vec<u8>, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; LENGTH]);
+    out.push(kind);
+    write(out);
+    let length = u32::try_from(out.len() - start - LENGTH).expect("BUG: a frame beyond all limits");
+    out[start..start + LENGTH].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Gathers what comes in until it is a frame.
+#[derive(Debug)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    /// What has come and was not taken lies from here…
+    start: usize,
+    /// … to here.
+    end: usize,
+    longest: usize,
+}
+
+impl Inbox {
+    /// Returns an empty one that takes frames of at most `longest` bytes.
+    pub fn new(longest: usize) -> Self {
+        Self { bytes: Vec::new(), start: 0, end: 0, longest }
+    }
+
+    /// Returns the length of the frame that is coming, as soon as it is known.
+    fn length(&self) -> Result<Option<usize>, Malformed> {
+        let Some(length) = self.bytes[self.start..self.end].first_chunk::<LENGTH>() else {
+            return Ok(None);
+        };
+        match u32::from_le_bytes(*length) as usize {
+            0 => Err(Malformed("a frame of nothing")),
+            length if length > self.longest => Err(Malformed("a frame longer than may be")),
+            length => Ok(Some(length)),
+        }
+    }
+
+    /// Returns whether a whole frame has come.
+    ///
+    /// # Errors
+    /// What comes is no frame, or one that is too long.
+    pub fn is_ready(&self) -> Result<bool, Malformed> {
+        let length = self.length()?;
+        Ok(length.is_some_and(|length| self.end - self.start >= LENGTH + length))
+    }
+
+    /// Returns whether nothing has come of the next frame.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Takes the frame that has come.
+    ///
+    /// # Panics
+    /// If it is not [ready](Inbox::is_ready).
+    pub fn take(&mut self) -> Frame<'_> {
+        const READY: &str = "BUG: nobody asked whether a frame is ready";
+        let length = self.length().ok().flatten().expect(READY);
+        let from = self.start + LENGTH;
+        self.start = from + length;
+        assert!(self.start <= self.end, "{READY}");
+        Frame { kind: self.bytes[from], payload: &self.bytes[from + 1..self.start] }
+    }
+
+    /// Reads once, as much as there is. Returns how much; 0 if nothing more will come.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn fill(&mut self, source: &mut impl Read) -> io::Result<usize> {
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let wanted = self.length().ok().flatten().map_or(0, |length| LENGTH + length);
+        let room = wanted.max(self.end + READ);
+        if self.bytes.len() < room {
+            self.bytes.resize(room, 0);
+        }
+        let read = source.read(&mut self.bytes[self.end..])?;
+        self.end += read;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Hands out a few bytes at a time, as sockets do.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+            let most = self.1.min(block.len());
+            self.0.read(&mut block[..most])
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_is_refused_before_anything_is_kept_for_it() {
+        let mut inbox = Inbox::new(100);
+        inbox.fill(&mut &101_u32.to_le_bytes()[..]).unwrap();
+        assert_eq!(inbox.is_ready(), Err(Malformed("a frame longer than may be")));
+        let mut inbox = Inbox::new(usize::MAX);
+        inbox.fill(&mut &0_u32.to_le_bytes()[..]).unwrap();
+        assert_eq!(inbox.is_ready(), Err(Malformed("a frame of nothing")));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_out_as_they_went_in_however_they_arrive(
+            frames in prop::collection::vec(
+                (any::<u8>(), prop::collection::vec(any::<u8>(), 0..300)), 0..20),
+            drops in 1_usize..700,
+        ) {
+            let mut sent = Vec::new();
+            for (kind, payload) in &frames {
+                append_frame(&mut sent, *kind, |out| out.extend(payload));
+            }
+            let mut source = Drops(&sent, drops);
+            let mut inbox = Inbox::new(301);
+            for (kind, payload) in &frames {
+                while !inbox.is_ready().unwrap() {
+                    prop_assert!(inbox.fill(&mut source).unwrap() > 0);
+                }
+                prop_assert_eq!(inbox.take(), Frame { kind: *kind, payload });
+            }
+            prop_assert!(inbox.is_empty());
+            prop_assert_eq!(inbox.fill(&mut source).unwrap(), 0);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut inbox = Inbox::new(50);
+            inbox.fill(&mut &bytes[..]).unwrap();
+            while inbox.is_ready() == Ok(true) {
+                inbox.take();
+            }
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! What is asked, and the answers that are no lists.
+
+use std::fmt;
+
+use transect::FieldMask;
+
+use super::bytes::append_string;
+use super::{Bytes, Frame, Kind, Layout, MAGIC, MOST_QUESTIONS, Malformed, PathList, append_frame};
+
+/// How attributes are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Which attributes.
+    pub want: FieldMask,
+    /// Of what links lead to, not of themselves.
+    pub follow: bool,
+}
+
+impl Question {
+    const FOLLOW: u8 = 1;
+
+    /// Appends what comes before the paths.
+    pub fn append(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.want.bits().to_le_bytes());
+        out.push(if self.follow { Self::FOLLOW } else { 0 });
+    }
+
+    fn take(from: &mut Bytes<'_>) -> Result<Self, Malformed> {
+        let want = FieldMask::from_bits_truncate(from.u16()?);
+        match from.u8()? {
+            flags @ 0..=Self::FOLLOW => Ok(Self { want, follow: flags == Self::FOLLOW }),
+            _ => Err(Malformed("a flag that nobody knows")),
+        }
+    }
+
+    /// Returns how its answers are laid out.
+    pub fn layout(self) -> Layout {
+        Layout::new(self.want)
+    }
+}
+
+/// What somebody asks. The paths of those that have many are in a [`PathList`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// Who is there?
+    Hello {
+        /// The version that whoever asks speaks.
+        version: u16,
+    },
+    /// Attributes of the paths.
+    Attributes(Question),
+    /// Whether the paths lead to something.
+    Exists,
+    /// Which of the paths, directories, hold names.
+    Resolve {
+        /// The attributes that are wanted of what is found.
+        want: FieldMask,
+        /// The names.
+        names: Vec<&'a [u8]>,
+    },
+    /// Forget a path, and what is below it.
+    Invalidate(&'a [u8]),
+    /// Answer as things are now, whatever happens.
+    Freeze,
+    /// No longer do.
+    Thaw,
+    /// Take note of all that has happened.
+    Settle,
+    /// What has been done so far?
+    Stats,
+}
+
+impl<'a> Request<'a> {
+    /// Understands a frame. The paths in it, if it is of a kind that has many, replace those of the
+    /// list.
+    ///
+    /// # Errors
+    /// It makes no sense.
+    pub fn parse(frame: Frame<'a>, paths: &mut PathList) -> Result<Self, Malformed> {
+        let kind = Kind::of_request(frame.kind).ok_or(Malformed("a request that nobody knows"))?;
+        let mut from = Bytes(frame.payload);
+        let request = match kind {
+            Kind::Hello => {
+                if from.take(MAGIC.len())? != MAGIC {
+                    return Err(Malformed("no greeting"));
+                }
+                Self::Hello { version: from.u16()? }
+            }
+            Kind::Attributes => {
+                let question = Question::take(&mut from)?;
+                paths.take(&mut from)?;
+                Self::Attributes(question)
+            }
+            Kind::Exists => {
+                paths.take(&mut from)?;
+                Self::Exists
+            }
+            Kind::Resolve => Self::resolve(&mut from, paths)?,
+            Kind::Invalidate => Self::Invalidate(from.string()?),
+            Kind::Freeze => Self::Freeze,
+            Kind::Thaw => Self::Thaw,
+            Kind::Settle => Self::Settle,
+            Kind::Stats => Self::Stats,
+        };
+        from.end()?;
+        Ok(request)
+    }
+
+    fn resolve(from: &mut Bytes<'a>, paths: &mut PathList) -> Result<Self, Malformed> {
+        let want = FieldMask::from_bits_truncate(from.u16()?);
+        let names = from.u32()? as usize;
+        if names > MOST_QUESTIONS {
+            return Err(Malformed("more names than may be"));
+        }
+        let names = (0..names).map(|_| from.string()).collect::<Result<_, _>>()?;
+        paths.take(from)?;
+        Ok(Self::Resolve { want, names })
+    }
+
+    /// Appends a request as a frame; `paths` appends the paths, for those that have many.
+    pub fn append(&self, out: &mut Vec<u8>, paths: impl FnOnce(&mut Vec<u8>)) {
+        append_frame(out, self.kind().request(), |out| match self {
+            Self::Hello { version } => {
+                out.extend_from_slice(&MAGIC);
+                out.extend_from_slice(&version.to_le_bytes());
+            }
+            Self::Attributes(question) => {
+                question.append(out);
+                paths(out);
+            }
+            Self::Exists => paths(out),
+            Self::Resolve { want, names } => {
+                out.extend_from_slice(&want.bits().to_le_bytes());
+                out.extend_from_slice(&(names.len() as u32).to_le_bytes());
+                names.iter().for_each(|name| append_string(out, name));
+                paths(out);
+            }
+            Self::Invalidate(path) => append_string(out, path),
+            Self::Freeze | Self::Thaw | Self::Settle | Self::Stats => {}
+        });
+    }
+
+    /// Returns what kind of request it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Hello { .. } => Kind::Hello,
+            Self::Attributes(_) => Kind::Attributes,
+            Self::Exists => Kind::Exists,
+            Self::Resolve { .. } => Kind::Resolve,
+            Self::Invalidate(_) => Kind::Invalidate,
+            Self::Freeze => Kind::Freeze,
+            Self::Thaw => Kind::Thaw,
+            Self::Settle => Kind::Settle,
+            Self::Stats => Kind::Stats,
+        }
+    }
+}
+
+/// What a service says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    /// The version that it speaks.
+    pub version: u16,
+    /// Its process.
+    pub process: u32,
+    /// The name of the level at which it answers.
+    pub level: String,
+    /// The attributes that it keeps: no others are told.
+    pub fields: FieldMask,
+    /// What it answers for; everything, if there are none.
+    pub roots: Vec<Vec<u8>>,
+}
+
+impl Greeting {
+    /// Appends it as the payload of an answer.
+    pub fn append(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&self.version.to_le_bytes());
+        out.extend_from_slice(&self.process.to_le_bytes());
+        append_string(out, self.level.as_bytes());
+        out.extend_from_slice(&self.fields.bits().to_le_bytes());
+        self.roots.iter().for_each(|root| append_string(out, root));
+    }
+
+    /// Understands the payload of an answer.
+    ///
+    /// # Errors
+    /// It makes no sense.
+    pub fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Bytes(payload);
+        if from.take(MAGIC.len())? != MAGIC {
+            return Err(Malformed("no greeting"));
+        }
+        let mut greeting = Self {
+            version: from.u16()?,
+            process: from.u32()?,
+            level: String::from_utf8_lossy(from.string()?).into_owned(),
+            fields: FieldMask::from_bits_truncate(from.u16()?),
+            roots: Vec::new(),
+        };
+        while !from.is_empty() {
+            greeting.roots.push(from.string()?.to_vec());
+        }
+        Ok(greeting)
+    }
+}
+
+/// Appends numbers with their names as the payload of an answer.
+pub fn append_stats(out: &mut Vec<u8>, stats: &[(&str, u64)]) {
+    for (name, number) in stats {
+        append_string(out, name.as_bytes());
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
+/// Takes numbers with their names.
+///
+/// # Errors
+/// They make no sense.
+pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, Malformed> {
+    let (mut from, mut stats) = (Bytes(payload), Vec::new());
+    while !from.is_empty() {
+        let name = String::from_utf8_lossy(from.string()?).into_owned();
+        stats.push((name, from.u64()?));
+    }
+    Ok(stats)
+}
+
+/// What a service complains of, before it hangs up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum ComplaintCode {
+    /// What was asked makes no sense.
+    Malformed = 1,
+    /// It does not speak that version.
+    Version = 2,
+    /// Whoever asks is another user.
+    Denied = 3,
+    /// Too many ask already.
+    Busy = 4,
+    /// It cannot do that.
+    Failed = 5,
+}
+
+impl ComplaintCode {
+    const ALL: [Self; 5] = [Self::Malformed, Self::Version, Self::Denied, Self::Busy, Self::Failed];
+}
+
+/// A complaint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// What programs go by. `None` is one that is not known here.
+    pub code: Option<ComplaintCode>,
+    /// The same for people.
+    pub text: String,
+}
+
+impl Complaint {
+    /// Returns a complaint.
+    pub fn new(code: ComplaintCode, text: impl fmt::Display) -> Self {
+        Self { code: Some(code), text: text.to_string() }
+    }
+
+    /// Appends it as a frame.
+    pub fn append(&self, out: &mut Vec<u8>) {
+        append_frame(out, Kind::COMPLAINT, |out| {
+            let code = self.code.map_or(0, |code| code as u16);
+            out.extend_from_slice(&code.to_le_bytes());
+            append_string(out, self.text.as_bytes());
+        });
+    }
+
+    /// Understands the payload of a frame.
+    ///
+    /// # Errors
+    /// It makes no sense.
+    pub fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Bytes(payload);
+        let number = from.u16()?;
+        let code = ComplaintCode::ALL.into_iter().find(|code| *code as u16 == number);
+        let text = String::from_utf8_lossy(from.string()?).into_owned();
+        from.end()?;
+        Ok(Self { code, text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::{Inbox, LONGEST_REQUEST, PathsEncoder};
+
+    fn any_request() -> impl Strategy<Value = (u8, u16, bool, Vec<Vec<u8>>)> {
+        let strings = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..5);
+        (0..9_u8, any::<u16>(), any::<bool>(), strings)
+    }
+
+    proptest! {
+        #[test]
+        fn requests_come_out_as_they_went_in((kind, number, follow, names) in any_request()) {
+            let want = FieldMask::from_bits_truncate(number);
+            let paths: [&[u8]; 3] = [b"/a/b", b"/a/c", b"/d"];
+            let request = match Kind::ALL[usize::from(kind)] {
+                Kind::Hello => Request::Hello { version: number },
+                Kind::Attributes => Request::Attributes(Question { want, follow }),
+                Kind::Exists => Request::Exists,
+                Kind::Resolve => {
+                    Request::Resolve { want, names: names.iter().map(Vec::as_slice).collect() }
+                }
+                Kind::Invalidate => Request::Invalidate(names.first().map_or(b"", Vec::as_slice)),
+                Kind::Freeze => Request::Freeze,
+                Kind::Thaw => Request::Thaw,
+                Kind::Settle => Request::Settle,
+                Kind::Stats => Request::Stats,
+            };
+            let mut out = Vec::new();
+            request.append(&mut out, |out| {
+                let mut encoder = PathsEncoder::new(out);
+                paths.iter().for_each(|path| encoder.push(path));
+            });
+            let mut inbox = Inbox::new(LONGEST_REQUEST);
+            inbox.fill(&mut &out[..]).unwrap();
+            let mut list = PathList::default();
+            let parsed = Request::parse(inbox.take(), &mut list);
+            prop_assert_eq!(parsed, Ok(request.clone()));
+            let has_paths = matches!(request.kind(), Kind::Attributes | Kind::Exists | Kind::Resolve);
+            let expected: &[&[u8]] = if has_paths { &paths } else { &[] };
+            prop_assert_eq!(list.iter().collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn what_a_service_says_comes_out_as_it_went_in(
+            process in any::<u32>(),
+            level in "[a-z]{0,9}",
+            fields in any::<u16>(),
+            roots in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..5),
+            numbers in any::<[u64; 3]>(),
+        ) {
+            let fields = FieldMask::from_bits_truncate(fields);
+            let greeting = Greeting { version: 7, process, level, fields, roots };
+            let mut out = Vec::new();
+            greeting.append(&mut out);
+            prop_assert_eq!(Greeting::parse(&out), Ok(greeting));
+
+            let stats = [("hits", numbers[0]), ("", numbers[1]), ("misses", numbers[2])];
+            out.clear();
+            append_stats(&mut out, &stats);
+            let owned = stats.map(|(name, number)| (name.to_owned(), number)).to_vec();
+            prop_assert_eq!(take_stats(&out), Ok(owned));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(
+            kind in any::<u8>(),
+            payload in prop::collection::vec(any::<u8>(), 0..100),
+        ) {
+            let mut list = PathList::default();
+            let _ = Request::parse(Frame { kind: kind % 12, payload: &payload }, &mut list);
+            let _ = Greeting::parse(&payload);
+            let _ = Complaint::parse(&payload);
+            let _ = take_stats(&payload);
+        }
+    }
+
+    #[test]
+    fn complaints_come_out_as_they_went_in() {
+        for code in ComplaintCode::ALL {
+            let complaint = Complaint::new(code, "so it is");
+            let mut out = Vec::new();
+            complaint.append(&mut out);
+            assert_eq!(Complaint::parse(&out[5..]), Ok(complaint));
+        }
+        let unknown = Complaint::parse(&[99, 0, 0, 0]).unwrap();
+        assert_eq!(unknown.code, None);
+    }
+
+    #[test]
+    fn nothing_may_come_after_a_request() {
+        let frame = Frame { kind: Kind::Stats.request(), payload: b"x" };
+        let parsed = Request::parse(frame, &mut PathList::default());
+        assert_eq!(parsed, Err(Malformed("something comes after its end")));
+    }
+}

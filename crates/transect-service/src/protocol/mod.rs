@@ -1,0 +1,135 @@
+//! What is said between a service and those who ask it: `docs/SERVICE.md`, as functions on bytes.
+//!
+//! Nothing here reads or writes anywhere. Whatever comes in is understood or [`Malformed`]; nothing
+//! is taken for granted, and nothing is allocated because of a number that somebody sent.
+
+mod answer;
+mod bytes;
+mod frame;
+mod message;
+mod paths;
+mod record;
+
+use std::fmt;
+
+pub use answer::{Holder, append_answer, append_holder, append_presence};
+pub use answer::{take_answer, take_holder, take_presence};
+pub use bytes::Bytes;
+pub use frame::{Frame, Inbox, append_frame};
+pub use message::{
+    Complaint, ComplaintCode, Greeting, Question, Request, append_stats, take_stats,
+};
+pub use paths::{PathList, PathsEncoder};
+pub use record::Layout;
+
+/// The version that is spoken here. There is no other yet.
+pub const VERSION: u16 = 1;
+
+/// What every greeting begins with, so that whoever is reached by mistake is told apart.
+pub const MAGIC: [u8; 4] = *b"TSCT";
+
+/// The most bytes of a frame that asks: thousands of paths, or of directories in which names are looked
+/// for.
+pub const LONGEST_REQUEST: usize = 1 << 20;
+
+/// The most bytes of a frame that answers: the most questions of a frame, with all attributes each.
+pub const LONGEST_ANSWER: usize = 512 << 10;
+
+/// The most paths or names in a frame that asks.
+pub const MOST_QUESTIONS: usize = 4 << 10;
+
+/// The most bytes of a path. Linux takes half of that; so a path that is cut here is refused for the
+/// same reason as a whole. Without a limit a frame that names a long directory once, and many names in
+/// it, would grow a thousandfold when it is read.
+pub const LONGEST_PATH: usize = 8 << 10;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Who is there?
+    Hello = 1,
+    /// Attributes of paths.
+    Attributes = 2,
+    /// Whether paths lead to something.
+    Exists = 3,
+    /// Which of some directories hold names.
+    Resolve = 4,
+    /// Forget a path, and what is below it.
+    Invalidate = 5,
+    /// Answer as things are now, whatever happens.
+    Freeze = 6,
+    /// No longer do.
+    Thaw = 7,
+    /// Take note of all that has happened.
+    Settle = 8,
+    /// What has been done so far?
+    Stats = 9,
+}
+
+impl Kind {
+    /// All kinds of request.
+    pub const ALL: [Self; 9] = [
+        Self::Hello,
+        Self::Attributes,
+        Self::Exists,
+        Self::Resolve,
+        Self::Invalidate,
+        Self::Freeze,
+        Self::Thaw,
+        Self::Settle,
+        Self::Stats,
+    ];
+
+    /// The number of a frame that complains.
+    pub const COMPLAINT: u8 = 0xFF;
+
+    /// Returns the number of a request.
+    pub fn request(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the number of an answer to it.
+    pub fn answer(self) -> u8 {
+        0x80 | self as u8
+    }
+
+    /// Returns the kind of request that a number stands for.
+    pub fn of_request(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.request() == number)
+    }
+}
+
+/// What came makes no sense: why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect::FieldMask;
+
+    #[test]
+    fn the_longest_answer_holds_all_attributes_of_the_most_questions() {
+        // With a status in front, and the index of the directory that holds a name.
+        let most = MOST_QUESTIONS * (1 + 4 + Layout::new(FieldMask::all()).bytes());
+        assert!(most < LONGEST_ANSWER, "{most}");
+    }
+
+    #[test]
+    fn numbers_are_told_apart() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of_request(kind.request()), Some(kind));
+            assert_eq!(Kind::of_request(kind.answer()), None);
+            assert_ne!(kind.answer(), Kind::COMPLAINT);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Many paths in a few bytes: every directory once, and the names in it.
+
+use std::ops::Range;
+
+use super::bytes::append_string;
+use super::{Bytes, LONGEST_PATH, MOST_QUESTIONS, Malformed};
+
+/// The length of a directory that is none: what follows are whole paths without a separator.
+const NO_DIRECTORY: u16 = u16::MAX;
+
+/// Paths side by side in one buffer, which is used again and again.
+#[derive(Debug, Default)]
+pub struct PathList {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl PathList {
+    /// Forgets all paths; their room is kept.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Adds a path, which `write` appends.
+    ///
+    /// # Errors
+    /// Those of `write`; then nothing is added.
+    pub fn push_with<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = self.bytes.len();
+        let written = write(&mut self.bytes);
+        match written {
+            Ok(()) => self.ends.push(self.bytes.len()),
+            Err(_) => self.bytes.truncate(start),
+        }
+        written
+    }
+
+    /// Returns the paths.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+
+    /// Replaces all paths by those of a frame.
+    ///
+    /// # Errors
+    /// They make no sense, or are too many.
+    pub fn take(&mut self, from: &mut Bytes<'_>) -> Result<(), Malformed> {
+        self.clear();
+        while !from.is_empty() {
+            let directory = match from.u16()? {
+                NO_DIRECTORY => None,
+                length => Some(from.take(length.into())?),
+            };
+            let names = from.u32()? as usize;
+            if names > MOST_QUESTIONS - self.len() {
+                return Err(Malformed("more paths than may be"));
+            }
+            for _ in 0..names {
+                let name = from.string()?;
+                if directory.map_or(0, |it| it.len() + 1) + name.len() > LONGEST_PATH {
+                    return Err(Malformed("a path longer than may be"));
+                }
+                if let Some(directory) = directory {
+                    self.bytes.extend_from_slice(directory);
+                    self.bytes.push(b'/');
+                }
+                self.bytes.extend_from_slice(name);
+                self.ends.push(self.bytes.len());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends paths to a frame, those of one directory together if they come one after another.
+#[derive(Debug)]
+pub struct PathsEncoder<'a> {
+    out: &'a mut Vec<u8>,
+    /// Where the last directory lies in `out`, if it is one.
+    directory: Option<Range<usize>>,
+    /// Where the number of names in it belongs.
+    names_at: usize,
+    names: u32,
+}
+
+impl<'a> PathsEncoder<'a> {
+    /// Begins at the end of `out`.
+    pub fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, directory: None, names_at: 0, names: 0 }
+    }
+
+    /// Appends a path, or what of it a frame can tell: the rest is cut off, as no system takes the
+    /// beginning either.
+    #[inline]
+    pub fn push(&mut self, path: &[u8]) {
+        let path = &path[..path.len().min(LONGEST_PATH)];
+        let (directory, name) = match memchr::memrchr(b'/', path) {
+            Some(at) => (Some(&path[..at]), &path[at + 1..]),
+            None => (None, path),
+        };
+        if self.names == 0 || self.directory.clone().map(|last| &self.out[last]) != directory {
+            self.begin(directory);
+        }
+        self.names += 1;
+        append_string(self.out, name);
+    }
+
+    fn begin(&mut self, directory: Option<&[u8]>) {
+        self.end_directory();
+        match directory {
+            Some(directory) => append_string(self.out, directory),
+            None => self.out.extend_from_slice(&NO_DIRECTORY.to_le_bytes()),
+        }
+        self.names_at = self.out.len();
+        self.directory = directory.map(|it| self.names_at - it.len()..self.names_at);
+        self.names = 0;
+        self.out.extend_from_slice(&[0; 4]);
+    }
+
+    fn end_directory(&mut self) {
+        if self.names > 0 {
+            let at = self.names_at;
+            self.out[at..at + 4].copy_from_slice(&self.names.to_le_bytes());
+        }
+    }
+
+    /// Returns how many bytes there are, with those that were there before.
+    pub fn bytes(&self) -> usize {
+        self.out.len()
+    }
+}
+
+impl Drop for PathsEncoder<'_> {
+    fn drop(&mut self) {
+        self.end_directory();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encode(paths: &[Vec<u8>]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut encoder = PathsEncoder::new(&mut out);
+        paths.iter().for_each(|path| encoder.push(path));
+        drop(encoder);
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Malformed> {
+        let mut list = PathList::default();
+        list.take(&mut Bytes(bytes))?;
+        Ok(list.iter().map(<[u8]>::to_vec).collect())
+    }
+
+    #[test]
+    fn a_directory_is_told_once_for_all_that_follow_each_other() {
+        let paths = ["/a/b/x", "/a/b/y", "/a/b/", "/z", "/"].map(|path| path.as_bytes().to_vec());
+        let bytes = encode(&paths);
+        assert_eq!(bytes.len(), (2 + 4 + 4) + (3 + 3 + 2) + (2 + 4) + (3 + 2));
+        assert_eq!(decode(&bytes).unwrap(), paths);
+    }
+
+    #[test]
+    fn what_no_frame_can_tell_is_cut() {
+        let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
+        let decoded = decode(&encode(&[long])).unwrap();
+        assert_eq!(decoded[0].len(), LONGEST_PATH);
+        // Nobody gets round that by telling it in two parts.
+        let mut bytes = (LONGEST_PATH as u16).to_le_bytes().to_vec();
+        bytes.resize(2 + LONGEST_PATH, b'x');
+        bytes.extend([1, 0, 0, 0, 0, 0]);
+        assert_eq!(decode(&bytes), Err(Malformed("a path longer than may be")));
+    }
+
+    #[test]
+    fn too_many_are_refused_whatever_they_cost() {
+        let mut bytes = vec![0, 0];
+        bytes.extend(u32::MAX.to_le_bytes());
+        assert_eq!(decode(&bytes), Err(Malformed("more paths than may be")));
+        let group = |names: usize| {
+            let mut bytes = vec![0, 0];
+            bytes.extend((names as u32).to_le_bytes());
+            bytes.resize(bytes.len() + 2 * names, 0);
+            bytes
+        };
+        assert_eq!(decode(&group(MOST_QUESTIONS)).map(|list| list.len()), Ok(MOST_QUESTIONS));
+        let two = [group(MOST_QUESTIONS), group(1)].concat();
+        assert_eq!(decode(&two), Err(Malformed("more paths than may be")));
+    }
+
+    #[test]
+    fn a_path_that_could_not_be_written_leaves_nothing_behind() {
+        let mut list = PathList::default();
+        let write = |path: &'static [u8], fails: bool| {
+            move |out: &mut Vec<u8>| {
+                out.extend(path);
+                if fails { Err(()) } else { Ok(()) }
+            }
+        };
+        list.push_with(write(b"/a", false)).unwrap();
+        list.push_with(write(b"/b", true)).unwrap_err();
+        list.push_with(write(b"/c", false)).unwrap();
+        assert_eq!(list.iter().collect::<Vec<_>>(), [b"/a", b"/c"]);
+    }
+
+    proptest! {
+        #[test]
+        fn paths_come_out_as_they_went_in(
+            paths in prop::collection::vec(
+                prop_oneof![
+                    "(/[a-c]{0,2}){0,3}".prop_map(String::into_bytes),
+                    "[a-c]{0,2}".prop_map(String::into_bytes),
+                    prop::collection::vec(any::<u8>(), 0..9),
+                ],
+                0..30,
+            ),
+        ) {
+            prop_assert_eq!(decode(&encode(&paths)), Ok(paths));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = decode(&bytes);
+        }
+    }
+}

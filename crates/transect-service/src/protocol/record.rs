@@ -1,0 +1,176 @@
+//! Attributes in bytes: those that were asked for, side by side.
+
+use transect::{Attributes, FieldMask, FileType};
+
+use super::{Bytes, Malformed};
+
+/// Which attributes a record holds, in the order of the bits of [`FieldMask`]. Every one has its
+/// place, whether it is known or not: the mask in front tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    want: FieldMask,
+}
+
+/// The types, by the numbers under which they are told.
+const TYPES: [FileType; 8] = [
+    FileType::Unknown,
+    FileType::File,
+    FileType::Directory,
+    FileType::Symlink,
+    FileType::Block,
+    FileType::Char,
+    FileType::Fifo,
+    FileType::Socket,
+];
+
+/// Bytes of a record with everything in it, a few more than that takes.
+const ROOM: usize = 128;
+
+/// Writes the functions that go through all fields, so that none is forgotten in one of them.
+macro_rules! fields {
+    ($($flag:ident $get:ident $set:ident $type:ty;)*) => {
+        impl Layout {
+            /// Returns the layout that holds what is wanted.
+            pub fn new(want: FieldMask) -> Self {
+                Self { want: want & Self::ALL }
+            }
+
+            /// All that a record can hold.
+            pub const ALL: FieldMask = FieldMask::empty()$(.union(FieldMask::$flag))*;
+
+            /// Returns the bytes of a record.
+            #[cfg(test)]
+            pub(super) fn bytes(self) -> usize {
+                let mut bytes = 3;
+                $(if self.want.contains(FieldMask::$flag) { bytes += size_of::<$type>(); })*
+                bytes
+            }
+
+            /// Appends a record.
+            #[inline]
+            pub(super) fn append(self, attributes: &Attributes, out: &mut Vec<u8>) {
+                let mut record = [0; ROOM];
+                let have = attributes.have() & self.want;
+                record[0] = attributes.file_type() as u8;
+                record[1..3].copy_from_slice(&have.bits().to_le_bytes());
+                let mut end = 3;
+                $(if self.want.contains(FieldMask::$flag) {
+                    let value: $type = attributes.$get().unwrap_or_default();
+                    let bytes = value.to_le_bytes();
+                    record[end..end + bytes.len()].copy_from_slice(&bytes);
+                    end += bytes.len();
+                })*
+                out.extend_from_slice(&record[..end]);
+            }
+
+            /// Takes a record.
+            #[inline]
+            pub(super) fn take(self, from: &mut Bytes<'_>) -> Result<Attributes, Malformed> {
+                let number = usize::from(from.u8()?);
+                let file_type = TYPES.get(number).ok_or(Malformed("a type that nobody knows"))?;
+                let mut attributes = Attributes::of_type(*file_type);
+                let have = FieldMask::from_bits_retain(from.u16()?);
+                if !self.want.contains(have) {
+                    return Err(Malformed("attributes that nobody asked for"));
+                }
+                $(if self.want.contains(FieldMask::$flag) {
+                    let value = <$type>::from_le_bytes(from.array()?);
+                    if have.contains(FieldMask::$flag) {
+                        attributes.$set(value);
+                    }
+                })*
+                Ok(attributes)
+            }
+        }
+    };
+}
+
+fields! {
+    MODE mode set_mode u16;
+    NLINK nlink set_nlink u32;
+    UID uid set_uid u32;
+    GID gid set_gid u32;
+    ATIME atime set_atime i64;
+    MTIME mtime set_mtime i64;
+    CTIME ctime set_ctime i64;
+    INODE inode set_inode u64;
+    SIZE size set_size u64;
+    ALLOCATED allocated set_allocated u64;
+    BTIME btime set_btime i64;
+    DEVICE device set_device u64;
+    ATTRIBUTES attribute_bits set_attribute_bits u32;
+    REPARSE_TAG reparse_tag set_reparse_tag u32;
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Attributes of any kind.
+    pub(crate) fn any_attributes() -> impl Strategy<Value = Attributes> {
+        (any::<u16>(), 0..8_usize, any::<[u64; 8]>(), any::<[u32; 5]>(), any::<u16>()).prop_map(
+            |(have, number, wide, narrow, mode)| {
+                let mut attributes = Attributes::of_type(TYPES[number]);
+                let have = FieldMask::from_bits_truncate(have);
+                let mut set = |field, set: &dyn Fn(&mut Attributes)| {
+                    if have.contains(field) {
+                        set(&mut attributes);
+                    }
+                };
+                set(FieldMask::MODE, &|a| a.set_mode(mode));
+                set(FieldMask::NLINK, &|a| a.set_nlink(narrow[0]));
+                set(FieldMask::UID, &|a| a.set_uid(narrow[1]));
+                set(FieldMask::GID, &|a| a.set_gid(narrow[2]));
+                set(FieldMask::ATTRIBUTES, &|a| a.set_attribute_bits(narrow[3]));
+                set(FieldMask::REPARSE_TAG, &|a| a.set_reparse_tag(narrow[4]));
+                set(FieldMask::ATIME, &|a| a.set_atime(wide[0] as i64));
+                set(FieldMask::MTIME, &|a| a.set_mtime(wide[1] as i64));
+                set(FieldMask::CTIME, &|a| a.set_ctime(wide[2] as i64));
+                set(FieldMask::BTIME, &|a| a.set_btime(wide[3] as i64));
+                set(FieldMask::INODE, &|a| a.set_inode(wide[4]));
+                set(FieldMask::SIZE, &|a| a.set_size(wide[5]));
+                set(FieldMask::ALLOCATED, &|a| a.set_allocated(wide[6]));
+                set(FieldMask::DEVICE, &|a| a.set_device(wide[7]));
+                attributes
+            },
+        )
+    }
+
+    #[test]
+    fn types_are_told_by_their_number() {
+        for (number, file_type) in TYPES.iter().enumerate() {
+            assert_eq!(*file_type as usize, number);
+        }
+    }
+
+    #[test]
+    fn only_a_short_name_has_no_place_and_all_the_rest_has_room() {
+        assert_eq!(FieldMask::all() - Layout::ALL, FieldMask::SHORT_NAME);
+        assert!(Layout::new(FieldMask::all()).bytes() <= ROOM);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_wanted_comes_out_as_it_went_in(
+            attributes in any_attributes(),
+            want in any::<u16>(),
+        ) {
+            let want = FieldMask::from_bits_truncate(want);
+            let layout = Layout::new(want);
+            let mut out = Vec::new();
+            layout.append(&attributes, &mut out);
+            prop_assert_eq!(out.len(), layout.bytes());
+            let mut from = Bytes(&out);
+            let got = layout.take(&mut from).unwrap();
+            prop_assert!(from.is_empty());
+            prop_assert_eq!(got.have(), attributes.have() & layout.want);
+            // Again, with all that is left: nothing else is different.
+            let (mut once, mut twice) = (Vec::new(), Vec::new());
+            Layout::new(got.have()).append(&attributes, &mut once);
+            Layout::new(got.have()).append(&got, &mut twice);
+            prop_assert_eq!(once, twice);
+        }
+    }
+}

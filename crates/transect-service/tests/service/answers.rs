@@ -1,0 +1,226 @@
+//! What is answered is what the system says.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use transect::cache::{CacheOptions, Level, Refusal};
+use transect::{FaultKind, FieldMask};
+use transect_service::{KEPT, ServeOptions};
+use transect_testkit::{TempDir, trees};
+
+use crate::support::{Served, of_system, told};
+
+/// Returns the paths below a directory, and some that are none.
+#[expect(clippy::disallowed_methods, reason = "what the service says is compared with plain std")]
+fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
+    paths.push(directory.join("no such name"));
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        paths.push(entry.path());
+        if entry.file_type().unwrap().is_dir() {
+            paths_below(&entry.path(), paths);
+        } else {
+            paths.push(entry.path().join("below a file"));
+        }
+    }
+}
+
+/// Trees of very many directories.
+const LARGE: &[&str] = &["wide", "deep", "many_small_dirs"];
+
+#[test]
+fn every_named_tree_is_answered_as_by_the_system_at_every_level() {
+    let temp = TempDir::new();
+    for (name, build) in trees::ALL {
+        fs::create_dir(temp.join(name)).unwrap();
+        build(&temp.join(name));
+    }
+    for &level in Level::ALL {
+        let served = Served::new(level);
+        let mut client = served.client();
+        for (name, _) in trees::ALL {
+            // Every directory is watched by a call of its own: thousands say no more than a few.
+            if level == Level::Watched && LARGE.contains(name) {
+                continue;
+            }
+            let mut paths = Vec::new();
+            paths_below(&temp.join(name), &mut paths);
+            // The second time from memory, as far as the level allows.
+            for (follow, time) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
+                let what = format!("{name}, {level:?}, follow {follow}, time {time}");
+                let answers = client.attributes(&paths, KEPT, follow).unwrap();
+                assert_eq!(answers.len(), paths.len());
+                for (path, answer) in paths.iter().zip(&answers) {
+                    let expected = of_system(path, follow);
+                    let path = path.display();
+                    assert_eq!(
+                        told(answer),
+                        told(&expected),
+                        "{what}: {path}\n{answer:?}\n{expected:?}"
+                    );
+                }
+            }
+            let exist = client.exist(&paths).unwrap();
+            for (path, exists) in paths.iter().zip(exist) {
+                let expected = match of_system(path, true) {
+                    Ok(_) => Ok(true),
+                    Err(refusal) if refusal.is_missing() => Ok(false),
+                    Err(refusal) => Err(refusal),
+                };
+                assert_eq!(exists, expected, "{name}, {level:?}: {}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_paths_are_answered_in_the_order_asked() {
+    let served = Served::new(Level::Frozen);
+    for directory in 0..10 {
+        let directory = served.temp.join(directory.to_string());
+        fs::create_dir(&directory).unwrap();
+        for file in 0..100 {
+            fs::write(directory.join(file.to_string()), vec![b'x'; file]).unwrap();
+        }
+    }
+    // Neither sorted nor by directory; a tenth of them is missing.
+    let path = |number: usize| {
+        let (directory, file) = (number * 7 % 11, number * 13 % 100);
+        served.temp.join(format!("{directory}/{file}"))
+    };
+    let paths: Vec<PathBuf> = (0..100_000).map(path).collect();
+    let answers = served.client().attributes(&paths, FieldMask::SIZE, false).unwrap();
+    assert_eq!(answers.len(), paths.len());
+    for (number, answer) in answers.iter().enumerate() {
+        if number * 7 % 11 == 10 {
+            assert!(answer.is_err_and(|refusal| refusal.is_missing()), "{number}");
+        } else {
+            assert_eq!(answer.unwrap().size(), Some(number as u64 * 13 % 100), "{number}");
+        }
+    }
+}
+
+#[test]
+fn only_what_is_wanted_is_told() {
+    let served = Served::new(Level::Frozen);
+    let mut client = served.client();
+    for want in [FieldMask::empty(), FieldMask::SIZE | FieldMask::UID, KEPT] {
+        let answers = client.attributes(&[served.temp.path()], want, false).unwrap();
+        assert_eq!(answers[0].unwrap().have(), want);
+    }
+    let answers = client.attributes(&[served.temp.path()], FieldMask::ATIME, false).unwrap();
+    assert_eq!(answers[0].unwrap().have(), FieldMask::empty(), "it is not kept");
+}
+
+#[test]
+fn what_is_no_path_is_told_apart() {
+    let served = Served::new(Level::Frozen);
+    let long_name = served.temp.join("x".repeat(300));
+    let long_path = PathBuf::from(format!("/{}", "x/".repeat(50_000)));
+    let paths = [
+        Path::new(""),
+        Path::new("relative"),
+        Path::new("relative/path"),
+        Path::new("/with\0nul"),
+        &long_name,
+        &long_path,
+        Path::new("/"),
+        Path::new(OsStr::from_bytes(b"/no/\xff\xfe")),
+    ];
+    let answers = served.client().attributes(&paths, KEPT, true).unwrap();
+    let kinds = answers.iter().map(|answer| answer.err().and_then(Refusal::kind));
+    let expected = [
+        Some(FaultKind::NotFound),
+        None,
+        None,
+        Some(FaultKind::InvalidName),
+        Some(FaultKind::NameTooLong),
+        Some(FaultKind::NameTooLong),
+        None,
+        Some(FaultKind::NotFound),
+    ];
+    assert_eq!(kinds.collect::<Vec<_>>(), expected);
+    assert_eq!(answers[1].unwrap_err(), Refusal::NoBase);
+    assert_eq!(answers[2].unwrap_err(), Refusal::NoBase);
+    assert!(answers[6].is_ok());
+}
+
+#[test]
+fn outside_the_roots_nothing_is_answered() {
+    let temp = TempDir::new();
+    fs::create_dir(temp.join("in")).unwrap();
+    fs::write(temp.join("in/file"), "x").unwrap();
+    fs::write(temp.join("out"), "x").unwrap();
+    let options = CacheOptions::new(Level::Frozen).root(temp.join("in"));
+    let served = Served::with(options, ServeOptions::default(), temp);
+    let mut client = served.client();
+    let roots = &client.greeting().roots;
+    assert_eq!(*roots, [served.temp.join("in").as_os_str().as_bytes().to_vec()]);
+    let paths = ["in/file", "out", "in/../out"].map(|path| served.temp.join(path));
+    let answers = client.attributes(&paths, KEPT, false).unwrap();
+    assert!(answers[0].is_ok());
+    assert_eq!(answers[1].unwrap_err(), Refusal::OutsideRoots);
+    assert_eq!(answers[2].unwrap_err(), Refusal::OutsideRoots);
+}
+
+#[test]
+fn a_name_is_found_in_the_first_directory_that_holds_it() {
+    let served = Served::new(Level::Frozen);
+    for directory in 0..20 {
+        let directory = served.temp.join(directory.to_string());
+        fs::create_dir_all(directory.join("sub")).unwrap();
+    }
+    fs::write(served.temp.join("17/late.h"), "12345").unwrap();
+    fs::write(served.temp.join("3/sub/early.h"), "1").unwrap();
+    fs::write(served.temp.join("4/sub/early.h"), "22").unwrap();
+    let directories: Vec<PathBuf> =
+        (0..20).map(|directory| served.temp.join(directory.to_string())).collect();
+    let names = ["late.h", "sub/early.h", "nowhere.h", "sub"].map(PathBuf::from);
+    let mut client = served.client();
+    for _ in 0..2 {
+        let found = client.resolve(&names, &directories, FieldMask::SIZE).unwrap();
+        let found = found.into_iter().map(|holder| {
+            holder.unwrap().map(|holder| (holder.index, holder.attributes.size().unwrap()))
+        });
+        // A directory is nothing that could be included.
+        assert_eq!(found.collect::<Vec<_>>(), [Some((17, 5)), Some((3, 1)), None, None]);
+    }
+    let nowhere: &[PathBuf] = &[];
+    assert!(client.resolve(&names[..1], nowhere, KEPT).unwrap()[0].unwrap().is_none());
+    assert!(client.resolve(nowhere, &directories, KEPT).unwrap().is_empty());
+    let absolute = client.resolve(&[PathBuf::from("/etc")], &directories, KEPT).unwrap();
+    assert!(absolute[0].is_err());
+}
+
+#[test]
+fn more_names_than_a_frame_holds_are_looked_for() {
+    let served = Served::new(Level::Frozen);
+    let name = |number: usize| PathBuf::from(format!("{number}{}", "x".repeat(200)));
+    fs::write(served.temp.join(name(4321)), "x").unwrap();
+    let names: Vec<PathBuf> = (0..6000).map(name).collect();
+    let directories = [PathBuf::from("/nowhere"), served.temp.path().to_owned()];
+    let found = served.client().resolve(&names, &directories, FieldMask::empty()).unwrap();
+    assert_eq!(found.len(), names.len());
+    for (number, holder) in found.iter().enumerate() {
+        let index = holder.unwrap().map(|holder| holder.index);
+        assert_eq!(index, (number == 4321).then_some(1), "{number}");
+    }
+}
+
+#[test]
+fn what_is_done_is_counted() {
+    let served = Served::new(Level::Frozen);
+    let mut client = served.client();
+    let paths = [served.temp.join("a"), served.temp.join("b"), served.temp.join("a")];
+    client.attributes(&paths, KEPT, false).unwrap();
+    client.attributes(&paths, KEPT, false).unwrap();
+    let stats = client.stats().unwrap();
+    let number = |name: &str| stats.iter().find(|(it, _)| it == name).unwrap().1;
+    assert_eq!((number("requests"), number("questions")), (2, 6));
+    assert_eq!((number("connections"), number("refused")), (1, 0));
+    assert_eq!(number("hits") + number("misses"), 6);
+    assert!(number("hits") >= 3 && number("memory") > 0);
+    assert_eq!(served.server.cache().counts().hits, number("hits"));
+}

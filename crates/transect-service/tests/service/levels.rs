@@ -1,0 +1,103 @@
+//! What a level promises is promised to whoever asks.
+
+use std::fs;
+use std::path::Path;
+
+use transect::FieldMask;
+use transect::cache::Level;
+use transect_service::Client;
+
+use crate::support::Served;
+
+/// Returns the size of a file as the service tells it; `None` if it tells of none.
+fn size(client: &mut Client, path: &Path) -> Option<u64> {
+    let answer = client.attributes(&[path], FieldMask::SIZE, false).unwrap()[0];
+    match answer {
+        Ok(attributes) => attributes.size(),
+        Err(refusal) if refusal.is_missing() => None,
+        Err(refusal) => panic!("{refusal}"),
+    }
+}
+
+#[test]
+fn frozen_nothing_changes_until_somebody_thaws() {
+    let served = Served::new(Level::Frozen);
+    let (mut one, mut other) = (served.client(), served.client());
+    let (file, new) = (served.temp.join("file"), served.temp.join("new"));
+    fs::write(&file, "1").unwrap();
+    assert_eq!((size(&mut one, &file), size(&mut one, &new)), (Some(1), None));
+    fs::write(&file, "22").unwrap();
+    fs::write(&new, "333").unwrap();
+    assert!(one.settle().unwrap());
+    assert_eq!((size(&mut other, &file), size(&mut other, &new)), (Some(1), None));
+    other.thaw().unwrap();
+    assert_eq!((size(&mut one, &file), size(&mut one, &new)), (Some(2), Some(3)));
+}
+
+#[test]
+fn watched_what_happened_before_it_settled_is_seen() {
+    let served = Served::new(Level::Watched);
+    let mut client = served.client();
+    let file = served.temp.join("file");
+    for round in 0..50 {
+        match round % 5 {
+            4 => fs::remove_file(&file).unwrap(),
+            length => fs::write(&file, vec![b'x'; length + 1]).unwrap(),
+        }
+        client.settle().unwrap();
+        let expected = if round % 5 == 4 { None } else { Some(round % 5 + 1) };
+        assert_eq!(size(&mut client, &file), expected.map(|length| length as u64), "{round}");
+        // And once more, from memory.
+        assert_eq!(size(&mut client, &file), expected.map(|length| length as u64), "{round}");
+    }
+    assert!(served.server.cache().counts().hits > 0);
+}
+
+#[test]
+fn watched_and_frozen_for_a_while() {
+    let served = Served::new(Level::Watched);
+    let (mut one, mut other) = (served.client(), served.client());
+    let file = served.temp.join("file");
+    fs::write(&file, "1").unwrap();
+    assert_eq!(size(&mut one, &file), Some(1));
+    one.freeze().unwrap();
+    assert_eq!(size(&mut one, &file), Some(1));
+    fs::write(&file, "22").unwrap();
+    assert_eq!(size(&mut other, &file), Some(1), "frozen for everybody");
+    let greeting = served.client();
+    assert_eq!(greeting.greeting().level, "frozen");
+    other.thaw().unwrap();
+    one.settle().unwrap();
+    assert_eq!(size(&mut one, &file), Some(2));
+}
+
+#[test]
+fn checked_and_verified_every_request_sees_what_happened_before_it() {
+    for level in [Level::Checked, Level::Verified] {
+        let served = Served::new(level);
+        let mut client = served.client();
+        assert_eq!(client.greeting().level, level.as_str());
+        let file = served.temp.join("file");
+        for length in 1..20 {
+            fs::write(&file, vec![b'x'; length]).unwrap();
+            assert_eq!(size(&mut client, &file), Some(length as u64));
+            fs::remove_file(&file).unwrap();
+            assert_eq!(size(&mut client, &file), None);
+        }
+    }
+}
+
+#[test]
+fn what_is_invalidated_is_asked_again() {
+    let served = Served::new(Level::Frozen);
+    let mut client = served.client();
+    fs::create_dir(served.temp.join("sub")).unwrap();
+    let (file, other) = (served.temp.join("sub/file"), served.temp.join("other"));
+    for path in [&file, &other] {
+        fs::write(path, "1").unwrap();
+        assert_eq!(size(&mut client, path), Some(1));
+        fs::write(path, "22").unwrap();
+    }
+    client.invalidate(served.temp.join("sub")).unwrap();
+    assert_eq!(size(&mut client, &file), Some(2));
+}

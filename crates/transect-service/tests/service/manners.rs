@@ -1,0 +1,182 @@
+//! Who asks nonsense, hangs up, or does not listen harms nobody but himself.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use transect::cache::{CacheOptions, Level};
+use transect_service::protocol::{
+    Complaint, ComplaintCode, Inbox, Kind, LONGEST_ANSWER, LONGEST_REQUEST, PathsEncoder, Question,
+    Request, VERSION, append_frame,
+};
+use transect_service::{Client, Error, Event, KEPT, ServeOptions};
+use transect_testkit::TempDir;
+
+use crate::support::Served;
+
+fn connect(served: &Served) -> UnixStream {
+    UnixStream::connect(served.socket()).unwrap()
+}
+
+/// Returns what the service complains of before it hangs up; answers before that are left out.
+fn complaint(stream: &mut UnixStream) -> Complaint {
+    let mut inbox = Inbox::new(LONGEST_ANSWER);
+    loop {
+        while !inbox.is_ready().unwrap() {
+            assert!(inbox.fill(stream).unwrap() > 0, "it hung up without a word");
+        }
+        let frame = inbox.take();
+        if frame.kind == Kind::COMPLAINT {
+            let complaint = Complaint::parse(frame.payload).unwrap();
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+            assert_eq!(rest, b"", "it hangs up");
+            return complaint;
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_answered_by_a_complaint_and_everybody_else_goes_on() {
+    let served = Served::new(Level::Frozen);
+    let mut bystander = served.client();
+    let frame = |kind: u8, payload: &[u8]| {
+        let mut out = Vec::new();
+        append_frame(&mut out, kind, |out| out.extend_from_slice(payload));
+        out
+    };
+    let too_long = (LONGEST_REQUEST as u32 + 1).to_le_bytes().to_vec();
+    for nonsense in [
+        vec![0; 4],
+        vec![0xFF; 64],
+        too_long,
+        b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        frame(0, b""),
+        frame(200, b""),
+        frame(Kind::Hello.request(), b"nobody"),
+        frame(Kind::Hello.request(), b""),
+        frame(Kind::Stats.request(), b"more"),
+        frame(Kind::Attributes.request(), &[0, 0, 9]),
+        frame(Kind::Attributes.request(), &[0, 0, 0, 255, 0]),
+        frame(Kind::Exists.request(), &[0, 0, 255, 255, 255, 255]),
+        frame(Kind::Resolve.request(), &[0, 0, 255, 255, 255, 255]),
+        frame(Kind::Invalidate.request(), &[9, 0, b'/']),
+    ] {
+        let mut stream = connect(&served);
+        stream.write_all(&nonsense).unwrap();
+        let complaint = complaint(&mut stream);
+        assert_eq!(complaint.code, Some(ComplaintCode::Malformed), "{nonsense:?}: {complaint:?}");
+        assert!(bystander.attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    }
+}
+
+#[test]
+fn random_bytes_harm_nobody() {
+    let served = Served::new(Level::Frozen);
+    let mut state = 88_172_645_463_325_252_u64;
+    for round in 0..200 {
+        let noise = (0..100).flat_map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()
+        });
+        let mut stream = connect(&served);
+        // As a frame, so that more than its length is looked at.
+        let mut out = Vec::new();
+        append_frame(&mut out, round % 10, |out| out.extend(noise));
+        // It may have hung up already.
+        let _ = stream.write_all(&out);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+}
+
+#[test]
+fn another_version_is_told_which_one_is_spoken() {
+    let served = Served::new(Level::Frozen);
+    let mut stream = connect(&served);
+    let mut out = Vec::new();
+    Request::Hello { version: VERSION + 1 }.append(&mut out, |_| {});
+    stream.write_all(&out).unwrap();
+    let complaint = complaint(&mut stream);
+    assert_eq!(complaint.code, Some(ComplaintCode::Version));
+    assert_eq!(complaint.text, "it speaks version 1, not 2");
+}
+
+#[test]
+fn who_dies_in_the_middle_of_a_frame_is_forgotten() {
+    let served = Served::new(Level::Frozen);
+    let mut out = Vec::new();
+    let question = Question { want: KEPT, follow: false };
+    Request::Attributes(question).append(&mut out, |out| {
+        let mut encoder = PathsEncoder::new(out);
+        (0..100).for_each(|number| encoder.push(format!("/no/{number}").as_bytes()));
+    });
+    for cut in [1, 4, 5, 7, out.len() / 2, out.len() - 1] {
+        let mut stream = connect(&served);
+        stream.write_all(&out[..cut]).unwrap();
+    }
+    served.wait_for("somebody is gone", |event| matches!(event, Event::Broken { .. }));
+    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+}
+
+#[test]
+fn who_does_not_listen_keeps_nobody_waiting() {
+    let served = Served::new(Level::Frozen);
+    let mut deaf = connect(&served);
+    deaf.set_nonblocking(true).unwrap();
+    let mut out = Vec::new();
+    Request::Attributes(Question { want: KEPT, follow: false }).append(&mut out, |out| {
+        let mut encoder = PathsEncoder::new(out);
+        (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
+    });
+    // Until neither takes anything any more: it waits for us, and we do not listen.
+    while deaf.write_all(&out).is_ok() {}
+    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+}
+
+#[test]
+fn many_ask_at_once() {
+    let served = Served::new(Level::Frozen);
+    std::fs::create_dir(served.temp.join("sub")).unwrap();
+    for file in 0..500 {
+        std::fs::write(served.temp.join(format!("sub/{file}")), vec![b'x'; file]).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let served = &served;
+            scope.spawn(move || {
+                let mut asks = served.client();
+                for round in 0..10 {
+                    let number = |index: usize| (index * 7 + client + round) % 500;
+                    let path = |index| served.temp.join(format!("sub/{}", number(index)));
+                    let paths: Vec<PathBuf> = (0..3000).map(path).collect();
+                    let answers = asks.attributes(&paths, KEPT, false).unwrap();
+                    for (index, answer) in answers.iter().enumerate() {
+                        assert_eq!(answer.unwrap().size(), Some(number(index) as u64));
+                    }
+                }
+            });
+        }
+    });
+    let counts = served.server.cache().counts();
+    assert!(counts.queries + counts.listings < 8 * 1000, "{counts:?}");
+}
+
+#[test]
+fn too_many_are_sent_away_until_others_hang_up() {
+    let options = ServeOptions { connections: 2, ..ServeOptions::default() };
+    let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
+    let (one, _two) = (served.client(), served.client());
+    match Client::connect(&served.socket()) {
+        Err(Error::Complaint(complaint)) => {
+            assert_eq!(complaint.code, Some(ComplaintCode::Busy));
+        }
+        other => panic!("{other:?}"),
+    }
+    drop(one);
+    served.wait_for("the first has hung up", |event| matches!(event, Event::HungUp { .. }));
+    let _ = served.client();
+}

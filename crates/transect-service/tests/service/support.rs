@@ -1,0 +1,94 @@
+//! A service that runs until its test is over.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use transect::Cancel;
+use transect::cache::{Answer, CacheOptions, Level};
+use transect_service::protocol::{Layout, append_answer};
+use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
+use transect_testkit::TempDir;
+
+/// A service on a thread of its own, with a directory to ask about.
+pub(crate) struct Served {
+    pub(crate) temp: TempDir,
+    pub(crate) server: Arc<Server>,
+    pub(crate) end: Cancel,
+    events: Arc<Mutex<Vec<Event>>>,
+    running: Option<JoinHandle<Result<Ended, Error>>>,
+}
+
+impl Served {
+    pub(crate) fn new(level: Level) -> Self {
+        Self::with(CacheOptions::new(level), ServeOptions::default(), TempDir::new())
+    }
+
+    pub(crate) fn with(options: CacheOptions, serve: ServeOptions, temp: TempDir) -> Self {
+        let server = Arc::new(Server::bind(&temp.join("socket"), options).unwrap());
+        let (end, events) = (Cancel::new(), Arc::default());
+        let running = {
+            let (server, end, events) = (Arc::clone(&server), end.clone(), Arc::clone(&events));
+            std::thread::spawn(move || {
+                let events: &Mutex<Vec<Event>> = &events;
+                server.run(&serve, &end, |event| events.lock().unwrap().push(event))
+            })
+        };
+        Self { temp, server, end, events, running: Some(running) }
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.temp.join("socket")
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(&self.socket()).unwrap()
+    }
+
+    /// Waits for an event: it comes from another thread.
+    pub(crate) fn wait_for(&self, what: &str, is_it: impl Fn(&Event) -> bool) -> Event {
+        wait_until(what, || self.events.lock().unwrap().iter().find(|event| is_it(event)).cloned())
+    }
+
+    /// Waits until the service has ended by itself.
+    pub(crate) fn ended(&mut self) -> Ended {
+        self.running.take().unwrap().join().unwrap().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.end.cancel();
+        if let Some(running) = self.running.take() {
+            let ended = running.join();
+            if !std::thread::panicking() {
+                ended.unwrap().unwrap();
+            }
+        }
+    }
+}
+
+/// Waits until something is there, or until it is clear that it never will be.
+pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns what the system says of a path.
+pub(crate) fn of_system(path: &Path, follow: bool) -> Answer {
+    Ok(transect_sys::file::ask(path, KEPT, follow)?)
+}
+
+/// Returns all that is told by an answer.
+pub(crate) fn told(answer: &Answer) -> Vec<u8> {
+    let mut out = Vec::new();
+    append_answer(&mut out, Layout::new(KEPT), answer);
+    out
+}

@@ -1,0 +1,234 @@
+//! A directory as it was spelt, and what is known of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::cost::Account;
+use super::options::Level;
+#[cfg(feature = "watch")]
+use super::record::Layout;
+use super::refusal::Refusal;
+use super::spelling;
+use super::system::Identity;
+#[cfg(feature = "watch")]
+use super::table::Name;
+use super::table::Table;
+
+/// A directory under one of its spellings. `a/../b` and `b` are two of them: what `..` means only
+/// the system knows, which is therefore asked for both.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Tells places apart, also from those that are gone.
+    pub(super) number: u64,
+    /// It lies in a root, so that whatever is in it may be asked about.
+    pub(super) inside: bool,
+    /// Is held by whoever lists or checks the directory: the others wait for what comes of it.
+    lister: Mutex<()>,
+    /// Somebody asked since it was last looked at with the aim of evicting it.
+    used: AtomicBool,
+    directory: RwLock<Directory>,
+}
+
+/// What is known of a directory.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// The epoch in which it became known. What was known in another is not known.
+    epoch: u64,
+    /// Raised when something is forgotten: what was asked before, and is answered after, is not
+    /// kept.
+    pub(super) changes: u64,
+    /// It has been evicted: nothing more is kept in it, and whoever still has it asks for another.
+    pub(super) retired: bool,
+    /// Why everything in it is refused, and how many passes had begun when that was found.
+    pub(super) refusal: Option<(Refusal, u64)>,
+    pub(super) table: Table,
+    pub(super) listing: Option<Listed>,
+    pub(super) account: Account,
+    pub(super) watch: Watch,
+    /// The bytes that it was last counted with.
+    counted: usize,
+}
+
+/// A listing of which all names are in the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// What the directory was.
+    pub(super) identity: Identity,
+    /// A name that is not in it is not there.
+    pub(super) exact_names: bool,
+    /// It may have been changed after it was listed without that being seen from its times.
+    pub(super) racy: bool,
+    /// How many passes had begun when it was last found to hold.
+    pub(super) checked: u64,
+}
+
+/// Whether notifications tell of all changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// Nobody asked for any yet.
+    #[default]
+    Off,
+    /// They do.
+    On,
+    /// There are none to be had: it is checked instead.
+    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "nobody tells"))]
+    Refused,
+}
+
+/// What of a directory's table is to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// All that it says.
+    All,
+    /// All but the attributes of directories, which change without anything happening in the
+    /// directory that holds them, and what links lead to.
+    Watched,
+    /// Which names there are.
+    Names,
+    /// Nothing, until it has been checked.
+    Nothing,
+}
+
+impl Place {
+    pub(super) fn new(path: PathBuf, number: u64, inside: bool) -> Self {
+        let (lister, used) = (Mutex::default(), AtomicBool::new(true));
+        Self { path, number, inside, lister, used, directory: RwLock::default() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn key(&self) -> &[u8] {
+        spelling::key(&self.path)
+    }
+
+    /// Looks at what is known, and takes note that somebody did.
+    #[inline]
+    pub(super) fn look(&self) -> RwLockReadGuard<'_, Directory> {
+        // Most often it is set: nobody's cache is disturbed by reading it.
+        if !self.used.load(Ordering::Relaxed) {
+            self.used.store(true, Ordering::Relaxed);
+        }
+        self.peek()
+    }
+
+    /// Looks at what is known without taking note of it.
+    pub(super) fn peek(&self) -> RwLockReadGuard<'_, Directory> {
+        self.directory.read().expect(POISONED)
+    }
+
+    pub(super) fn change(&self) -> RwLockWriteGuard<'_, Directory> {
+        self.directory.write().expect(POISONED)
+    }
+
+    /// Waits until nobody else lists or checks the directory.
+    pub(super) fn wait_for_lister(&self) -> MutexGuard<'_, ()> {
+        self.lister.lock().expect(POISONED)
+    }
+
+    /// Returns whether anybody looked since this was last asked.
+    pub(super) fn was_used(&self) -> bool {
+        self.used.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns the bytes that it takes beside what is known of the directory: its own, its path's,
+    /// two counters, and its place in a map that is half full.
+    pub(super) fn own_memory(&self) -> usize {
+        size_of::<Self>() + self.path.capacity() + 4 * size_of::<usize>()
+    }
+}
+
+const POISONED: &str = "BUG: a thread panicked while it changed what is known";
+
+impl Directory {
+    /// Returns what is to be believed in a pass.
+    #[inline]
+    pub(super) fn trust(&self, level: Level, epoch: u64, pass: u64) -> Trust {
+        if self.epoch != epoch {
+            return Trust::Nothing;
+        }
+        match level {
+            Level::Frozen => Trust::All,
+            Level::Watched if self.watch == Watch::On => Trust::Watched,
+            _ if self.listing.is_some_and(|listing| listing.checked > pass) => Trust::Names,
+            _ => Trust::Nothing,
+        }
+    }
+
+    /// Returns whether what is known of it belongs to an epoch.
+    pub(super) fn is_of(&self, epoch: u64) -> bool {
+        self.epoch == epoch
+    }
+
+    /// Returns why everything in it is refused, if that is to be believed.
+    #[inline]
+    pub(super) fn refusal(&self, trust: Trust, epoch: u64, pass: u64) -> Option<Refusal> {
+        let (refusal, checked) = self.refusal?;
+        let believed = match trust {
+            Trust::All | Trust::Watched => true,
+            Trust::Names | Trust::Nothing => self.epoch == epoch && checked > pass,
+        };
+        believed.then_some(refusal)
+    }
+
+    /// Returns whether all names are known, and a name that is not among them is not there.
+    #[inline]
+    pub(super) fn knows_all_names(&self) -> bool {
+        self.listing.is_some_and(|listing| listing.exact_names)
+    }
+
+    /// Begins an epoch: what was known before is not known.
+    pub(super) fn renew(&mut self, epoch: u64) {
+        if self.epoch < epoch {
+            self.forget();
+            self.epoch = epoch;
+            self.watch = Watch::Off;
+            self.account = Account::default();
+        }
+    }
+
+    /// Forgets all names.
+    pub(super) fn forget(&mut self) {
+        self.changes += 1;
+        self.table = Table::default();
+        self.listing = None;
+        self.refusal = None;
+    }
+
+    /// Forgets one name; the table is begun anew when most of it is what was forgotten.
+    #[cfg(feature = "watch")]
+    pub(super) fn forget_name(&mut self, name: Name<'_>, layout: Layout) {
+        self.changes += 1;
+        self.table.forget(name);
+        if self.table.is_worn(layout) {
+            self.forget();
+        }
+    }
+
+    /// Returns by how much the memory it takes has grown since this was last asked.
+    pub(super) fn growth(&mut self) -> isize {
+        let now = self.table.memory();
+        now as isize - std::mem::replace(&mut self.counted, now) as isize
+    }
+
+    /// Evicts it.
+    pub(super) fn retire(&mut self) {
+        self.forget();
+        self.retired = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_takes_what_the_documents_say() {
+        let place = Place::new(PathBuf::new(), 0, true);
+        assert_eq!(place.own_memory(), 392);
+    }
+}

@@ -1,0 +1,185 @@
+//! Attributes as they are kept: the wanted ones, side by side in words.
+
+use transect_sys::{Attributes, FieldMask, FileType};
+
+/// How attributes are laid out in words: which fields, and how many words they take.
+///
+/// One word says what is known, the type and the mode; a word follows for every wanted field of 64
+/// bits, and half a word for every one of 32. The seven fields that are wanted unless others are
+/// said take 48 bytes; all of them in memory as [`Attributes`], 96.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    want: FieldMask,
+    words: usize,
+}
+
+/// The fields of 64 bits, with how they are read and written.
+type Wide = (FieldMask, fn(&Attributes) -> Option<u64>, fn(&mut Attributes, u64));
+
+const WIDE: [Wide; 8] = [
+    (FieldMask::SIZE, Attributes::size, Attributes::set_size),
+    (FieldMask::ALLOCATED, Attributes::allocated, Attributes::set_allocated),
+    (FieldMask::INODE, Attributes::inode, Attributes::set_inode),
+    (FieldMask::DEVICE, Attributes::device, Attributes::set_device),
+    (FieldMask::MTIME, |a| Some(a.mtime()? as u64), |a, value| a.set_mtime(value as i64)),
+    (FieldMask::CTIME, |a| Some(a.ctime()? as u64), |a, value| a.set_ctime(value as i64)),
+    (FieldMask::ATIME, |a| Some(a.atime()? as u64), |a, value| a.set_atime(value as i64)),
+    (FieldMask::BTIME, |a| Some(a.btime()? as u64), |a, value| a.set_btime(value as i64)),
+];
+
+/// The fields of 32 bits.
+type Narrow = (FieldMask, fn(&Attributes) -> Option<u32>, fn(&mut Attributes, u32));
+
+const NARROW: [Narrow; 5] = [
+    (FieldMask::NLINK, Attributes::nlink, Attributes::set_nlink),
+    (FieldMask::UID, Attributes::uid, Attributes::set_uid),
+    (FieldMask::GID, Attributes::gid, Attributes::set_gid),
+    (FieldMask::ATTRIBUTES, Attributes::attribute_bits, Attributes::set_attribute_bits),
+    (FieldMask::REPARSE_TAG, Attributes::reparse_tag, Attributes::set_reparse_tag),
+];
+
+/// The types, by the number under which they are kept.
+const TYPES: [FileType; 8] = [
+    FileType::Unknown,
+    FileType::File,
+    FileType::Directory,
+    FileType::Symlink,
+    FileType::Block,
+    FileType::Char,
+    FileType::Fifo,
+    FileType::Socket,
+];
+
+impl Layout {
+    pub(super) fn new(want: FieldMask) -> Self {
+        let wide = WIDE.iter().filter(|field| want.contains(field.0)).count();
+        let narrow = NARROW.iter().filter(|field| want.contains(field.0)).count();
+        Self { want, words: 1 + wide + narrow.div_ceil(2) }
+    }
+
+    /// Returns how many words attributes take.
+    pub(super) fn words(self) -> usize {
+        self.words
+    }
+
+    /// Appends what is wanted of `attributes`.
+    pub(super) fn pack(self, attributes: &Attributes, words: &mut Vec<u64>) {
+        let have = attributes.have() & self.want;
+        let mode = attributes.mode().unwrap_or(0);
+        let file_type = attributes.file_type() as u64;
+        words.push(u64::from(have.bits()) | u64::from(mode) << 16 | file_type << 32);
+        for (field, get, _) in WIDE {
+            if self.want.contains(field) {
+                words.push(get(attributes).unwrap_or(0));
+            }
+        }
+        let mut half = None;
+        for (field, get, _) in NARROW {
+            if self.want.contains(field) {
+                let value = u64::from(get(attributes).unwrap_or(0));
+                half = match half {
+                    None => Some(value),
+                    Some(first) => {
+                        words.push(first | value << 32);
+                        None
+                    }
+                };
+            }
+        }
+        words.extend(half);
+    }
+
+    /// Returns the attributes that lie in `words`, as [`Layout::pack`] put them there.
+    #[inline]
+    pub(super) fn unpack(self, words: &[u64]) -> Attributes {
+        let have = FieldMask::from_bits_truncate(words[0] as u16);
+        let mut attributes = Attributes::of_type(file_type(words));
+        if have.contains(FieldMask::MODE) {
+            attributes.set_mode((words[0] >> 16) as u16);
+        }
+        let mut rest = words[1..].iter();
+        for (field, _, set) in WIDE {
+            if self.want.contains(field) {
+                let value = *rest.next().expect("BUG: a record ends early");
+                if have.contains(field) {
+                    set(&mut attributes, value);
+                }
+            }
+        }
+        let mut half = None;
+        for (field, _, set) in NARROW {
+            if self.want.contains(field) {
+                let value = match half.take() {
+                    Some(second) => second,
+                    None => {
+                        let word = *rest.next().expect("BUG: a record ends early");
+                        half = Some((word >> 32) as u32);
+                        word as u32
+                    }
+                };
+                if have.contains(field) {
+                    set(&mut attributes, value);
+                }
+            }
+        }
+        attributes
+    }
+}
+
+/// Returns the type that a record tells.
+#[inline]
+pub(super) fn file_type(words: &[u64]) -> FileType {
+    TYPES[(words[0] >> 32) as usize & 7]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn types_are_kept_under_their_number() {
+        for (number, file_type) in TYPES.iter().enumerate() {
+            assert_eq!(*file_type as usize, number);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_wanted_comes_out_as_it_went_in(
+            want in any::<u16>(),
+            have in any::<u16>(),
+            file_type in 0..8_usize,
+            values in any::<[u64; 8]>(),
+            short in any::<[u32; 5]>(),
+            mode in any::<u16>(),
+        ) {
+            let (want, have) =
+                (FieldMask::from_bits_truncate(want), FieldMask::from_bits_truncate(have));
+            let fill = |fields: FieldMask| {
+                let mut attributes = Attributes::of_type(TYPES[file_type]);
+                for ((field, _, set), value) in WIDE.iter().zip(values) {
+                    if fields.contains(*field) {
+                        set(&mut attributes, value);
+                    }
+                }
+                for ((field, _, set), value) in NARROW.iter().zip(short) {
+                    if fields.contains(*field) {
+                        set(&mut attributes, value);
+                    }
+                }
+                if fields.contains(FieldMask::MODE) {
+                    attributes.set_mode(mode);
+                }
+                attributes
+            };
+            let layout = Layout::new(want);
+            let mut words = vec![7, 7];
+            layout.pack(&fill(have), &mut words);
+            prop_assert_eq!(words.len() - 2, layout.words());
+            let (got, expected) = (layout.unpack(&words[2..]), fill(have & want));
+            prop_assert_eq!(format!("{got:?}"), format!("{expected:?}"));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A path, taken apart into a directory and a name in it.
+
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+use super::refusal::Refusal;
+
+/// Returns the parts of a path as it is written: what comes before the last separator, and what
+/// comes after it.
+#[inline]
+pub(super) fn split(path: &Path) -> Option<(&[u8], &[u8])> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let at = if cfg!(windows) {
+        memchr::memrchr2(b'/', b'\\', bytes)
+    } else {
+        memchr::memrchr(b'/', bytes)
+    }?;
+    Some((&bytes[..at], &bytes[at + 1..]))
+}
+
+/// Returns under which bytes a directory is kept: its path without a separator at the end.
+pub(super) fn key(directory: &Path) -> &[u8] {
+    let bytes = directory.as_os_str().as_encoded_bytes();
+    match bytes {
+        [key @ .., last] if std::path::is_separator((*last).into()) => key,
+        key => key,
+    }
+}
+
+/// Returns whether a name can be that of an entry. The others stand for a directory: `.`, `..`,
+/// and nothing at all behind a separator.
+pub(super) fn is_plain(name: &[u8]) -> bool {
+    !matches!(name, b"" | b"." | b"..")
+}
+
+/// A path that is answered for.
+pub(super) struct Spelling<'a> {
+    /// As the system is asked.
+    pub(super) path: Cow<'a, Path>,
+    /// The directory: absolute, without `.` and repeated separators. `..` stays, for what it means
+    /// depends on the links before it.
+    pub(super) directory: PathBuf,
+    /// The name in it.
+    pub(super) name: &'a [u8],
+    /// The directory lies in a root.
+    pub(super) inside: bool,
+}
+
+/// What paths may be asked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    /// What relative paths are relative to.
+    pub(super) base: Option<PathBuf>,
+    /// What is answered for; all that there is, if there are none.
+    pub(super) roots: Vec<PathBuf>,
+}
+
+impl Scope {
+    /// Takes a path apart, whatever it is.
+    pub(super) fn spell<'a>(&self, path: &'a Path) -> Result<Spelling<'a>, Refusal> {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        if bytes.is_empty() {
+            return Err(Refusal::MISSING);
+        }
+        if memchr::memchr(0, bytes).is_some() {
+            return Err(Refusal::NUL);
+        }
+        let name = split(path).map_or(bytes, |(_, name)| name);
+        let path = self.absolute(path)?;
+        let whole: PathBuf = path.components().collect();
+        let directory = match name {
+            // The whole path is a directory, and asked as such.
+            b"" | b"." => whole.clone(),
+            // A drive or a share, and nothing behind it.
+            _ => whole.parent().map_or_else(|| whole.clone(), Path::to_path_buf),
+        };
+        if !self.holds(&whole) {
+            return Err(Refusal::OutsideRoots);
+        }
+        let inside = self.holds(&directory);
+        Ok(Spelling { path, directory, name, inside })
+    }
+
+    /// Returns a path as the system is asked.
+    pub(super) fn absolute<'a>(&self, path: &'a Path) -> Result<Cow<'a, Path>, Refusal> {
+        if path.is_absolute() {
+            return Ok(Cow::Borrowed(path));
+        }
+        Ok(Cow::Owned(self.base.as_ref().ok_or(Refusal::NoBase)?.join(path)))
+    }
+
+    /// Returns whether a path lies in a root: it begins with it, and `..`, as it is written, does
+    /// not lead out again.
+    fn holds(&self, path: &Path) -> bool {
+        self.roots.is_empty()
+            || self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(stays))
+    }
+}
+
+/// Returns whether a relative path never goes above where it begins.
+fn stays(below: &Path) -> bool {
+    let mut depth = 0_usize;
+    below.components().all(|component| {
+        match component {
+            Component::ParentDir if depth == 0 => return false,
+            Component::ParentDir => depth -= 1,
+            _ => depth += 1,
+        }
+        true
+    })
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn parts(path: &str) -> (String, String) {
+        let scope = Scope { base: Some("/base".into()), roots: Vec::new() };
+        let Ok(Spelling { directory, name, .. }) = scope.spell(Path::new(path)) else {
+            panic!("{path} is refused");
+        };
+        (directory.display().to_string(), String::from_utf8_lossy(name).into_owned())
+    }
+
+    #[test]
+    fn a_path_is_a_directory_and_a_name() {
+        for (path, directory, name) in [
+            ("/a/b", "/a", "b"),
+            ("//a/./b//c", "/a/b", "c"),
+            ("/a", "/", "a"),
+            ("/", "/", ""),
+            ("/a/", "/a", ""),
+            ("/a/.", "/a", "."),
+            ("/a/..", "/a", ".."),
+            ("/a/../b", "/a/..", "b"),
+            ("x", "/base", "x"),
+            ("./x/y", "/base/x", "y"),
+            (".", "/base", "."),
+            ("..", "/base", ".."),
+            ("x/", "/base/x", ""),
+        ] {
+            assert_eq!(parts(path), (directory.to_owned(), name.to_owned()), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        let scope = Scope::default();
+        let refusal = |path| scope.spell(Path::new(path)).err();
+        assert_eq!(refusal(""), Some(Refusal::MISSING));
+        assert_eq!(refusal("/a\0b"), Some(Refusal::NUL));
+        assert_eq!(refusal("a"), Some(Refusal::NoBase));
+        assert_eq!(refusal("/a"), None);
+    }
+
+    #[test]
+    fn a_root_is_left_by_no_spelling() {
+        let scope = Scope { base: Some("/r/b".into()), roots: vec!["/r".into(), "/s/t".into()] };
+        for (path, inside) in [
+            ("/r", true),
+            ("/r/", true),
+            ("/r/x/../y", true),
+            ("/r/..", false),
+            ("/r/x/../../r/y", false),
+            ("/rx", false),
+            ("/s", false),
+            ("/s/t/u", true),
+            ("x", true),
+            ("..", true),
+            ("../..", false),
+        ] {
+            assert_eq!(scope.spell(Path::new(path)).is_ok(), inside, "{path}");
+        }
+        // What a root is called may be asked, but not what is beside it.
+        let Ok(root) = scope.spell(Path::new("/r")) else { panic!("a root is refused") };
+        assert_eq!((root.directory.as_path(), root.inside), (Path::new("/"), false));
+    }
+
+    #[test]
+    fn a_directory_is_kept_without_the_separator_behind_it() {
+        assert_eq!(key(Path::new("/")), b"");
+        assert_eq!(key(Path::new("/a")), b"/a");
+        assert_eq!(split(Path::new("/a")), Some((&b""[..], &b"a"[..])));
+        assert_eq!(split(Path::new("a")), None);
+    }
+}

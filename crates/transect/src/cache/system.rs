@@ -1,0 +1,121 @@
+//! What is asked of the system: one name, an open directory, a listing.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::{
+    Attributes, Batch, Fault, FieldMask, FileId, Listing, Reader, ReaderName, ReaderSettings,
+    ReaderUser, Want,
+};
+
+/// What a directory is known by, and when it was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    id: Option<FileId>,
+    pub(super) mtime: Option<i64>,
+    pub(super) ctime: Option<i64>,
+}
+
+/// The fields that an identity is made of.
+const IDENTITY: FieldMask = FieldMask::FILE_ID.union(FieldMask::MTIME).union(FieldMask::CTIME);
+
+impl Identity {
+    fn of(attributes: &Attributes) -> Self {
+        let (mtime, ctime) = (attributes.mtime(), attributes.ctime());
+        Self { id: attributes.file_id(), mtime, ctime }
+    }
+
+    /// Returns whether it says enough to tell one state of a directory from another.
+    pub(super) fn is_known(self) -> bool {
+        self.id.is_some() && self.mtime.is_some()
+    }
+}
+
+/// Returns what the directory at `path` is now, if names can be looked up in it.
+///
+/// On Unix that takes the permission to search: it is asked about `.` in it, as a listing shows
+/// names also to who may not ask about any.
+pub(super) fn identity(path: &Path) -> io::Result<Identity> {
+    let inside: PathBuf = if cfg!(unix) { path.join(".") } else { path.to_owned() };
+    Ok(Identity::of(&transect_sys::file::ask(&inside, IDENTITY, true)?))
+}
+
+/// How much of a directory was listed.
+pub(super) enum Extent {
+    /// All of it, and what it was when that was begun.
+    Whole(Identity),
+    /// More names than were to be listed.
+    TooMany,
+}
+
+/// A listing of a directory by whatever reader.
+pub(super) struct ListDirectory<'a> {
+    pub(super) path: &'a Path,
+    /// What is taken of the attributes if it comes along.
+    pub(super) want: FieldMask,
+    /// Is told the directory's size and says how many names are to be listed at most.
+    pub(super) most: &'a mut dyn FnMut(Option<u64>) -> u64,
+    /// Is told every name.
+    pub(super) each: &'a mut dyn FnMut(&OsStr, &Attributes),
+}
+
+impl ListDirectory<'_> {
+    pub(super) fn run(self, reader: ReaderName) -> io::Result<Extent> {
+        reader.give(ReaderSettings::default(), self)
+    }
+}
+
+impl ReaderUser for ListDirectory<'_> {
+    type Value = io::Result<Extent>;
+
+    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<Extent> {
+        let mut reader = make();
+        let mut handle = reader.open_root(self.path, true)?;
+        let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
+        let most = (self.most)(opened.size());
+        let want = Want { entries: self.want, directories: self.want, ..Want::default() };
+        let (mut batch, mut names) = (Batch::new(), 0);
+        while names < most {
+            let listing = reader.list(&handle, &mut batch, &want)?;
+            names += batch.len() as u64;
+            batch.iter().for_each(|entry| (self.each)(entry.name, entry.attributes));
+            if listing == Listing::End {
+                return Ok(Extent::Whole(Identity::of(&opened)));
+            }
+        }
+        Ok(Extent::TooMany)
+    }
+}
+
+/// What is done with a function that answers for names in one open directory.
+pub(super) type WithOpen<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>);
+
+/// Opens a directory, by whatever reader, to ask about names in it. Links are not followed.
+pub(super) struct AskInDirectory<'a> {
+    pub(super) path: &'a Path,
+    pub(super) want: FieldMask,
+    pub(super) then: WithOpen<'a>,
+}
+
+impl AskInDirectory<'_> {
+    pub(super) fn run(self, reader: ReaderName) -> io::Result<()> {
+        reader.give(ReaderSettings::default(), self)
+    }
+}
+
+impl ReaderUser for AskInDirectory<'_> {
+    type Value = io::Result<()>;
+
+    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<()> {
+        let mut reader = make();
+        let handle = reader.open_root(self.path, true)?;
+        (self.then)(&mut |name| {
+            reader.stat(&handle, &[name], self.want, false).map_err(|fault| match fault {
+                Fault::Vanished => super::Refusal::MISSING.into(),
+                Fault::Failed(error) => error,
+            })
+        });
+        Ok(())
+    }
+}
