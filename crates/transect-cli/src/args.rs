@@ -5,6 +5,7 @@ mod cache;
 mod filter;
 mod lab;
 mod list;
+mod map;
 mod parts;
 mod patch;
 mod serve;
@@ -22,6 +23,7 @@ pub(crate) use attributes::*;
 pub(crate) use cache::*;
 pub(crate) use lab::*;
 pub(crate) use list::*;
+pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use serve::*;
@@ -58,6 +60,9 @@ pub(crate) enum Command {
     /// Shows where the bytes are: the largest directories as a tree, or entries in groups
     #[command(after_help = USAGE_NOTES)]
     Usage(UsageArgs),
+    /// Draws a tree as a page to walk around in: every entry an area as large as it is
+    #[command(after_help = MAP_NOTES)]
+    Map(MapArgs),
     /// Prints the path of every entry, or what else is known of it
     #[command(after_help = LIST_NOTES)]
     List(ListArgs),

@@ -109,7 +109,12 @@ impl Browser {
 
     /// Opens a file, and waits until it is loaded.
     pub fn open(&self, file: &Path) {
-        self.must("POST", "/url", &json!({"url": address(file)}));
+        self.visit(&address(file));
+    }
+
+    /// Opens whatever is at an address, and waits until it is loaded.
+    pub fn visit(&self, address: &str) {
+        self.must("POST", "/url", &json!({"url": address}));
     }
 
     /// Runs the body of a function in the page, and returns what it returns.

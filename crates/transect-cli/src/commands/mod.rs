@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod list;
+pub(crate) mod map;
 pub(crate) mod parts;
 pub(crate) mod patch;
 pub(crate) mod scan;

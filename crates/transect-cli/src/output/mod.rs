@@ -3,6 +3,7 @@
 pub(crate) mod columns;
 pub(crate) mod json;
 pub(crate) mod owner;
+pub(crate) mod page;
 pub(crate) mod quote;
 pub(crate) mod summary;
 pub(crate) mod units;

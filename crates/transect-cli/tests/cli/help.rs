@@ -3,9 +3,10 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 15] = [
+pub(crate) const COMMANDS: [&str; 16] = [
     "scan",
     "usage",
+    "map",
     "list",
     "transform",
     "verify",

@@ -20,6 +20,7 @@ mod lab_attributes;
 mod lab_transform;
 mod limits;
 mod list;
+mod map;
 mod messages;
 mod page;
 mod parts;

@@ -14,9 +14,8 @@
 
 mod plain;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde::Serialize;
+use transect_web::page::{ELEMENTS, escaped, fill, in_a_script, nonce};
 
 use crate::report::{Report, csv};
 
@@ -26,6 +25,7 @@ const STYLE: &str = include_str!("page.css");
 /// What the page does, in the order in which it is put together: each file uses those before it.
 const SCRIPTS: &[&str] = &[
     include_str!("scripts/format.js"),
+    ELEMENTS,
     include_str!("scripts/nodes.js"),
     include_str!("scripts/session.js"),
     include_str!("scripts/plot.js"),
@@ -90,69 +90,6 @@ fn title(report: &Report<'_>) -> String {
     let methods = report.session.cells.iter().filter(|cell| report.session.is_method(&cell.name));
     let methods = methods.count();
     format!("{methods} methods on {}{more} · transect lab", names.join(", "))
-}
-
-/// Fills each `{{place}}` of a skeleton; what is filled in is not looked at again.
-fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
-    let mut parts = skeleton.split("{{");
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (place, rest) = part.split_once("}}").expect("BUG: every place of the skeleton ends");
-        filled.push_str(text(place));
-        filled.push_str(rest);
-    }
-    filled
-}
-
-/// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
-/// in strings only, where they may be written as escapes.
-fn in_a_script(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() + json.len() / 16);
-    for character in json.chars() {
-        match character {
-            '<' => text.push_str("\\u003c"),
-            '>' => text.push_str("\\u003e"),
-            '&' => text.push_str("\\u0026"),
-            // Line ends in a script, as it was before they were allowed in strings.
-            '\u{2028}' => text.push_str("\\u2028"),
-            '\u{2029}' => text.push_str("\\u2029"),
-            other => text.push(other),
-        }
-    }
-    text
-}
-
-/// Returns a text that is text wherever it stands in a page, between tags or in a quoted attribute,
-/// and hides nothing: what ends lines or turns the direction of writing is spelt out.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => {
-                escaped.extend(character.escape_unicode());
-            }
-            control if control.is_control() => escaped.extend(control.escape_unicode()),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-/// Returns what tells the page's own scripts and styles from any other. It hangs on all that the
-/// page holds, so that no name in it can know it in advance.
-fn nonce(data: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    data.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]
@@ -220,11 +157,5 @@ mod tests {
         let recorded = recorded();
         let page = || html(&Report::of(&recorded)).unwrap();
         assert!(page() == page());
-    }
-
-    #[test]
-    fn a_place_is_filled_once() {
-        let filled = fill("a{{b}}c{{d}}", |place| if place == "b" { "{{d}}" } else { "e" });
-        assert_eq!(filled, "a{{d}}ce");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::escaped;
+use transect_web::page::escaped;
+
 use crate::ranking::{Quantity, Ranking, Row};
 use crate::record::Header;
 use crate::report::{

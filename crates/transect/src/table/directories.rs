@@ -93,6 +93,17 @@ pub enum Unread {
     Unvisited,
 }
 
+impl Unread {
+    /// Returns the word for it, as it is used in JSON: `denied`, `pseudo_file_system`, `not_read`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed(kind) => kind.as_str(),
+            Self::Skipped(reason) => reason.as_str(),
+            Self::Unvisited => "not_read",
+        }
+    }
+}
+
 /// One directory. Its number is its place among all of them in the order of their rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Directory {

@@ -129,10 +129,5 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
 
 /// Returns the word for what a directory lacks, if it is not all there.
 fn unread(table: &Table, row: Row) -> Option<&'static str> {
-    use transect::table::Unread;
-    table.unread(row).map(|why| match why {
-        Unread::Failed(kind) => kind.as_str(),
-        Unread::Skipped(reason) => reason.as_str(),
-        Unread::Unvisited => "not_read",
-    })
+    table.unread(row).map(transect::table::Unread::as_str)
 }

@@ -18,11 +18,6 @@ use crate::output;
 pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
     let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
     match &args.html {
-        Some(file) if file.as_os_str() == "-" => {
-            let mut text = output::buffer();
-            text.write_all(page::of(&recorded)?.as_bytes())?;
-            output::print(text)?;
-        }
         Some(file) => write_page(&recorded, file)?,
         None if args.csv => print(&recorded, |out, report| write!(out, "{}", csv::write(report)))?,
         None if args.markdown => print(&recorded, |out, report| markdown::write(out, report))?,

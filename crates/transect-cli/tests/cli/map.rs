@@ -1,0 +1,532 @@
+//! The map as people see it, in a real browser, and the file that it is.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use transect_testkit::Browser;
+
+use crate::harness::{TestEnv, skip};
+use crate::tree;
+
+/// Names that would be markup, or run, or turn what is beside them around, if they were not text.
+const NAMES: [&str; 5] = [
+    "<img src=x onerror=\"window.ran = 1\">",
+    "<script>window.ran = 2",
+    "\"&'<!--",
+    "\u{202e}txt.exe",
+    "line\nbreak\u{1b}[31m",
+];
+
+/// Draws a map, and opens it; nothing, and a word about it, where there is no browser.
+fn open(test: &str, env: &TestEnv, args: &[&str]) -> Option<Browser> {
+    let args = ["map", "--html", "map.html"].iter().chain(args);
+    let _ = env.transect(args).exits(0).quiet();
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return skip(test, &reason),
+    };
+    show(&browser, env);
+    Some(browser)
+}
+
+fn show(browser: &Browser, env: &TestEnv) {
+    browser.open(&env.path("map.html"));
+    wait_for(browser, "return document.documentElement.dataset.ready", &json!("yes"));
+}
+
+/// Waits until a script answers what it should.
+#[track_caller]
+fn wait_for(browser: &Browser, script: &str, expected: &Value) {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let answer = browser.run(script);
+        if answer == *expected {
+            return;
+        }
+        assert!(Instant::now() < end, "{answer} and not {expected}: {:?}", browser.console());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[track_caller]
+fn assert_silent(browser: &Browser) {
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// The names on the way to the directory that is looked at.
+const WAY: &str = "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
+
+/// The rows of the table: names and sizes.
+const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
+    r => r.querySelector('.name').textContent)";
+
+fn text(browser: &Browser, selector: &str) -> String {
+    let script = format!("return document.querySelector('{selector}').textContent");
+    browser.run(&script).as_str().expect("a text").to_owned()
+}
+
+fn press(browser: &Browser, keys: &[&str]) {
+    for key in keys {
+        browser.run(&format!(
+            "document.querySelector('#map').dispatchEvent(
+            new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true, cancelable: true }}))"
+        ));
+    }
+}
+
+/// Turns the wheel over the middle of the map.
+fn wheel(browser: &Browser, turns: usize, delta: i32) {
+    browser.run(&format!(
+        "const map = document.querySelector('#map'); const box = map.getBoundingClientRect();
+        for (let turn = 0; turn < {turns}; turn += 1) map.dispatchEvent(new WheelEvent('wheel', {{
+            deltaY: {delta}, cancelable: true, bubbles: true,
+            clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 }}))"
+    ));
+}
+
+/// A directory that takes nearly all, in which one takes nearly all, and little beside them.
+fn nested(env: &TestEnv) {
+    env.mkdir("tree/large/inner");
+    env.mkdir("tree/small");
+    env.write("tree/large/inner/film.mkv", 3_000_000);
+    env.write("tree/large/inner/notes.txt", 40_000);
+    env.write("tree/large/beside.rs", 50_000);
+    env.write("tree/small/photo.jpg", 60_000);
+}
+
+#[test]
+fn the_table_has_the_numbers_that_find_and_scan_have() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let test = "the_table_has_the_numbers_that_find_and_scan_have";
+    let Some(browser) = open(test, &env, &["tree", "--apparent"]) else { return };
+    let numbers = |script: &str| -> Vec<u64> {
+        let text = env.sh(script).exits(0).stdout_text();
+        text.split_whitespace().map(|number| number.parse().expect("a number")).collect()
+    };
+    let below = "-mindepth 1 -printf x | wc -c";
+    let each = format!(r#"-type d -exec sh -c 'find "$1" {below}' sh {{}} \;"#);
+    let mut expected = numbers(&format!("find tree -mindepth 1 -maxdepth 1 {each}"));
+    expected.sort_unstable();
+    let script =
+        "return [...document.querySelectorAll('tbody tr')].map(r => r.children[3].textContent)
+        .filter(n => n !== '').map(n => Number(n.replaceAll(',', ''))).sort((a, b) => a - b)";
+    assert_eq!(browser.run(script), json!(expected));
+    let told = text(&browser, ".facts").replace(',', "");
+    let all = numbers(&format!("find tree {below}"))[0];
+    assert!(told.contains(&format!("{all} entries")), "{told}");
+    let scan = env.transect(["scan", "--json", "tree"]).exits(0).json();
+    let sizes =
+        "return [...document.querySelectorAll('tbody tr')].map(r => r.children[1].textContent)";
+    assert!(browser.run(sizes)[0].as_str().expect("a size").ends_with('B'));
+    let whole = scan["apparent_size"].as_u64().expect("a number");
+    let unit = 1_u64 << (10 * (whole.ilog2() / 10));
+    let figure: f64 = told.split(' ').next().expect("a figure").parse().expect("a number");
+    assert!((figure - whole as f64 / unit as f64).abs() < 1.0, "{told}: {whole}");
+    assert_eq!(browser.run("return document.querySelectorAll('#plain').length"), 0);
+    assert_silent(&browser);
+}
+
+#[test]
+fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
+    let env = TestEnv::new();
+    nested(&env);
+    let test = "it_goes_in_and_out_by_click_wheel_and_keyboard";
+    let Some(browser) = open(test, &env, &["tree"]) else { return };
+    assert_eq!(browser.run(WAY), json!(["tree"]));
+    assert_eq!(browser.run(ROWS), json!(["large", "small"]));
+    browser.click("#map");
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]));
+    assert_eq!(browser.run(ROWS), json!(["inner", "beside.rs"]));
+    browser.click("#map");
+    assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
+    // What is a file is chosen, and told.
+    browser.click("#map");
+    assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
+    assert_eq!(text(&browser, "tbody .chosen .name"), "film.mkv");
+    let told = text(&browser, "#detail");
+    for word in ["tree/large/inner/film.mkv", "2.86 MiB", "video", "%"] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    press(&browser, &["Backspace"]);
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]));
+    press(&browser, &["Home"]);
+    assert_eq!(browser.run(WAY), json!(["tree"]));
+    press(&browser, &["ArrowRight", "Enter"]);
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]));
+    browser.click(".crumbs button");
+    assert_eq!(browser.run(WAY), json!(["tree"]));
+    // What fills the screen is what is looked at.
+    wheel(&browser, 12, -200);
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]));
+    std::thread::sleep(Duration::from_millis(350));
+    wheel(&browser, 1, 200);
+    assert_eq!(browser.run(WAY), json!(["tree"]));
+    browser.click("tbody tr:nth-child(2) .link");
+    assert_eq!(browser.run(WAY), json!(["tree", "small"]));
+    let spoken = text(&browser, "#spoken");
+    assert!(spoken.starts_with("small, "), "{spoken}");
+    assert_silent(&browser);
+}
+
+#[test]
+fn what_is_pointed_at_is_told_with_its_path_size_and_share() {
+    let env = TestEnv::new();
+    nested(&env);
+    let test = "what_is_pointed_at_is_told_with_its_path_size_and_share";
+    fs::hard_link(env.path("tree/large/inner/film.mkv"), env.path("tree/small/copy"))
+        .expect("a link");
+    let Some(browser) = open(test, &env, &["tree"]) else { return };
+    browser.run(
+        "const map = document.querySelector('#map'); const box = map.getBoundingClientRect();
+        map.dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse', bubbles: true,
+            clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 }))",
+    );
+    let told = text(&browser, ".tip");
+    for word in
+        ["tree/large/inner/film.mkv", "2.86 MiB", "of all", "2.86 MiB shared with names elsewhere"]
+    {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    assert_eq!(browser.run("return document.querySelector('.tip').hidden"), false);
+    // Charged once: the other name is there, and takes nothing.
+    browser.click("tbody tr:nth-child(2) .link");
+    browser.click("tbody tr:nth-child(2) .link");
+    let told = text(&browser, "#detail");
+    assert!(told.contains("tree/small/copy") && told.contains("charged to another name"), "{told}");
+    assert_silent(&browser);
+}
+
+#[test]
+fn names_are_found_wherever_they_are() {
+    let env = TestEnv::new();
+    nested(&env);
+    // Letters that become two when they become small come before the others.
+    env.write("tree/\u{130}\u{130}\u{130}", 10);
+    let Some(browser) = open("names_are_found_wherever_they_are", &env, &["tree"]) else { return };
+    browser.type_into("#search", "NOTES");
+    wait_for(&browser, ROWS, &json!(["notes.txt"]));
+    let told = text(&browser, ".facts");
+    assert!(told.starts_with("1 entry"), "{told}");
+    browser.click("tbody .link");
+    assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
+    browser.type_into("#search", " nowhere");
+    wait_for(&browser, ROWS, &json!([]));
+    // Escape ends it.
+    browser.type_into("#search", "\u{e00c}");
+    wait_for(&browser, ROWS, &json!(["film.mkv", "notes.txt"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn colours_are_explained_by_a_legend_that_adds_up() {
+    let env = TestEnv::new();
+    nested(&env);
+    let test = "colours_are_explained_by_a_legend_that_adds_up";
+    let Some(browser) = open(test, &env, &["tree"]) else { return };
+    let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
+    wait_for(&browser, known, &json!(["video", "images", "source code", "documents"]));
+    let colour = |way: &str| {
+        browser.run(&format!(
+            "const s = document.querySelector('#colours'); s.value = '{way}';
+            s.dispatchEvent(new Event('change'))"
+        ));
+    };
+    colour("age");
+    wait_for(&browser, known, &json!(["less than 1 day"]));
+    colour("owner");
+    let owner = env.sh("id -un").stdout_text();
+    wait_for(&browser, known, &json!([owner.trim()]));
+    colour("type");
+    browser.click("#legend [data-class=video]");
+    let pressed = "return document.querySelectorAll('#legend [aria-pressed=true]').length";
+    assert_eq!(browser.run(pressed), 1);
+    assert_silent(&browser);
+}
+
+#[test]
+fn a_name_is_text_and_runs_nothing() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for (at, name) in NAMES.iter().enumerate() {
+        env.mkdir(format!("tree/{name}"));
+        env.write(format!("tree/{name}/{name}"), 100_000 - 9_000 * at);
+    }
+    env.write(tree::raw(b"tree/no text \xff\xfe"), 9_000);
+    let Some(browser) = open("a_name_is_text_and_runs_nothing", &env, &["tree"]) else { return };
+    let shown = browser.run(ROWS);
+    // What turns the direction of writing or ends lines is spelt out.
+    let spelt = |name: &str| {
+        name.replace('\u{202e}', "\\u{202e}").replace('\n', "\\u{a}").replace('\u{1b}', "\\u{1b}")
+    };
+    let expected: Vec<String> = NAMES
+        .iter()
+        .map(|name| spelt(name))
+        .chain(["no text \u{fffd}\u{fffd}".to_owned()])
+        .collect();
+    assert_eq!(shown, json!(expected));
+    for _ in NAMES {
+        browser.click("tbody .link");
+        browser.click("tbody .link");
+        press(&browser, &["ArrowRight", "Home"]);
+    }
+    browser.type_into("#search", "<img");
+    wait_for(&browser, "return document.querySelectorAll('tbody tr').length", &json!(2));
+    assert_eq!(browser.run("return document.querySelectorAll('img').length"), 0);
+    assert_eq!(browser.run("return window.ran === undefined"), true);
+    assert_silent(&browser);
+    // Whoever got markup in all the same would find that it runs nothing.
+    let refused = browser.run("const node = document.createElement('div');
+        node.innerHTML = '<img src=x onerror=\"window.ran = 1\"><p onclick=\"window.ran = 1\">x</p>';
+        document.body.append(node); node.querySelector('p').click();
+        return window.ran === undefined");
+    assert_eq!(refused, true);
+}
+
+#[test]
+fn it_asks_nobody_for_anything() {
+    let env = TestEnv::new();
+    nested(&env);
+    let Some(browser) = open("it_asks_nobody_for_anything", &env, &["tree"]) else { return };
+    let _ = browser.requests();
+    browser.go_offline();
+    show(&browser, &env);
+    browser.click("#map");
+    let requests = browser.requests();
+    // Unpacking reads from memory.
+    let foreign = |address: &&String| !address.starts_with("blob:");
+    let requests: Vec<&String> = requests.iter().filter(foreign).collect();
+    assert_eq!(requests.len(), 1, "the page itself: {requests:?}");
+    assert!(requests[0].starts_with("file://"), "{requests:?}");
+    assert_silent(&browser);
+}
+
+#[test]
+fn nothing_in_it_no_bytes_in_it_or_far_too_many() {
+    let env = TestEnv::new();
+    env.mkdir("empty");
+    let test = "nothing_in_it_no_bytes_in_it_or_far_too_many";
+    let Some(browser) = open(test, &env, &["empty"]) else { return };
+    assert_eq!(text(&browser, ".empty"), "There is nothing in here.");
+    browser.click("#map");
+    press(&browser, &["ArrowRight", "Enter", "Backspace", "+", "-", "Home"]);
+    assert_silent(&browser);
+
+    env.mkdir("zero");
+    env.write("zero/file", 0);
+    let draw = |args: &[&str]| {
+        let args = ["map", "--html", "map.html"].iter().chain(args);
+        let _ = env.transect(args).exits(0).quiet();
+        show(&browser, &env);
+    };
+    draw(&["zero", "--apparent"]);
+    assert!(text(&browser, ".empty").contains("occupies no room"));
+    assert_eq!(browser.run(ROWS), json!(["file"]));
+    assert_silent(&browser);
+    draw(&["zero/file"]);
+    assert_eq!(browser.run(WAY), json!(["zero/file"]));
+    assert_silent(&browser);
+
+    env.mkdir("holes");
+    let huge = fs::File::create(env.path("holes/huge")).expect("a new file");
+    // As large as this file system takes, up to what other programs can say.
+    let length =
+        (20..61).rev().map(|bits| 1_u64 << bits).find(|&length| huge.set_len(length).is_ok());
+    env.write("holes/small", 10);
+    draw(&["holes", "--apparent"]);
+    let unit = length.expect("a length").ilog2();
+    let expected = format!(
+        "{} {}",
+        1 << (unit % 10),
+        ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit as usize / 10]
+    );
+    let shown = text(&browser, "tbody tr:nth-child(1) td");
+    assert_eq!(shown.replace(".00", "").replace(".0", ""), expected);
+    assert_eq!(text(&browser, "tbody tr:nth-child(2) td"), "10 B");
+    assert_silent(&browser);
+}
+
+#[test]
+fn far_times_are_told_as_far() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/old", 20);
+    env.write("tree/future", 10);
+    let _ = env.sh("touch -d 1912-06-23 tree/old && touch -d 2200-01-01 tree/future").exits(0);
+    let Some(browser) = open("far_times_are_told_as_far", &env, &["tree", "--apparent"]) else {
+        return;
+    };
+    let dates = "return [...document.querySelectorAll('tbody .date')].map(d => d.textContent)";
+    assert_eq!(browser.run(dates), json!(["1912-06-23", "2200-01-01"]));
+    browser.run(
+        "const s = document.querySelector('#colours'); s.value = 'age';
+        s.dispatchEvent(new Event('change'))",
+    );
+    let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
+    wait_for(&browser, known, &json!(["in the future", "older"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn what_could_not_be_read_is_marked() {
+    let env = TestEnv::new();
+    let locked = env.mkdir("tree/locked");
+    env.write("tree/readable", 50_000);
+    env.chmod(&locked, 0);
+    let test = "what_could_not_be_read_is_marked";
+    let Some(output) = env.transect_unprivileged(test, ["map", "tree", "--html", "-"]) else {
+        return;
+    };
+    let output = output.exits(1);
+    env.chmod(&locked, 0o755);
+    env.text("map.html", &output.stdout_text());
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    show(&browser, &env);
+    assert_eq!(text(&browser, ".doubt"), "Partial, 1 error");
+    assert!(text(&browser, ".warning").contains("it may hold more"));
+    assert_eq!(text(&browser, "tbody tr:nth-child(2) .lack"), "denied");
+    assert_silent(&browser);
+}
+
+#[test]
+fn more_than_may_be_shown_is_summed_up_and_told() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for at in 0..40 {
+        env.write(format!("tree/{at:02}"), 5_000);
+    }
+    env.write("tree/large", 900_000);
+    let test = "more_than_may_be_shown_is_summed_up_and_told";
+    let Some(browser) = open(test, &env, &["tree", "--max-entries", "4"]) else { return };
+    assert_eq!(browser.run(ROWS), json!(["large", "38 smaller entries", "00", "01"]));
+    let footer = text(&browser, "footer");
+    assert!(footer.contains("42 entries") && footer.contains("--max-entries 4"), "{footer}");
+    assert!(footer.contains("38 smaller ones are summed up"), "{footer}");
+    assert_silent(&browser);
+}
+
+#[test]
+fn it_fits_a_phone_and_is_light_or_dark() {
+    let env = TestEnv::new();
+    let name = "a name that is long enough to need more than there is ".repeat(4);
+    env.mkdir(format!("tree/{name}/{name}"));
+    env.write(format!("tree/{name}/{name}/file"), 100_000);
+    nested(&env);
+    let test = "it_fits_a_phone_and_is_light_or_dark";
+    let Some(browser) = open(test, &env, &["tree"]) else { return };
+    for (width, height) in [(390, 844), (320, 568), (1280, 720), (1920, 1080)] {
+        browser.resize(width, height);
+        show(&browser, &env);
+        let fits = "const page = document.documentElement;
+            return page.scrollWidth <= page.clientWidth && innerWidth";
+        assert_eq!(browser.run(fits), width, "it has to be scrolled sideways");
+        browser.click("tbody .link");
+        assert_eq!(browser.run(fits), width, "it has to be scrolled sideways");
+        assert_silent(&browser);
+    }
+    show(&browser, &env);
+    let colours = "const read = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+        read.drawImage(document.querySelector('#map'), -100, -3);
+        return [getComputedStyle(document.body).backgroundColor, [...read.getImageData(0, 0, 1, 1).data]]";
+    browser.prefer_dark(false);
+    wait_for(&browser, "return matchMedia('(prefers-color-scheme: dark)').matches", &json!(false));
+    std::thread::sleep(Duration::from_millis(200));
+    let light = browser.run(colours);
+    browser.click("#theme");
+    std::thread::sleep(Duration::from_millis(200));
+    let dark = browser.run(colours);
+    assert_ne!(light[0], dark[0]);
+    assert_ne!(light[1], dark[1], "the map, too");
+    browser.click("#theme");
+    wait_for(&browser, colours, &light);
+    show(&browser, &env);
+    browser.prefer_dark(true);
+    wait_for(&browser, colours, &dark);
+    assert_silent(&browser);
+}
+
+#[test]
+fn a_map_replaces_a_file_as_a_whole_or_not_at_all() {
+    let env = TestEnv::new();
+    nested(&env);
+    let _ = env.transect(["map", "tree", "--html", "map.html"]).exits(0).quiet();
+    let first = fs::read(env.path("map.html")).expect("the page");
+    env.text("old.html", "old");
+    symlink("old.html", env.path("link.html")).expect("a link");
+    let _ = env.transect(["map", "tree", "--html", "link.html"]).exits(0).quiet();
+    assert!(env.path("link.html").is_symlink());
+    assert_ne!(fs::read(env.path("old.html")).expect("the page"), b"old");
+    let missing = env.transect(["map", "tree", "--html", "missing/map.html"]).exits(2);
+    assert!(
+        missing.stderr_text().contains("cannot create 'missing/map.html'"),
+        "{}",
+        missing.text()
+    );
+    // A tree that is not there leaves the page as it was.
+    let failed = env.transect(["map", "nowhere", "--html", "map.html"]).exits(2);
+    assert!(failed.stderr_text().contains("nowhere"), "{}", failed.text());
+    assert_eq!(fs::read(env.path("map.html")).expect("the page"), first);
+    let left = env.sh("ls -A").exits(0).stdout_text();
+    assert_eq!(left, "link.html\nmap.html\nold.html\ntree\n");
+}
+
+#[test]
+fn without_scripts_there_is_a_table() {
+    let env = TestEnv::new();
+    nested(&env);
+    let page = env.transect(["map", "tree", "--html", "-"]).exits(0).quiet().stdout_text();
+    let plain = page.split_once("<main id=\"plain\">").expect("a part").1;
+    let plain = plain.split_once("</main>").expect("its end").0;
+    let large = plain.find("<bdi>large</bdi>").expect("the largest");
+    assert!(large < plain.find("<bdi>small</bdi>").expect("the other"), "{plain}");
+    let refused =
+        env.transect(["map", "tree", "--html", "map.html", "--max-entries", "0"]).exits(2);
+    assert!(refused.stderr_text().contains("--max-entries"), "{}", refused.text());
+}
+
+#[test]
+fn without_a_file_it_is_served_to_who_knows_the_address() {
+    let env = TestEnv::new();
+    nested(&env);
+    let test = "without_a_file_it_is_served_to_who_knows_the_address";
+    let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+    let mut serving = command.args(["map", "tree"]).spawn().expect("the program");
+    let mut address = String::new();
+    let stdout = serving.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut address).expect("an address");
+    let address = address.trim_end();
+    assert!(address.starts_with("http://127.0.0.1:") && address.ends_with('/'), "{address}");
+    match Browser::start(1280, 720) {
+        Err(reason) => drop(skip::<()>(test, &reason)),
+        Ok(browser) => {
+            browser.visit(address);
+            wait_for(&browser, "return document.documentElement.dataset.ready", &json!("yes"));
+            assert_eq!(browser.run(ROWS), json!(["large", "small"]));
+            browser.run(
+                "window.alive = fetch('alive').then(answer => { window.heard = answer.status })",
+            );
+            wait_for(&browser, "return window.heard", &json!(204));
+            // Nobody else: not even the one who knows the port.
+            let (origin, _) =
+                address.split_at(address.trim_end_matches('/').rfind('/').expect("a token") + 1);
+            browser.visit(origin);
+            assert_eq!(browser.run("return document.querySelectorAll('#map, #columns').length"), 0);
+        }
+    }
+    let _ = env.sh(&format!("kill -INT {}", serving.id())).exits(0);
+    let ended = serving.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(0), "that is how it ends");
+}
+
+#[test]
+fn nothing_is_served_of_what_cannot_be_read() {
+    let env = TestEnv::new();
+    let failed = env.transect(["map", "nowhere"]).exits(2);
+    assert!(failed.stderr_text().contains("nowhere"), "{}", failed.text());
+}

@@ -1,0 +1,246 @@
+//! What is known of the entries shown, as columns: numbers of one width behind each other, and the names
+//! in one text.
+//!
+//! Most sizes and times fit into 32 bits. What lies above is told apart, by place, so that neither a
+//! file of 2^60 bytes nor a time before 1970 costs all others four bytes.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use foldhash::fast::FixedState;
+use serde::Serialize;
+use transect::FileType;
+use transect::table::{Row, Sums, Table};
+
+use super::kinds::{self, Kinds};
+use super::selection::{Item, Selection};
+
+/// The types by their numbers: those of entries, and two that are none.
+pub(super) const TYPES: &[&str] =
+    &["unknown", "file", "directory", "symlink", "block", "char", "fifo", "socket", "more", "top"];
+const MORE: u8 = 8;
+const TOP: u8 = 9;
+
+/// Stands for several owners, for one nobody knows, and for who comes after 65,535 others.
+const NO_OWNER: u16 = u16::MAX;
+
+/// Where a column lies in the bytes.
+#[derive(Debug, Serialize)]
+pub(super) struct Place(&'static str, &'static str, usize, usize);
+
+/// All columns, packed.
+pub(super) struct Packed {
+    pub(super) places: Vec<Place>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Numbers of 64 bits of which most fit into 32.
+#[derive(Debug, Default)]
+struct Longs {
+    low: Vec<u32>,
+    at: Vec<u32>,
+    high: Vec<i32>,
+}
+
+impl Longs {
+    /// Above the low bits of what is not known.
+    const UNKNOWN: i32 = i32::MIN;
+
+    fn push(&mut self, number: i64) {
+        let high = (number >> 32) as i32;
+        if high != 0 {
+            self.at.push(self.low.len() as u32);
+            self.high.push(high);
+        }
+        self.low.push(number as u32);
+    }
+
+    fn push_unknown(&mut self) {
+        self.at.push(self.low.len() as u32);
+        self.high.push(Self::UNKNOWN);
+        self.low.push(0);
+    }
+}
+
+/// The columns. Those that are for few entries only have a column that says for which.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    pub(super) owners: Vec<String>,
+    pub(super) unread: Vec<&'static str>,
+    /// Each ends with NUL, which no name holds.
+    names: Vec<u8>,
+    children: Vec<u32>,
+    entries: Vec<u32>,
+    types: Vec<u8>,
+    kinds: Vec<u8>,
+    owner: Vec<u16>,
+    sizes: Longs,
+    times: Longs,
+    shared_at: Vec<u32>,
+    shared: Vec<f64>,
+    exclusive: Vec<f64>,
+    partial_at: Vec<u32>,
+    errors: Vec<u32>,
+    why: Vec<u8>,
+}
+
+impl Columns {
+    pub(super) fn of(table: &Table, selection: &Selection, owner_name: fn(u32) -> String) -> Self {
+        let mut columns = Self { children: selection.children.clone(), ..Self::default() };
+        let kinds = Kinds::new();
+        let mut owners = HashMap::with_hasher(FixedState::default());
+        for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
+            columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
+            match item {
+                Item::Top => columns.push_several(TOP, &table.total()),
+                Item::More(place) => {
+                    columns.push_several(MORE, &selection.summed_up[place as usize]);
+                }
+                Item::Entry(row) => {
+                    columns.push_entry(table, row, &kinds);
+                    let uid = table.attributes(row).uid();
+                    let owner = uid.map_or(NO_OWNER, |uid| {
+                        let next = u16::try_from(owners.len()).unwrap_or(NO_OWNER);
+                        *owners.entry(uid).or_insert_with(|| {
+                            columns.owners.push(owner_name(uid));
+                            next
+                        })
+                    });
+                    columns.owner.push(owner);
+                }
+            }
+        }
+        columns
+    }
+
+    /// Appends what is no entry, and has no name.
+    fn push_several(&mut self, number: u8, sums: &Sums) {
+        self.names.push(0);
+        self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
+        self.types.push(number);
+        self.kinds.push(kinds::NONE);
+        self.owner.push(NO_OWNER);
+        self.push_time(sums.newest());
+    }
+
+    fn push_entry(&mut self, table: &Table, row: Row, kinds: &Kinds) {
+        let (file_type, sums, name) =
+            (table.file_type(row), table.sums(row), text(table.name(row)));
+        let place = self.types.len() as u32;
+        self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
+        self.types.push(file_type as u8);
+        self.kinds.push(if file_type == FileType::File { kinds.of(&name) } else { kinds::NONE });
+        self.names.extend(name.bytes().chain([0]));
+        self.push_time(sums.newest());
+        let shared = table.shared(row);
+        if shared > 0 {
+            self.shared_at.push(place);
+            self.shared.push(shared as f64);
+            self.exclusive.push(table.exclusive(row) as f64);
+        }
+        let (errors, unread) = (table.errors(row), table.unread(row));
+        if errors > 0 || unread.is_some() {
+            self.partial_at.push(place);
+            self.errors.push(u32::try_from(errors).unwrap_or(u32::MAX));
+            let why = unread.map_or(u8::MAX, |why| self.number_of(why.as_str()));
+            self.why.push(why);
+        }
+    }
+
+    fn push_time(&mut self, nanoseconds: Option<i64>) {
+        match nanoseconds {
+            Some(time) => self.times.push(time.div_euclid(1_000_000_000)),
+            None => self.times.push_unknown(),
+        }
+    }
+
+    /// Returns the number of the word for what a directory lacks.
+    fn number_of(&mut self, word: &'static str) -> u8 {
+        let known = self.unread.iter().position(|&known| known == word);
+        known.unwrap_or_else(|| {
+            self.unread.push(word);
+            self.unread.len() - 1
+        }) as u8
+    }
+
+    /// Puts all columns behind each other and deflates them: that is what every browser can undo.
+    ///
+    /// # Errors
+    /// Whatever the packer says.
+    pub(super) fn pack(&self) -> io::Result<Packed> {
+        let mut packer = Packer {
+            places: Vec::new(),
+            written: 0,
+            // Somebody waits for the page; a smaller file would take longer.
+            out: DeflateEncoder::new(Vec::new(), Compression::fast()),
+        };
+        packer.column("children", &self.children, u32::to_le_bytes)?;
+        packer.column("entries", &self.entries, u32::to_le_bytes)?;
+        packer.column("type", &self.types, u8::to_le_bytes)?;
+        packer.column("kind", &self.kinds, u8::to_le_bytes)?;
+        packer.column("owner", &self.owner, u16::to_le_bytes)?;
+        packer.longs(["size", "size_at", "size_high"], &self.sizes)?;
+        packer.longs(["time", "time_at", "time_high"], &self.times)?;
+        packer.column("shared_at", &self.shared_at, u32::to_le_bytes)?;
+        packer.column("shared", &self.shared, f64::to_le_bytes)?;
+        packer.column("exclusive", &self.exclusive, f64::to_le_bytes)?;
+        packer.column("partial_at", &self.partial_at, u32::to_le_bytes)?;
+        packer.column("errors", &self.errors, u32::to_le_bytes)?;
+        packer.column("why", &self.why, u8::to_le_bytes)?;
+        packer.column("names", &self.names, u8::to_le_bytes)?;
+        Ok(Packed { places: packer.places, bytes: packer.out.finish()? })
+    }
+}
+
+struct Packer {
+    places: Vec<Place>,
+    written: usize,
+    out: DeflateEncoder<Vec<u8>>,
+}
+
+impl Packer {
+    /// Writes one column, which begins where numbers of every width may.
+    fn column<T: Copy + Number, const N: usize>(
+        &mut self,
+        name: &'static str,
+        numbers: &[T],
+        bytes: fn(T) -> [u8; N],
+    ) -> io::Result<()> {
+        self.places.push(Place(name, T::NAME, self.written, numbers.len()));
+        for some in numbers.chunks(8192) {
+            let some: Vec<u8> = some.iter().flat_map(|&number| bytes(number)).collect();
+            self.out.write_all(&some)?;
+        }
+        let length = numbers.len() * N;
+        let gap = length.next_multiple_of(8) - length;
+        self.out.write_all(&[0; 8][..gap])?;
+        self.written += length + gap;
+        Ok(())
+    }
+
+    fn longs(&mut self, [low, at, high]: [&'static str; 3], longs: &Longs) -> io::Result<()> {
+        self.column(low, &longs.low, u32::to_le_bytes)?;
+        self.column(at, &longs.at, u32::to_le_bytes)?;
+        self.column(high, &longs.high, i32::to_le_bytes)
+    }
+}
+
+/// A number as the scripts call its width.
+trait Number {
+    const NAME: &'static str;
+}
+
+macro_rules! numbers {
+    ($($number:ident)*) => {
+        $(impl Number for $number { const NAME: &'static str = stringify!($number); })*
+    };
+}
+numbers!(u8 u16 u32 i32 f64);
+
+/// Returns a name as text: what is not is shown as the replacement character.
+pub(super) fn text(name: &OsStr) -> String {
+    name.to_string_lossy().into_owned()
+}

@@ -1,0 +1,181 @@
+//! A table as a page to walk around in: every entry an area as large as it is.
+//!
+//! ```text
+//! selection.rs ── which entries are shown one by one, the largest of a directory first
+//! columns.rs ──── what is known of them, a column an attribute
+//! kinds.rs ────── what extensions say of a file
+//! plain.rs ────── the largest as a plain table: what a browser without scripts shows
+//! page.html, page.css, scripts/ ── skeleton, looks and behaviour, as real files
+//! ```
+//!
+//! A tree has millions of names, so the page holds no object an entry: columns, deflated, as one text
+//! that no name can end. The scripts draw from the columns as they are.
+
+mod columns;
+mod kinds;
+mod plain;
+mod selection;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use transect::table::{Sums, Table};
+
+use crate::page::{ELEMENTS, escaped, fill, in_a_script, nonce};
+use columns::{Columns, Place};
+use selection::Selection;
+
+const SKELETON: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+
+/// What the page does, in the order in which it is put together: each file uses those before it.
+const SCRIPTS: &[&str] = &[
+    ELEMENTS,
+    include_str!("scripts/format.js"),
+    include_str!("scripts/columns.js"),
+    include_str!("scripts/tree.js"),
+    include_str!("scripts/colours.js"),
+    include_str!("scripts/squarify.js"),
+    include_str!("scripts/layout.js"),
+    include_str!("scripts/paint.js"),
+    include_str!("scripts/labels.js"),
+    include_str!("scripts/view.js"),
+    include_str!("scripts/stage.js"),
+    include_str!("scripts/search.js"),
+    include_str!("scripts/legend.js"),
+    include_str!("scripts/listing.js"),
+    include_str!("scripts/input.js"),
+    include_str!("scripts/map.js"),
+];
+
+/// What it does in addition where it is served.
+const SERVED: &str = include_str!("scripts/served.js");
+
+/// What an area stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes occupied, directories included.
+    DiskUsage,
+    /// Lengths of files in bytes.
+    Apparent,
+}
+
+impl Measure {
+    /// Returns how large something is.
+    fn size(self, sums: &Sums) -> u64 {
+        match self {
+            Self::DiskUsage => sums.disk_usage,
+            Self::Apparent => sums.apparent,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::DiskUsage => "disk_usage",
+            Self::Apparent => "apparent_size",
+        }
+    }
+}
+
+/// What a page is to show of a table, and what the table does not know of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What areas stand for.
+    pub measure: Measure,
+    /// The most entries that are shown one by one; the smallest of a directory are summed up.
+    pub max_entries: usize,
+    /// Says who a user's number belongs to.
+    pub owner_name: fn(u32) -> String,
+    /// When the tree was read, in seconds since 1970 UTC: ages are those of then.
+    pub read_at: i64,
+    /// The walk was stopped before its end.
+    pub interrupted: bool,
+    /// The page is served, and tells the [server](crate::serve) that somebody looks.
+    pub served: bool,
+}
+
+/// What the page knows of itself, beside the columns.
+#[derive(Serialize)]
+struct About<'p> {
+    schema: &'static str,
+    title: &'p str,
+    measure: &'static str,
+    entries: u64,
+    shown: usize,
+    max_entries: usize,
+    hard_links: u64,
+    complete: bool,
+    interrupted: bool,
+    errors: u64,
+    vanished: u64,
+    read_at: i64,
+    separator: char,
+    types: &'p [&'static str],
+    kinds: Vec<&'static str>,
+    owners: &'p [String],
+    unread: &'p [&'static str],
+    columns: &'p [Place],
+}
+
+/// Returns the page of a table: the same for the same table, however its rows lie.
+///
+/// # Errors
+/// Memory for packing the columns ran out.
+pub fn html(table: &Table, settings: &Settings) -> std::io::Result<String> {
+    let selection = Selection::of(table, settings.measure, settings.max_entries);
+    let columns = Columns::of(table, &selection, settings.owner_name);
+    let packed = columns.pack()?;
+    let title = title(table);
+    let about = About {
+        schema: "transect.map/1",
+        title: &title,
+        measure: settings.measure.as_str(),
+        entries: table.len(),
+        shown: selection.entries(),
+        max_entries: settings.max_entries,
+        hard_links: table.hard_links(),
+        complete: table.tally().is_complete() && !settings.interrupted,
+        interrupted: settings.interrupted,
+        errors: table.tally().errors,
+        vanished: table.tally().vanished,
+        read_at: settings.read_at,
+        separator: std::path::MAIN_SEPARATOR,
+        types: columns::TYPES,
+        kinds: kinds::names(),
+        owners: &columns.owners,
+        unread: &columns.unread,
+        columns: &packed.places,
+    };
+    let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
+    let (about, data) = (in_a_script(&about), STANDARD.encode(&packed.bytes));
+    let (connect, served) =
+        if settings.served { ("; connect-src 'self'", SERVED) } else { ("", "") };
+    let script = SCRIPTS.concat() + served;
+    let script = format!("(async () => {{\n'use strict';\n{script}}})();\n");
+    let (nonce, title) = (nonce(&(about.clone() + &data)), escaped(&title));
+    let plain = plain::write(table, settings.measure);
+    Ok(fill(SKELETON, |place| match place {
+        "nonce" => &nonce,
+        "title" => &title,
+        "connect" => connect,
+        "style" => STYLE,
+        "plain" => &plain,
+        "about" => &about,
+        "columns" => &data,
+        "script" => &script,
+        _ => unreachable!("BUG: the skeleton has no place '{place}'"),
+    }))
+}
+
+/// Returns what the page is called: its root, or the first and how many more.
+fn title(table: &Table) -> String {
+    let mut roots = table.roots();
+    let first = roots.next().map_or_else(String::new, |root| columns::text(table.name(root)));
+    match roots.len() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! The largest entries as a plain table, for who has no scripts.
+
+use std::fmt::Write;
+
+use transect::table::{Row, Table};
+
+use super::{Measure, columns};
+use crate::page::escaped;
+
+/// Entries that are listed.
+const MOST: usize = 100;
+
+/// Returns the inside of the page's plain part: what lies in the root, or the roots if there are
+/// several.
+pub(super) fn write(table: &Table, measure: Measure) -> String {
+    let size = |row: Row| measure.size(&table.sums(row));
+    let roots: Vec<Row> = table.roots().collect();
+    let (rows, total): (Vec<Row>, u64) = match roots.as_slice() {
+        [root] => (table.largest(table.children(*root), MOST, size), size(*root)),
+        roots => (table.largest(roots.iter().copied(), MOST, size), measure.size(&table.total())),
+    };
+    let mut out = String::from(
+        "<p>The map itself takes a browser that runs scripts. These are the largest entries.</p>\n\
+         <table><thead><tr><th>name</th><th>bytes</th><th>share</th><th>entries</th></tr></thead>\
+         <tbody>\n",
+    );
+    for row in rows {
+        let (name, sums) = (columns::text(table.name(row)), table.sums(row));
+        let share = 100.0 * size(row) as f64 / total.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "<tr><td><bdi>{}</bdi></td><td>{}</td><td>{share:.1} %</td><td>{}</td></tr>",
+            escaped(&name),
+            size(row),
+            sums.entries()
+        );
+    }
+    out.push_str("</tbody></table>\n");
+    out
+}

@@ -1,0 +1,97 @@
+// Names and sizes on what has room for them.
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
+
+const ruler = document.createElement('canvas').getContext('2d');
+/** The widths of plain letters, for each font; all else is measured. */
+const widths = new Map();
+
+function widthOf(text, font) {
+  let known = widths.get(font);
+  if (!known) {
+    ruler.font = font;
+    known = Float32Array.from({ length: 127 }, (_, code) => (code < 32 ? 0 : ruler.measureText(String.fromCharCode(code)).width));
+    widths.set(font, known);
+  }
+  let width = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 126) {
+      ruler.font = font;
+      return ruler.measureText(text).width;
+    }
+    width += known[code];
+  }
+  return width;
+}
+
+/** A text that fits, cut in the middle: a name is told by where it begins and where it ends. */
+function fitting(text, font, room) {
+  if (widthOf(text, font) <= room) return text;
+  const characters = [...text];
+  let [low, high] = [0, characters.length - 1];
+  const cut = (kept) => {
+    const tail = Math.floor(kept / 3);
+    return `${characters.slice(0, kept - tail).join('')}…${tail ? characters.slice(-tail).join('') : ''}`;
+  };
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (widthOf(cut(middle), font) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low < 2 ? '' : cut(low);
+}
+
+/** Writes on the areas: directories at their upper edge, files in their upper corner. */
+function writeLabels(context, width, height, zoom, left, top, isDim) {
+  const dark = isDark();
+  const { at, how, depth, box } = areas;
+  context.textBaseline = 'alphabetic';
+  for (let place = 0; place < areas.length; place += 1) {
+    const corner = 4 * place;
+    const x0 = (box[corner] - left) * zoom;
+    const y0 = (box[corner + 1] - top) * zoom;
+    const x1 = (box[corner + 2] - left) * zoom;
+    const y1 = (box[corner + 3] - top) * zoom;
+    if (x1 - x0 < 42 || y1 - y0 < 17 || x1 < 0 || y1 < 0 || x0 > width || y0 > height) continue;
+    // What begins outside is named where it comes into sight.
+    const x = Math.max(0, x0) + 6;
+    const room = Math.min(width, x1) - x - 6;
+    if (room < 30) continue;
+    if (how[place] === WITH_HEADER) {
+      const band = HEADER * zoom;
+      const pixels = Math.round(Math.min(12 * zoom, 16));
+      const font = `${depth[place] === 0 ? 600 : 500} ${pixels}px ${FONT}`;
+      const y = Math.max(y0, Math.min(0, y1 - band)) + band / 2 + pixels * 0.36;
+      const amount = bytes(size[at[place]]);
+      const light = `${pixels - 1}px ${FONT}`;
+      const beside = widthOf(amount, light) + 10;
+      const name = fitting(nameOf(at[place]), font, room - (room > 2.4 * beside ? beside : 0));
+      context.font = font;
+      context.fillStyle = dark ? '#e8edf4' : '#1b2330';
+      context.fillText(name, x, y);
+      if (room > 2.4 * beside) {
+        context.font = light;
+        context.fillStyle = dark ? '#97a3b4' : '#5a6576';
+        context.fillText(amount, x + room - beside + 10, y);
+      }
+    } else if (how[place] === PLAIN) {
+      const font = `12px ${FONT}`;
+      const name = fitting(nameOf(at[place]), font, room);
+      if (!name) continue;
+      const y = Math.max(y0, 0) + 15;
+      if (y > y1 - 2) continue;
+      const ink = isDim(at[place]) ? 0.45 : 1;
+      context.font = font;
+      context.fillStyle = dark ? `rgb(255 255 255 / ${0.95 * ink})` : `rgb(20 26 36 / ${0.92 * ink})`;
+      context.fillText(name, x, y);
+      const amount = bytes(size[at[place]]);
+      const light = `11px ${FONT}`;
+      if (y1 - y > 19 && widthOf(amount, light) <= room) {
+        context.font = light;
+        context.fillStyle = dark ? `rgb(255 255 255 / ${0.68 * ink})` : `rgb(20 26 36 / ${0.62 * ink})`;
+        context.fillText(amount, x, y + 15);
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// The map on the screen: the picture, the frame around what is pointed at, and the way from one
+// directory to another.
+
+const picture = h('canvas', {
+  id: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'treemap',
+  'aria-describedby': 'spoken', 'aria-label': 'Map of the directory; the table has the same numbers',
+});
+const over = h('canvas', { class: 'over', 'aria-hidden': 'true' });
+const ghost = h('canvas', { class: 'ghost', 'aria-hidden': 'true' });
+const empty = h('p', { class: 'empty', hidden: true });
+const tip = h('div', { class: 'tip', 'aria-hidden': 'true', hidden: true });
+const stage = h('div', { class: 'stage' }, picture, ghost, over, empty, tip);
+
+const screen = { width: 0, height: 0, dense: 1, pixels: null, image: null };
+/** What the list of areas was made for. */
+const laid = { at: -1, scale: 0, width: 0, height: 0, seen: [0, 0, 0, 0] };
+/** What is pointed at: a place in the list of areas. */
+let pointed = -1;
+
+function measureStage() {
+  const { clientWidth: width, clientHeight: height } = stage;
+  // More pixels than this nobody sees, but every frame pays for them.
+  const dense = Math.min(devicePixelRatio || 1, 2);
+  if (width === screen.width && height === screen.height && dense === screen.dense) return;
+  Object.assign(screen, { width, height, dense });
+  for (const canvas of [picture, over, ghost]) {
+    canvas.width = Math.max(1, Math.round(width * dense));
+    canvas.height = Math.max(1, Math.round(height * dense));
+  }
+  screen.image = picture.getContext('2d').createImageData(picture.width, picture.height);
+  screen.pixels = new Uint32Array(screen.image.data.buffer);
+  keepWithin(width, height);
+}
+
+/** Makes the list of areas anew if it was made for something else. */
+function layOutView() {
+  const { width, height } = screen;
+  const [right, bottom] = [view.x + width / view.scale, view.y + height / view.scale];
+  const isSeen = view.x >= laid.seen[0] && view.y >= laid.seen[1] && right <= laid.seen[2] && bottom <= laid.seen[3];
+  if (laid.at === view.at && laid.scale === view.scale && laid.width === width && laid.height === height && isSeen) return;
+  // With some more on every side, so that not every step of a drag needs a new one.
+  const [beyondX, beyondY] = [width / view.scale / 3, height / view.scale / 3];
+  const seen = view.scale === 1 ? [0, 0, width, height]
+    : [Math.max(0, view.x - beyondX), Math.max(0, view.y - beyondY), Math.min(width, right + beyondX), Math.min(height, bottom + beyondY)];
+  layOut(view.at, width, height, view.scale, seen);
+  Object.assign(laid, { at: view.at, scale: view.scale, width, height, seen });
+  pointed = -1;
+}
+
+function draw() {
+  measureStage();
+  layOutView();
+  const context = picture.getContext('2d', { alpha: false });
+  const { dense } = screen;
+  paintAreas(screen.pixels, picture.width, picture.height, view.scale * dense, view.x, view.y, isDim);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.putImageData(screen.image, 0, 0);
+  context.setTransform(dense, 0, 0, dense, 0, 0);
+  writeLabels(context, screen.width, screen.height, view.scale, view.x, view.y, isDim);
+  // A finger moves what is magnified; else the page, on which there is more below.
+  picture.style.touchAction = view.scale > 1 ? 'none' : 'pan-y';
+  drawOver();
+  const nothing = total === 0 || children[view.at] === 0;
+  empty.hidden = !nothing && inside[view.at] > 0;
+  empty.textContent = nothing ? 'There is nothing in here.' : 'What is in here occupies no room: the table lists it.';
+}
+
+let asked = false;
+function redraw() {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => {
+    asked = false;
+    draw();
+  });
+}
+
+/** The box of an area on the screen. */
+function boxOf(place) {
+  const corner = 4 * place;
+  const along = (at, origin) => (areas.box[corner + at] - origin) * view.scale;
+  return [along(0, view.x), along(1, view.y), along(2, view.x), along(3, view.y)];
+}
+
+/** Frames what is pointed at and what was chosen, without painting the map again. */
+function drawOver() {
+  const context = over.getContext('2d');
+  const { dense } = screen;
+  context.setTransform(dense, 0, 0, dense, 0, 0);
+  context.clearRect(0, 0, screen.width, screen.height);
+  const frame = (place, colour, thick) => {
+    const [x0, y0, x1, y1] = boxOf(place);
+    context.strokeStyle = colour;
+    context.lineWidth = thick;
+    context.strokeRect(x0 + thick / 2, y0 + thick / 2, Math.max(1, x1 - x0 - thick), Math.max(1, y1 - y0 - thick));
+  };
+  const light = isDark() ? '#ffffff' : '#10151d';
+  if (pointed >= 0) {
+    // The directory that a click would open, too.
+    const step = areaOf(stepTowards(areas.at[pointed]));
+    if (step >= 0 && step !== pointed) frame(step, isDark() ? '#ffffff80' : '#10151d80', 1.5);
+    frame(pointed, light, 2);
+  }
+  const chosen = view.chosen >= 0 ? areaOf(view.chosen) : -1;
+  if (chosen >= 0) {
+    frame(chosen, isDark() ? '#10151d' : '#ffffff', 5);
+    frame(chosen, isDark() ? '#9db2ff' : '#2f4bd0', 3);
+  }
+}
+
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Lets the old picture grow out of sight, or shrink to where it came from. The new one is there already. */
+function travel(box, inwards) {
+  if (still.matches || !box) return;
+  const [x0, y0, x1, y1] = box;
+  const small = `translate(${x0}px, ${y0}px) scale(${Math.max(0.01, (x1 - x0) / screen.width)}, ${Math.max(0.01, (y1 - y0) / screen.height)})`;
+  const [across, down] = [screen.width / Math.max(1, x1 - x0), screen.height / Math.max(1, y1 - y0)];
+  const large = `translate(${-x0 * across}px, ${-y0 * down}px) scale(${across}, ${down})`;
+  const how = { duration: 240, easing: 'cubic-bezier(.3, .7, .2, 1)' };
+  ghost.animate([{ transform: 'none', opacity: 1 }, { transform: inwards ? large : small, opacity: 0 }], how);
+  picture.animate([{ transform: inwards ? small : large, opacity: 0.4 }, { transform: 'none', opacity: 1 }], how);
+}
+
+/** Is told whenever another directory is looked at, or another entry chosen. */
+const listeners = [];
+
+function tell() {
+  for (const listener of listeners) listener();
+}
+
+/** Looks at another directory; `chosen` is the entry of it that is framed. */
+function goTo(at, chosen = -1) {
+  const target = children[at] > 0 || at === TOP ? at : parent[at];
+  performance.clearMarks('zoom');
+  performance.mark('zoom');
+  const before = view.at;
+  const inwards = target !== before && isIn(target, before);
+  const place = inwards ? areaOf(target) : -1;
+  let box = place >= 0 ? boxOf(place) : null;
+  ghost.getContext('2d').drawImage(picture, 0, 0);
+  Object.assign(view, { at: target, scale: 1, x: 0, y: 0, chosen: target === at ? chosen : at });
+  pointed = -1;
+  tip.hidden = true;
+  draw();
+  if (target !== before && !inwards && isIn(before, target)) {
+    const from = areaOf(before);
+    box = from >= 0 ? boxOf(from) : null;
+  }
+  travel(box, inwards);
+  tell();
+  performance.measure('zoom', 'zoom');
+}
+
+function goUp() {
+  if (view.at !== TOP) goTo(parent[view.at], view.at);
+}
+
+/** Frames an entry of the directory looked at. */
+function choose(at) {
+  view.chosen = at;
+  drawOver();
+  tell();
+}

@@ -1,0 +1,97 @@
+// From an entry to those in it, to the directory that holds it, to its name and path.
+
+const TOP = 0;
+const MORE = about.types.indexOf('more');
+const DIRECTORY = about.types.indexOf('directory');
+const ABOVE_ROOTS = about.types.indexOf('top');
+
+const first = new Uint32Array(total);
+const parent = new Uint32Array(total);
+/** What the entries of a directory come to, without the directory itself. */
+const inside = new Float64Array(total);
+/** The largest entry that is no directory, found by going into the largest of each. */
+const largest = new Uint32Array(total);
+
+for (let at = 0, next = 1; at < total; at += 1) {
+  first[at] = next;
+  next += children[at];
+  parent.fill(at, first[at], next);
+}
+for (let at = total - 1; at >= 0; at -= 1) {
+  if (at > 0) inside[parent[at]] += size[at];
+  largest[at] = children[at] > 0 ? largest[first[at]] : at;
+}
+
+const names = new TextDecoder().decode(columns.names);
+const begins = beginningsOf(names);
+
+/** Where each name begins. */
+function beginningsOf(text) {
+  const all = new Uint32Array(total + 1);
+  for (let at = 0, next = 0; at < total; at += 1) {
+    all[at] = next;
+    next = text.indexOf('\0', next) + 1;
+  }
+  all[total] = text.length;
+  return all;
+}
+
+function isDirectory(at) {
+  return type[at] === DIRECTORY || type[at] === ABOVE_ROOTS;
+}
+
+function nameOf(at) {
+  if (type[at] === MORE) return counted(entries[at], 'smaller entry', 'smaller entries');
+  if (type[at] === ABOVE_ROOTS) return counted(children[at], 'path', 'paths');
+  return visible(names.slice(begins[at], begins[at + 1] - 1));
+}
+
+/** What holds an entry, the highest first, and the entry itself. */
+function wayTo(at) {
+  const way = [at];
+  while (way[0] !== TOP) way.unshift(parent[way[0]]);
+  return way;
+}
+
+function pathOf(at) {
+  const steps = wayTo(at).filter((step) => type[step] !== ABOVE_ROOTS).map(nameOf);
+  return steps.reduce((path, step) => path + (path.endsWith(about.separator) ? '' : about.separator) + step);
+}
+
+/** Returns whether an entry is another one, or in or below it. */
+function isIn(at, above) {
+  let step = at;
+  // What is below comes later.
+  while (step > above) step = parent[step];
+  return step === above;
+}
+
+/** What only few entries have: places are sorted. */
+function among(places, at) {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle] < at) low = middle + 1;
+    else high = middle;
+  }
+  return places[low] === at ? low : -1;
+}
+
+/** What is missing from an entry, in words; nothing if it is all there. */
+function lackOf(at) {
+  const place = among(columns.partial_at, at);
+  if (place < 0) return '';
+  const why = about.unread[columns.why[place]];
+  if (why) return why.replaceAll('_', ' ');
+  return `partial: ${counted(columns.errors[place], 'error', 'errors')}`;
+}
+
+/** What of an entry has further names elsewhere, in words. */
+function sharingOf(at) {
+  const place = among(columns.shared_at, at);
+  if (place < 0) return '';
+  const shared = `${bytes(columns.shared[place])} shared with names elsewhere`;
+  if (children[at] > 0) return `${shared}, ${bytes(columns.exclusive[place])} exclusive`;
+  return size[at] === 0 ? `${shared}, charged to another name` : shared;
+}

@@ -1,0 +1,149 @@
+//! Which entries are shown one by one, and in which order.
+//!
+//! They lie breadth first, the entries of a directory together and the largest first: then a number of
+//! children says where they are, and who draws can stop at the first that is too small to be seen.
+
+use std::cmp::Reverse;
+
+use transect::table::{Row, Sums, Table};
+
+use super::Measure;
+
+/// What one line of the columns is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// What stands above several roots.
+    Top,
+    /// An entry.
+    Entry(Row),
+    /// The smallest of a directory, summed up: which of [`Selection::summed_up`].
+    More(u32),
+}
+
+/// What is shown.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    pub(super) items: Vec<Item>,
+    /// For every item, how many of those behind it are its children.
+    pub(super) children: Vec<u32>,
+    pub(super) sizes: Vec<u64>,
+    pub(super) summed_up: Vec<Sums>,
+}
+
+impl Selection {
+    /// Returns the `most` largest entries, and those that hold them: what holds an entry is at least as
+    /// large. Of equals the first in the order of names is taken.
+    pub(super) fn of(table: &Table, measure: Measure, most: usize) -> Self {
+        let size = |row: Row| measure.size(&table.sums(row));
+        let mut kept = Kept::of(table, size, most);
+        let mut selection = Self::default();
+        if table.roots().len() > 1 {
+            selection.push(Item::Top, measure.size(&table.total()));
+        }
+        selection.append(table, measure, table.roots(), &mut Kept::all());
+        let roots = selection.items.len();
+        let mut at = 0;
+        while let Some(&item) = selection.items.get(at) {
+            let before = selection.items.len();
+            if let Item::Entry(row) = item {
+                selection.append(table, measure, table.children(row), &mut kept);
+                selection.children[at] = count(selection.items.len() - before);
+            } else if item == Item::Top {
+                selection.children[at] = count(roots - 1);
+            }
+            at += 1;
+        }
+        selection
+    }
+
+    /// Returns how many entries are shown one by one.
+    pub(super) fn entries(&self) -> usize {
+        self.items.iter().filter(|item| matches!(item, Item::Entry(_))).count()
+    }
+
+    /// Appends the entries of one directory.
+    fn append(
+        &mut self,
+        table: &Table,
+        measure: Measure,
+        children: impl Iterator<Item = Row>,
+        kept: &mut Kept,
+    ) {
+        let size = |row: Row| measure.size(&table.sums(row));
+        let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
+        sorted.sort_by_key(|&(size, _)| Reverse(size));
+        let mut more: Option<Sums> = None;
+        sorted.retain(|&(size, row)| {
+            let takes = kept.takes(size);
+            if !takes {
+                *more.get_or_insert_default() += table.sums(row);
+            }
+            takes
+        });
+        // Together they may be larger than others.
+        let rest = more.map(|sums| (measure.size(&sums), self.sum_up(sums)));
+        let place = rest.map_or(0, |(rest, _)| sorted.partition_point(|&(size, _)| size >= rest));
+        let (larger, smaller) = sorted.split_at(place);
+        larger.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
+        if let Some((size, item)) = rest {
+            self.push(item, size);
+        }
+        smaller.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
+    }
+
+    fn sum_up(&mut self, sums: Sums) -> Item {
+        self.summed_up.push(sums);
+        Item::More(count(self.summed_up.len() - 1))
+    }
+
+    fn push(&mut self, item: Item, size: u64) {
+        self.items.push(item);
+        self.children.push(0);
+        self.sizes.push(size);
+    }
+}
+
+/// What is large enough.
+struct Kept {
+    /// What is larger than this; nothing if all is.
+    above: Option<u64>,
+    /// So many of exactly that size.
+    equals: usize,
+}
+
+impl Kept {
+    fn all() -> Self {
+        Self { above: None, equals: 0 }
+    }
+
+    fn of(table: &Table, size: impl Fn(Row) -> u64, most: usize) -> Self {
+        if usize::try_from(table.len()).is_ok_and(|entries| entries <= most) {
+            return Self::all();
+        }
+        // Roots are always shown.
+        let most = most.saturating_sub(table.roots().len());
+        let mut sizes: Vec<u64> =
+            table.roots().flat_map(|root| table.below(root).skip(1)).map(size).collect();
+        if most >= sizes.len() {
+            return Self::all();
+        }
+        let (larger, &mut above, _) = sizes.select_nth_unstable_by_key(most, |&size| Reverse(size));
+        let equals = larger.iter().filter(|&&size| size == above).count();
+        Self { above: Some(above), equals }
+    }
+
+    fn takes(&mut self, size: u64) -> bool {
+        match self.above {
+            Some(above) if size == above && self.equals > 0 => {
+                self.equals -= 1;
+                true
+            }
+            Some(above) => size > above,
+            None => true,
+        }
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).expect("BUG: a table has no more rows")
+}

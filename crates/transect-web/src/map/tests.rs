@@ -1,0 +1,233 @@
+//! The page of trees that are known, taken apart again.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
+use serde_json::Value;
+use transect::table::TableBuilder;
+use transect::{FieldMask, ScanOptions};
+use transect_testkit::TempDir;
+
+use super::*;
+
+fn table(roots: &[&Path]) -> Table {
+    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
+    let plan = ScanOptions::new(roots.iter().copied()).plan().unwrap();
+    plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap()
+}
+
+fn settings(max_entries: usize) -> Settings {
+    Settings {
+        measure: Measure::Apparent,
+        max_entries,
+        owner_name: |uid| format!("user {uid}"),
+        read_at: 1_800_000_000,
+        interrupted: false,
+        served: false,
+    }
+}
+
+/// A page as its scripts read it.
+struct Opened {
+    about: Value,
+    bytes: Vec<u8>,
+}
+
+impl Opened {
+    fn of(page: &str) -> Self {
+        let about = serde_json::from_str(between(page, "id=\"about\">", "</script>")).unwrap();
+        let packed = STANDARD.decode(between(page, "id=\"columns\">", "</script>")).unwrap();
+        let mut bytes = Vec::new();
+        DeflateDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
+        Self { about, bytes }
+    }
+
+    fn column(&self, name: &str) -> Vec<i64> {
+        let columns = self.about["columns"].as_array().unwrap();
+        let column = columns.iter().find(|column| column[0] == name).unwrap();
+        let number = |at: usize| column[at].as_u64().unwrap() as usize;
+        let width = match column[1].as_str().unwrap() {
+            "u8" => 1,
+            "u16" => 2,
+            "u32" | "i32" => 4,
+            _ => panic!("{column}"),
+        };
+        assert_eq!(number(2) % 8, 0, "{column}");
+        let bytes = &self.bytes[number(2)..number(2) + width * number(3)];
+        let padded = |bytes: &[u8]| {
+            let mut all = [0; 8];
+            all[..width].copy_from_slice(bytes);
+            i64::from_le_bytes(all)
+        };
+        bytes.chunks(width).map(padded).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let bytes: Vec<u8> = self.column("names").iter().map(|&byte| byte as u8).collect();
+        let names = bytes.strip_suffix(&[0]).unwrap().split(|&byte| byte == 0);
+        names.map(|name| String::from_utf8(name.to_vec()).unwrap()).collect()
+    }
+}
+
+fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
+    rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
+}
+
+fn files(temp: &TempDir, files: &[(&str, usize)]) {
+    for (path, bytes) in files {
+        let path = temp.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, vec![0; *bytes]).unwrap();
+    }
+}
+
+#[test]
+fn entries_lie_breadth_first_and_the_largest_of_a_directory_first() {
+    let temp = TempDir::new();
+    files(&temp, &[("a/small.txt", 10), ("b/c/large.rs", 500), ("b/d.mkv", 20), ("e", 100)]);
+    let page = Opened::of(&html(&table(&[temp.path()]), &settings(1000)).unwrap());
+    let names = page.names();
+    assert_eq!(names[1..], ["b", "e", "a", "c", "d.mkv", "small.txt", "large.rs"]);
+    assert_eq!(page.column("children"), [3, 2, 0, 1, 1, 0, 0, 0]);
+    assert_eq!(page.column("size"), [630, 520, 100, 10, 500, 20, 10, 500]);
+    assert_eq!(page.column("entries"), [8, 4, 1, 2, 2, 1, 1, 1]);
+    assert_eq!(page.column("type"), [2, 2, 1, 2, 2, 1, 1, 1]);
+    let kinds: Vec<i64> = page.column("kind");
+    assert_eq!((kinds[0], kinds[5], kinds[7]), (255, 0, 5));
+    assert!(page.column("owner").iter().all(|&owner| owner == 0), "one owner has it all");
+}
+
+#[test]
+fn what_is_too_much_is_summed_up_where_it_is() {
+    let temp = TempDir::new();
+    let mut all: Vec<(String, usize)> = (0..50).map(|n| (format!("many/{n:02}"), 7)).collect();
+    all.push(("many/large".into(), 1000));
+    all.push(("one".into(), 500));
+    let all: Vec<(&str, usize)> = all.iter().map(|(path, size)| (path.as_str(), *size)).collect();
+    files(&temp, &all);
+    let table = table(&[temp.path()]);
+    for most in [1, 2, 4, 7, 20, 54, 55] {
+        let page = Opened::of(&html(&table, &settings(most)).unwrap());
+        let shown = page.about["shown"].as_u64().unwrap() as usize;
+        assert_eq!(shown, most.min(54), "of {most}");
+        let (children, sizes) = (page.column("children"), page.column("size"));
+        let mut next = 1;
+        for (at, &count) in children.iter().enumerate() {
+            let end = next + count as usize;
+            if count > 0 {
+                assert_eq!(
+                    sizes[next..end].iter().sum::<i64>(),
+                    sizes[at],
+                    "{most}: nothing is lost"
+                );
+            }
+            assert!(sizes[next..end].is_sorted_by(|a, b| a >= b), "{most}: {sizes:?}");
+            next = end;
+        }
+        assert_eq!(next, sizes.len());
+    }
+    let page = Opened::of(&html(&table, &settings(4)).unwrap());
+    assert_eq!(page.names()[1..], ["many", "one", "large", ""]);
+    assert_eq!(page.column("size")[4], 350);
+    assert_eq!(page.column("entries")[4], 50);
+}
+
+#[test]
+fn several_roots_stand_below_a_top_and_none_is_an_empty_page() {
+    let temp = TempDir::new();
+    files(&temp, &[("a/x", 10), ("b/y", 20)]);
+    let (a, b) = (temp.join("a"), temp.join("b"));
+    let page = Opened::of(&html(&table(&[&a, &b]), &settings(1)).unwrap());
+    assert_eq!(page.column("type")[..3], [9, 2, 2]);
+    assert_eq!(page.column("children")[..3], [2, 1, 1]);
+    assert!(page.about["title"].as_str().unwrap().ends_with(" and 1 more"));
+    fs::create_dir(temp.join("empty")).unwrap();
+    let page = Opened::of(&html(&table(&[&temp.join("empty")]), &settings(10)).unwrap());
+    assert_eq!(page.column("children"), [0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn large_sizes_and_far_times_are_kept() {
+    let temp = TempDir::new();
+    files(&temp, &[("old", 1), ("new", 2), ("now", 3)]);
+    let huge = fs::File::create(temp.join("huge")).unwrap();
+    let length =
+        (33..61).rev().map(|bits| 1_u64 << bits).find(|&length| huge.set_len(length).is_ok());
+    for (name, seconds) in [("old", -5_000_000_000_i64), ("new", 9_000_000_000)] {
+        let since = std::time::Duration::from_secs(seconds.unsigned_abs());
+        let epoch = std::time::SystemTime::UNIX_EPOCH;
+        let time = if seconds < 0 { epoch - since } else { epoch + since };
+        fs::File::options().write(true).open(temp.join(name)).unwrap().set_modified(time).unwrap();
+    }
+    let page = Opened::of(&html(&table(&[temp.path()]), &settings(10)).unwrap());
+    let whole = |column: &str, name: &str| {
+        let place = page.names().iter().position(|other| other == name).unwrap();
+        let at = page.column(&format!("{column}_at"));
+        let high = at.iter().position(|&at| at as usize == place);
+        let high = high.map_or(0, |at| page.column(&format!("{column}_high"))[at] as i32);
+        (i64::from(high) << 32) + page.column(column)[place]
+    };
+    assert_eq!(Some(whole("size", "huge") as u64), length);
+    assert!(whole("time", "now") > 1_600_000_000);
+    // Not every file system keeps such times: as it says.
+    for name in ["old", "new"] {
+        let kept = fs::File::open(temp.join(name)).unwrap();
+        let kept = std::os::unix::fs::MetadataExt::mtime(&kept.metadata().unwrap());
+        assert_eq!(whole("time", name), kept);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_name_is_markup() {
+    let temp = TempDir::new();
+    let evil = ["<img src=x onerror=\"window.ran = 1\">", "<!-- <script>", "{{script}}"];
+    evil.into_iter().for_each(|name| files(&temp, &[(name, 10)]));
+    // A slash makes two names of one.
+    files(&temp, &[("</script><script>window.ran = 2", 1), ("\u{202e}txt.exe\n", 1)]);
+    let page = html(&table(&[temp.path()]), &settings(100)).unwrap();
+    assert!(!page.contains("<img"));
+    assert_eq!(page.matches("<script").count(), 3, "what it is about, the columns and the script");
+    assert_eq!(page.matches("</script").count(), 3);
+    let names = Opened::of(&page).names();
+    for name in evil.into_iter().chain(["\u{202e}txt.exe\n"]) {
+        assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_and_nothing_foreign_runs() {
+    let temp = TempDir::new();
+    let page = html(&table(&[temp.path()]), &settings(100)).unwrap();
+    let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let nonce = between(policy, "script-src 'nonce-", "'");
+    assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
+    let own = SCRIPTS.concat() + STYLE + SKELETON;
+    for address in
+        ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent", "fetch("]
+    {
+        assert!(!own.contains(address), "{address}");
+    }
+}
+
+#[test]
+fn the_same_tree_is_the_same_page() {
+    let temp = TempDir::new();
+    files(&temp, &[("a/x", 10), ("b/y", 10), ("c", 10)]);
+    let page = |threads| {
+        let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
+        let options = ScanOptions { threads: Some(threads), ..ScanOptions::new([temp.path()]) };
+        let table =
+            options.plan().unwrap().run(|| builder.sink()).unwrap().sink.into_table().unwrap();
+        html(&table, &settings(3)).unwrap()
+    };
+    assert!(page(1) == page(4));
+}

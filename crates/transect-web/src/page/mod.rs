@@ -1,0 +1,103 @@
+//! What makes a page one file that trusts nobody.
+//!
+//! Names are anybody's. They are data and never markup: escaped where they stand between tags, without
+//! `<` and `&` in JSON, and written as text by the scripts. Should all that fail, a page's policy runs
+//! no script and takes no style but those that carry its own nonce, and loads nothing.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How scripts make elements: what comes from outside goes into them as text.
+pub const ELEMENTS: &str = include_str!("elements.js");
+
+/// Fills each `{{place}}` of a skeleton; what is filled in is not looked at again.
+///
+/// # Panics
+/// If a place of the skeleton does not end.
+pub fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
+    let mut parts = skeleton.split("{{");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (place, rest) = part.split_once("}}").expect("BUG: every place of the skeleton ends");
+        filled.push_str(text(place));
+        filled.push_str(rest);
+    }
+    filled
+}
+
+/// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
+/// in strings only, where they may be written as escapes.
+pub fn in_a_script(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + json.len() / 16);
+    for character in json.chars() {
+        match character {
+            '<' => text.push_str("\\u003c"),
+            '>' => text.push_str("\\u003e"),
+            '&' => text.push_str("\\u0026"),
+            // Line ends in a script, as it was before they were allowed in strings.
+            '\u{2028}' => text.push_str("\\u2028"),
+            '\u{2029}' => text.push_str("\\u2029"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// Returns a text that is text wherever it stands in a page, between tags or in a quoted attribute,
+/// and hides nothing: what ends lines or turns the direction of writing is spelt out.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                escaped.extend(character.escape_unicode());
+            }
+            control if control.is_control() => escaped.extend(control.escape_unicode()),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Returns what tells the page's own scripts and styles from any other. It hangs on all that the
+/// page holds, so that no name in it can know it in advance.
+pub fn nonce(data: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_filled_once() {
+        let filled = fill("a{{b}}c{{d}}", |place| if place == "b" { "{{d}}" } else { "e" });
+        assert_eq!(filled, "a{{d}}ce");
+    }
+
+    #[test]
+    fn nothing_ends_the_element_it_stands_in() {
+        let json = in_a_script("\"</script><!-- & \u{2028}\"");
+        assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \u2028""#);
+        assert_eq!(
+            escaped("<a b='\"'>&\n\u{202e}"),
+            "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\u{a}\\u{202e}"
+        );
+    }
+
+    #[test]
+    fn the_nonce_hangs_on_what_the_page_holds() {
+        assert_eq!(nonce("a"), nonce("a"));
+        assert_ne!(nonce("a"), nonce("b"));
+    }
+}
