@@ -1,9 +1,9 @@
 //! Attributes as columns: their names, and how each is shown.
 
 use serde::ser::SerializeMap;
-use time::OffsetDateTime;
 use transect::{Attributes, FieldMask};
 
+use super::clock::Clock;
 use super::units;
 
 /// An attribute that can be shown.
@@ -103,15 +103,15 @@ impl Column {
     }
 
     /// Returns the attribute for people; `None` if it is not known.
-    pub(crate) fn text(self, of: &Attributes) -> Option<String> {
+    pub(crate) fn text(self, of: &Attributes, clock: &Clock) -> Option<String> {
         match self {
             Self::Type => Some(of.file_type().as_str().to_owned()),
             Self::Size => of.size().map(units::bytes),
             Self::Allocated => of.allocated().map(units::bytes),
-            Self::Mtime => of.mtime().map(time),
-            Self::Ctime => of.ctime().map(time),
-            Self::Atime => of.atime().map(time),
-            Self::Btime => of.btime().map(time),
+            Self::Mtime => of.mtime().map(|time| clock.text(time)),
+            Self::Ctime => of.ctime().map(|time| clock.text(time)),
+            Self::Atime => of.atime().map(|time| clock.text(time)),
+            Self::Btime => of.btime().map(|time| clock.text(time)),
             Self::Mode => of.mode().map(|mode| format!("{:04o}", mode & 0o7777)),
             Self::Uid => of.uid().map(|number| number.to_string()),
             Self::Gid => of.gid().map(|number| number.to_string()),
@@ -150,33 +150,9 @@ impl Column {
     }
 }
 
-/// Returns a time to the second, UTC, from nanoseconds since 1970.
-fn time(nanoseconds: i64) -> String {
-    let time = OffsetDateTime::from_unix_timestamp_nanos(nanoseconds.into())
-        .expect("BUG: 64 bits of nanoseconds reach from 1677 to 2262");
-    let (year, month, day) = time.to_calendar_date();
-    let (hour, minute, second) = time.to_hms();
-    let month = u8::from(month);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        for (nanoseconds, text) in [
-            (0, "1970-01-01 00:00:00"),
-            (-1, "1969-12-31 23:59:59"),
-            (951_782_400_999_999_999, "2000-02-29 00:00:00"),
-            (1_795_269_192_123_456_789, "2026-11-21 13:53:12"),
-            (i64::MAX, "2262-04-11 23:47:16"),
-            (i64::MIN, "1677-09-21 00:12:43"),
-        ] {
-            assert_eq!(time(nanoseconds), text);
-        }
-    }
 
     #[test]
     fn every_attribute_has_a_column() {
@@ -186,9 +162,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_shown() {
-        let nothing = Attributes::default();
+        let (nothing, clock) = (Attributes::default(), Clock::showing(FieldMask::empty()));
         for column in &Column::ALL[1..] {
-            assert_eq!(column.text(&nothing), None);
+            assert_eq!(column.text(&nothing, &clock), None);
         }
     }
 }

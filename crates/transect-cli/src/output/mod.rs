@@ -1,5 +1,6 @@
 //! Turns answers into text and JSON.
 
+pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod json;
 pub(crate) mod owner;

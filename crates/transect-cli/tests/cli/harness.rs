@@ -97,6 +97,7 @@ impl TestEnv {
         }
         command
             .env("LC_ALL", "C")
+            .env("TZ", "UTC")
             .env("COLUMNS", WIDTH)
             .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
             // Nobody's profiles count, and none are left; contenders need not be built anew.

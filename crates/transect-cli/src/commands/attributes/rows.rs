@@ -9,6 +9,7 @@ use transect::Attributes;
 use transect::cache::{Answer, Refusal};
 
 use crate::args::AttributesArgs;
+use crate::output::clock::Clock;
 use crate::output::columns::Column;
 use crate::output::json::PathEntry;
 use crate::output::{self, BOLD, WARN, quote};
@@ -30,6 +31,7 @@ enum Form {
 /// Lines that are gathered until somebody takes them.
 pub(super) struct Rows {
     columns: Vec<Column>,
+    clock: Clock,
     form: Form,
     table: AutoStream<Vec<u8>>,
     exact: Vec<u8>,
@@ -43,18 +45,19 @@ impl Rows {
             AttributesArgs { null: true, .. } => Form::Null,
             _ => Form::Table,
         };
-        Self { columns, form, table: output::buffer(), exact: Vec::new(), has_head: false }
+        let clock = Clock::showing(columns.iter().map(|column| column.field()).collect());
+        Self { columns, clock, form, table: output::buffer(), exact: Vec::new(), has_head: false }
     }
 
     /// Adds a line.
     pub(super) fn push(&mut self, path: &[u8], answer: &Answer) -> io::Result<()> {
-        let Self { columns, form, table, exact, has_head } = self;
+        let Self { columns, clock, form, table, exact, has_head } = self;
         match form {
             Form::Json => {
                 output::write_json(exact, &Line { path: path.into(), told: told(columns, answer) })
             }
             Form::Null => {
-                cells(exact, columns, answer)?;
+                cells(exact, columns, clock, answer)?;
                 exact.extend_from_slice(path);
                 exact.push(0);
                 Ok(())
@@ -63,7 +66,7 @@ impl Rows {
                 if !std::mem::replace(has_head, true) {
                     head(table, columns)?;
                 }
-                cells(table, columns, answer)?;
+                cells(table, columns, clock, answer)?;
                 let path = quote::for_terminal(String::from_utf8_lossy(path).as_ref().as_ref());
                 match answer {
                     Ok(_) => writeln!(table, "{path}"),
@@ -93,7 +96,12 @@ fn head(out: &mut impl Write, columns: &[Column]) -> io::Result<()> {
     writeln!(out, "{BOLD}path{BOLD:#}")
 }
 
-fn cells(out: &mut impl Write, columns: &[Column], answer: &Answer) -> io::Result<()> {
+fn cells(
+    out: &mut impl Write,
+    columns: &[Column],
+    clock: &Clock,
+    answer: &Answer,
+) -> io::Result<()> {
     for column in columns {
         let width = column.width();
         match (column, answer) {
@@ -103,7 +111,7 @@ fn cells(out: &mut impl Write, columns: &[Column], answer: &Answer) -> io::Resul
             }
             (_, Err(_)) => write!(out, "{:>width$}  ", "-")?,
             (column, Ok(attributes)) => {
-                let text = column.text(attributes);
+                let text = column.text(attributes, clock);
                 write!(out, "{:>width$}  ", text.as_deref().unwrap_or("unknown"))?;
             }
         }

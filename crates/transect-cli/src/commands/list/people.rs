@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use transect::{FieldMask, FileType, LineFormat, Listed};
 
 use super::colours::Colours;
 use super::value::{Columns, Value};
 use crate::args::Column;
+use crate::output::clock::Clock;
 use crate::output::{quote, units};
 
 /// Columns as wide as most values are: nobody knows the widest before the last entry is found.
@@ -18,15 +17,13 @@ pub(super) struct People {
     /// Names must not steer the terminal that shows them.
     quoted: bool,
     colours: Option<Colours>,
-    zone: TimeZone,
+    clock: Clock,
 }
 
 impl People {
     pub(super) fn new(columns: Columns, quoted: bool, colours: Option<Colours>) -> Self {
-        // Read only where times are shown: it takes several files.
-        let times = columns.fields().intersects(FieldMask::TIMES);
-        let zone = if times { TimeZone::system() } else { TimeZone::UTC };
-        Self { columns, quoted, colours, zone }
+        let clock = Clock::showing(columns.fields());
+        Self { columns, quoted, colours, clock }
     }
 
     fn write_name(&self, column: Column, name: &OsStr, entry: &Listed<'_>, line: &mut Vec<u8>) {
@@ -53,11 +50,7 @@ impl People {
             Value::Bytes(bytes) => units::bytes(bytes),
             Value::Number(number) => number.to_string(),
             Value::Mode(mode) => permissions(mode, file_type),
-            Value::Time(time) => {
-                let time = Timestamp::from_nanosecond(time.into());
-                let time = time.expect("BUG: 64 bits of nanoseconds are within a thousand years");
-                time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
-            }
+            Value::Time(time) => self.clock.text(time),
         }
     }
 }

@@ -1,0 +1,45 @@
+//! Times for people: as a clock on their wall shows them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use transect::FieldMask;
+
+/// Shows times in the zone of whoever looks.
+#[derive(Debug)]
+pub(crate) struct Clock(TimeZone);
+
+impl Clock {
+    /// Returns a clock for these attributes. The zone is read only if there are times among them: it
+    /// takes several files.
+    pub(crate) fn showing(fields: FieldMask) -> Self {
+        let times = fields.intersects(FieldMask::TIMES);
+        Self(if times { TimeZone::system() } else { TimeZone::UTC })
+    }
+
+    /// Returns a time to the second, from nanoseconds since 1970 UTC.
+    pub(crate) fn text(&self, nanoseconds: i64) -> String {
+        let time = Timestamp::from_nanosecond(nanoseconds.into())
+            .expect("BUG: 64 bits of nanoseconds are within a thousand years");
+        time.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        let clock = Clock(TimeZone::UTC);
+        for (nanoseconds, text) in [
+            (0, "1970-01-01 00:00:00"),
+            (-1, "1969-12-31 23:59:59"),
+            (951_782_400_999_999_999, "2000-02-29 00:00:00"),
+            (1_795_269_192_123_456_789, "2026-11-21 13:53:12"),
+            (i64::MAX, "2262-04-11 23:47:16"),
+            (i64::MIN, "1677-09-21 00:12:43"),
+        ] {
+            assert_eq!(clock.text(nanoseconds), text);
+        }
+    }
+}
