@@ -531,11 +531,14 @@ fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
     let env = TestEnv::new();
     let commands =
         ["--command", "cp=cp {in} {out}", "--command", "dd=dd if={in} of={out} conv=fsync"];
-    let more = ["--rounds", "1", "--state", "warm", "--methods", "buffered", "--sync", "inside"];
+    // Several rounds: a test beside this one may have the whole file system synced just then.
+    let more = ["--rounds", "8", "--state", "warm", "--methods", "buffered", "--sync", "inside"];
     let told = run(&env, &more.into_iter().chain(commands).collect::<Vec<_>>()).exits(0);
     let (told, report) = (told.stderr_text(), report(&env));
     let ranking = &report["rankings"][0];
-    if ranking["rows"][0]["unwritten"].is_null() {
+    // Floors that write nothing have no such number anywhere.
+    let rows = ranking["rows"].as_array().expect("rows");
+    if rows.iter().all(|row| row["unwritten"].is_null()) {
         let test = "a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced";
         return skip(test, "this kernel does not count unwritten pages").unwrap_or_default();
     }
