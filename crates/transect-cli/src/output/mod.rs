@@ -5,9 +5,7 @@ pub(crate) mod columns;
 pub(crate) mod json;
 pub(crate) mod owner;
 pub(crate) mod page;
-pub(crate) mod quote;
 pub(crate) mod summary;
-pub(crate) mod units;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Stdout, Write};
@@ -16,6 +14,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
+pub(crate) use transect_tui::text::{quote, units};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

@@ -1,0 +1,3 @@
+//! Looking at what was found, in a terminal.
+
+pub mod text;

@@ -1,0 +1,5 @@
+//! Numbers and names as people read them in a terminal, on a screen of ours or line by line.
+
+pub mod quote;
+pub mod share;
+pub mod units;
