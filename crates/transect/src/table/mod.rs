@@ -43,6 +43,7 @@ mod finish;
 mod given;
 mod lengths;
 mod links;
+mod outline;
 mod query;
 mod rank;
 
@@ -57,6 +58,7 @@ use crate::sink::Tally;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Sums, Unread};
 pub use given::GivenTree;
+pub use outline::Outline;
 pub use query::Below;
 
 use columns::Rows;
