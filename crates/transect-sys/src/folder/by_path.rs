@@ -115,14 +115,18 @@ impl Folder {
         std::fs::create_dir(self.path.join(step(name)?))
     }
 
-    /// Makes a file of this content.
+    /// Makes a file of this content, or none.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
     pub fn create(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
         let path = self.path.join(step(name)?);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
-        io::Write::write_all(&mut file, content)
+        let written = io::Write::write_all(&mut file, content).and_then(|()| file::close(file));
+        if written.is_err() {
+            self.unlink(name)?;
+        }
+        written
     }
 
     /// Moves an entry to a free name in another folder.

@@ -160,7 +160,7 @@ impl Folder {
         Ok(rustix::fs::mkdirat(&self.fd, step(name)?, Mode::RWXU)?)
     }
 
-    /// Makes a file of this content that is its owner's alone.
+    /// Makes a file of this content that is its owner's alone, or none.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
@@ -169,8 +169,11 @@ impl Folder {
         let name = step(name)?;
         let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR))?;
         let mut file = File::from(fd);
-        file.write_all(content)?;
-        crate::file::close(file)
+        let written = file.write_all(content).and_then(|()| crate::file::close(file));
+        if written.is_err() {
+            self.unlink(name)?;
+        }
+        written
     }
 
     /// Moves an entry to a free name in another folder of the same file system. Where a file system

@@ -61,7 +61,7 @@ impl Descent<'_> {
             return Ok(());
         };
         let below = below.folder.as_ref().expect("BUG: the directory at hand was open");
-        let above = below.above()?;
+        let above = below.above().map_err(Obstacle::moved)?;
         if above.attributes()?.file_id() != level.id {
             return Err(Reason::Changed.into());
         }
@@ -135,10 +135,8 @@ fn leave(work: &mut Work<'_>, descent: &mut Descent<'_>) {
     let Some(level) = descent.levels.pop() else { return };
     if let Err(obstacle) = descent.reopen(&level) {
         // Somebody has moved it away: nothing above can be reached, and all of it stays.
-        let above = descent.levels.last().map_or(level.row, |above| above.row);
-        let _ = work.settle(above, level.gone, Err(obstacle));
-        descent.levels.clear();
-        return;
+        work.settle(level.row, work.report.gone.len(), Err(obstacle));
+        return descent.levels.clear();
     }
     let done =
         if level.kept { Err(Obstacle::Told) } else { remove(work, descent.folder(), &level) };

@@ -61,6 +61,7 @@ mod compare;
 mod delete;
 mod report;
 mod summary;
+mod trash;
 mod way;
 mod work;
 
@@ -75,6 +76,7 @@ use crate::table::{Row, Table};
 
 pub use report::{Counts, Kept, Reason, Report};
 pub use summary::Summary;
+pub use trash::Trash;
 
 use work::Work;
 
@@ -124,17 +126,34 @@ impl<'t> Removal<'t> {
     /// What cannot be removed is kept, and the rest goes on. Who cancels keeps what has not been
     /// removed until then.
     pub fn delete(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
-        self.each(cancel, progress, delete::delete)
+        self.each(&self.mounts, cancel, progress, delete::delete)
+    }
+
+    /// Moves what is chosen to the trash, a directory with all that is in it: also with what the scan
+    /// did not see, as nothing of it is lost. A directory in which something is mounted stays. Bytes
+    /// are not free before the trash is emptied.
+    pub fn trash(
+        &self,
+        trash: &Trash,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(&Counts, Row),
+    ) -> Report {
+        // Asked again: a directory is moved without being looked into.
+        let mounts = summary::mounts(self.table, &self.chosen);
+        self.each(&mounts, cancel, progress, |work, holder, row| {
+            trash::trash(work, trash, holder, row);
+        })
     }
 
     /// Does something to each of the chosen entries, given the directory that holds it.
     fn each(
         &self,
+        mounts: &[Row],
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Counts, Row),
         mut act: impl FnMut(&mut Work<'_>, &Folder, Row),
     ) -> Report {
-        let Self { table, chosen, mounts } = self;
+        let Self { table, chosen, .. } = self;
         let mut work = Work { table, mounts, cancel, progress, report: Report::default() };
         // Entries of one directory come one after the other: the way to it is gone once.
         let mut near: Option<(Row, Folder)> = None;
@@ -167,6 +186,10 @@ pub enum Refused {
     Columns,
     /// A root that has no name of its own: `/`, `.` or what ends with `..`.
     Nameless(PathBuf),
+    /// There is no trash on this system, or it is not supported yet (Windows).
+    NoTrash,
+    /// The date of a [`Trash`] that is not written as it has to be.
+    Date(String),
 }
 
 impl fmt::Display for Refused {
@@ -176,6 +199,8 @@ impl fmt::Display for Refused {
             Self::Nameless(path) => {
                 write!(f, "'{}' cannot be removed: it is no name in a directory", path.display())
             }
+            Self::NoTrash => write!(f, "moving to the trash is not supported on this system yet"),
+            Self::Date(date) => write!(f, "'{date}' is not written as 2026-11-21T19:07:37"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Reason {
     NotScanned,
     /// Another file system begins there, or something is mounted there.
     MountBoundary,
-    /// There is no trash for it on its file system.
+    /// There is no trash for it on its file system, or nothing can be put there.
     NoTrash,
     /// The system refused.
     Failed(FaultKind),
@@ -93,7 +93,10 @@ impl fmt::Display for Kept {
             (Reason::Changed, _) => write!(f, "it changed since the scan"),
             (Reason::NotScanned, _) => write!(f, "the scan did not see it"),
             (Reason::MountBoundary, _) => write!(f, "another file system is mounted there"),
-            (Reason::NoTrash, _) => write!(f, "there is no trash for its file system"),
+            (Reason::NoTrash, None) => write!(f, "there is no trash for it"),
+            (Reason::NoTrash, Some(error)) => {
+                write!(f, "there is no trash for it: {}", error::reason(error))
+            }
             (Reason::Failed(_), Some(error)) => write!(f, "{}", error::reason(error)),
             (Reason::Failed(kind), None) => write!(f, "{}", kind.as_str()),
         }

@@ -36,6 +36,17 @@ impl From<io::Error> for Obstacle {
     }
 }
 
+impl Obstacle {
+    /// Returns what an error means that is about a directory which was there a moment ago: it being
+    /// elsewhere now does not mean that anything has gone.
+    pub(super) fn moved(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Kept(Reason::Changed, Some(error)),
+            _ => error.into(),
+        }
+    }
+}
+
 /// Returns the name that an entry has in the directory that holds it; `None` of a root that has
 /// none, as `/` and `..`.
 pub(super) fn name(table: &Table, row: Row) -> Option<&OsStr> {

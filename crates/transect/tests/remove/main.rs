@@ -5,4 +5,12 @@
 
 mod changes;
 mod choice;
+#[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod race;
 mod support;
+#[cfg(target_os = "linux")]
+mod trash;
