@@ -46,6 +46,7 @@ mod links;
 mod outline;
 mod query;
 mod rank;
+mod together;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -56,10 +57,11 @@ use crate::dir;
 use crate::sink::Tally;
 
 pub use build::{TableBuilder, TableSink};
-pub use directories::{Sums, Unread};
+pub use directories::{Children, Sums, Unread};
 pub use given::GivenTree;
 pub use outline::Outline;
 pub use query::Below;
+pub use together::Together;
 
 use columns::Rows;
 use directories::{Directories, Directory};
@@ -185,10 +187,7 @@ impl Table {
 
     /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
     /// if it is none, or was not read.
-    pub fn children(
-        &self,
-        row: Row,
-    ) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
+    pub fn children(&self, row: Row) -> Children {
         self.directories.at(row).map(Directory::children).unwrap_or_default()
     }
 
@@ -255,7 +254,7 @@ impl Table {
     }
 
     /// Returns the allocated bytes that would be free if an entry were removed with all that is
-    /// below it.
+    /// below it. Of several entries: [`Table::together`].
     pub fn exclusive(&self, row: Row) -> u64 {
         self.alone(row).saturating_sub(self.shared(row))
     }
