@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use transect::FileType;
-use transect::table::{Row, Table};
+use transect::table::Table;
+use transect_tui::text::notes;
 use transect_tui::text::share::{bar, percent};
 
 use super::groups::Group;
 use super::measure::Measure;
 use super::tree::Line;
-use super::{Shown, Usage, unread};
+use super::{Shown, Usage};
 use crate::output::units::{bytes, counted, duration};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
@@ -82,7 +83,7 @@ impl Page {
                 (true, true) => "└─ ",
             });
         }
-        let mut notes = notes(table, line.row);
+        let mut notes = notes::of(table, line.row);
         let mut name = quote::for_terminal(table.name(line.row));
         if let Some(room) = self.name {
             (guide, name, notes) = fit(room, guide, name, notes);
@@ -131,25 +132,6 @@ fn fit(room: usize, guide: String, name: String, notes: String) -> (String, Stri
     };
     let name = quote::shorten(name, room.saturating_sub(length(&guide)));
     (guide, name, notes)
-}
-
-/// Returns what is to be known of an entry beside its size, with a blank before it.
-fn notes(table: &Table, row: Row) -> String {
-    let mut notes = Vec::new();
-    let shared = table.shared(row);
-    if shared > 0 {
-        notes.push(format!("{} shared", bytes(shared)));
-    }
-    match unread(table, row) {
-        Some(word) => notes.push(word.replace('_', " ")),
-        None => {
-            let errors = table.errors(row);
-            if errors > 0 {
-                notes.push(counted(errors, "error", "errors"));
-            }
-        }
-    }
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
 }
 
 fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
