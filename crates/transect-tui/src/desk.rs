@@ -1,0 +1,103 @@
+//! What takes too long to be done between two keys: done on a thread beside, in the order in which
+//! it is wanted.
+
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use transect::FileType;
+use transect::table::{Row, Table};
+
+use crate::app::{Answer, Biggest, Found, Ticket, matches};
+use crate::order::{Measure, Order};
+use crate::tree;
+
+/// Something to find out of a table.
+#[derive(Debug)]
+pub(crate) enum Job {
+    Sort { ticket: Ticket, rows: Vec<Row>, order: Order },
+    Find { ticket: Ticket, text: String, measure: Measure },
+    Largest { ticket: Ticket, below: Option<Row> },
+}
+
+impl Job {
+    pub(crate) fn do_with(self, table: &Table) -> Answer {
+        match self {
+            Self::Sort { ticket, rows, order } => {
+                Answer::Sorted { ticket, rows: order.sort(table, rows) }
+            }
+            Self::Find { ticket, text, measure } => find(table, ticket, &text, measure),
+            Self::Largest { ticket, below } => {
+                let rows = largest_files(table, below);
+                Answer::Largest { ticket, rows }
+            }
+        }
+    }
+}
+
+fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
+    let lower = text.to_lowercase();
+    let mut total = 0;
+    let matching = table.iter().filter(|&row| matches(table.name(row), &lower));
+    let counted = matching.inspect(|_| total += 1);
+    // What is empty is found, too.
+    let rows = table.largest(counted, Found::LISTED, |row| measure.of(&table.sums(row)) + 1);
+    Answer::Found { ticket, rows, total }
+}
+
+/// Returns the files that occupy most: of a file with several names, the one that it is charged to.
+fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
+    let files = tree::entries(table, below)
+        .into_iter()
+        .flat_map(|row| table.below(row))
+        .filter(|&row| table.file_type(row) == FileType::File);
+    table.largest(files, Biggest::LISTED, |row| table.sums(row).disk_usage)
+}
+
+/// A thread that does one job after the other.
+pub(crate) struct Desk {
+    jobs: Option<Sender<(Arc<Table>, Job)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Desk {
+    pub(crate) fn new(answers: Sender<Answer>) -> Self {
+        let (jobs, wanted) = channel();
+        let thread = std::thread::spawn(move || work(&wanted, &answers));
+        Self { jobs: Some(jobs), thread: Some(thread) }
+    }
+
+    pub(crate) fn give(&mut self, table: Arc<Table>, job: Job) {
+        let given = self.jobs.as_ref().is_some_and(|jobs| jobs.send((table, job)).is_ok());
+        if !given && let Some(thread) = self.thread.take() {
+            // It is only gone if it panicked: so do we.
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // Nobody waits for what is being done: it ends with the process.
+        drop(self.jobs.take());
+    }
+}
+
+fn work(wanted: &Receiver<(Arc<Table>, Job)>, answers: &Sender<Answer>) {
+    while let Ok(first) = wanted.recv() {
+        let waiting: Vec<_> = std::iter::once(first).chain(wanted.try_iter()).collect();
+        let kinds: Vec<_> = waiting.iter().map(|(_, job)| discriminant(job)).collect();
+        for (at, (table, job)) in waiting.into_iter().enumerate() {
+            // Who wanted another order since does not wait for this one any more.
+            if kinds[at + 1..].contains(&discriminant(&job)) {
+                continue;
+            }
+            let answer = job.do_with(&table);
+            drop(table);
+            if answers.send(answer).is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The terminal, which is given back as it was, whatever happens: also by a panic.
+
+use std::io::{self, IsTerminal};
+
+use ratatui::crossterm::cursor::Hide;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
+use ratatui::{DefaultTerminal, Frame};
+
+/// A screen of our own above what the terminal shows.
+pub(crate) struct Screen {
+    terminal: DefaultTerminal,
+}
+
+impl Screen {
+    /// Returns whether there is a terminal to look at, and to type in.
+    pub(crate) fn is_there() -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Takes the terminal. From here on a panic gives it back before it says anything.
+    pub(crate) fn enter() -> io::Result<Self> {
+        Ok(Self { terminal: ratatui::try_init()? })
+    }
+
+    pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(draw).map(drop)
+    }
+
+    /// Draws everything anew with the next frame: somebody else wrote on the screen.
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Lets somebody else have the terminal.
+    pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
+        self.terminal.show_cursor()?;
+        ratatui::try_restore()?;
+        let value = to();
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        self.forget()?;
+        Ok(value)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone takes nothing back.
+        let _ = ratatui::try_restore();
+    }
+}

@@ -1,0 +1,272 @@
+//! The entries of a directory: only those that can be seen are asked about.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use transect::FileType;
+use transect::table::{Row, Table};
+
+use super::pen::Pen;
+use crate::app::{App, Reading};
+use crate::look::Look;
+use crate::order::{Order, SortKey};
+use crate::text::notes;
+use crate::text::quote;
+use crate::text::share::{bar, percent};
+use crate::text::units::{bytes, count};
+use crate::theme::Theme;
+
+/// One line.
+struct Line {
+    marked: bool,
+    selected: bool,
+    size: String,
+    /// Of all in this directory.
+    share: f64,
+    /// Of the largest in this directory: that has the whole bar.
+    bar: f64,
+    count: String,
+    time: String,
+    name: String,
+    notes: String,
+    is_directory: bool,
+}
+
+struct Entries {
+    columns: Columns,
+    lines: Vec<Line>,
+    titles: Titles,
+    /// What is said where there is nothing to show.
+    nothing: &'static str,
+    theme: Theme,
+}
+
+/// What stands above the columns.
+struct Titles {
+    size: String,
+    count: String,
+    time: String,
+    name: String,
+}
+
+/// How wide the columns are; 0 if there is no room for one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Columns {
+    mark: usize,
+    size: usize,
+    share: usize,
+    bar: usize,
+    count: usize,
+    time: usize,
+}
+
+impl Columns {
+    /// The narrowest name that is worth showing.
+    const NAME: usize = 16;
+
+    /// Gives each column room as long as names have enough, the dearest first. What the order is by
+    /// is always shown.
+    fn of(width: usize, order: Order) -> Self {
+        let mut columns = Self::default();
+        let mut left = width.saturating_sub(Self::NAME);
+        let mut give = |wanted: usize| {
+            // Each with a blank behind it.
+            let given = if wanted + 1 <= left { wanted } else { 0 };
+            left -= if given > 0 { given + 1 } else { 0 };
+            given
+        };
+        columns.mark = give(1);
+        let time = if width < 80 { 10 } else { 16 };
+        match order.key {
+            SortKey::Count => columns.count = give(11),
+            SortKey::Time => columns.time = give(time),
+            SortKey::Size | SortKey::Name => {}
+        }
+        columns.size = give(8);
+        columns.share = give(4);
+        columns.bar = give((width / 5).clamp(6, 32));
+        if columns.count == 0 {
+            columns.count = if width >= 72 { give(11) } else { 0 };
+        }
+        if columns.time == 0 {
+            columns.time = if width >= 96 { give(time) } else { 0 };
+        }
+        columns
+    }
+}
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look, theme: Theme) {
+    // Titles are the first to go.
+    let titled = usize::from(area.height >= 4);
+    let height = usize::from(area.height) - titled;
+    let window = app.listing.window(height);
+    let selected = app.listing.index();
+    let lines = window.clone().map(|at| {
+        let row = app.listing.rows()[at];
+        line(app, look, row, at == selected)
+    });
+    let nothing = match app.reading {
+        _ if !app.listing.rows().is_empty() => "",
+        Reading::First => "nothing is known yet; files come when everything has been read",
+        Reading::Again | Reading::Done => "nothing is in here",
+    };
+    let columns = Columns::of(usize::from(area.width), app.order);
+    let entries = Entries { columns, lines: lines.collect(), titles: titles(app), nothing, theme };
+    frame.render_widget(entries, area);
+}
+
+fn line(app: &App, look: &Look, row: Row, selected: bool) -> Line {
+    let table: &Table = &app.table;
+    let sums = table.sums(row);
+    let amount = app.order.amount(&sums) as f64;
+    let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
+    let file_type = table.file_type(row);
+    let mut name = quote::for_terminal(table.name(row));
+    name.push_str(suffix(file_type, &name));
+    Line {
+        marked: app.marks.contains(&row),
+        selected,
+        size: bytes(app.order.measure.of(&sums)),
+        share: of(app.listing.total()),
+        bar: of(app.listing.most()),
+        count: count(sums.entries()),
+        time: sums.newest().map(|time| (look.time)(time)).unwrap_or_default(),
+        name,
+        notes: notes::of(table, row),
+        is_directory: file_type == FileType::Directory,
+    }
+}
+
+/// Returns the sign that `ls -F` puts behind a name.
+fn suffix(file_type: FileType, name: &str) -> &'static str {
+    match file_type {
+        FileType::Directory if name.ends_with('/') => "",
+        FileType::Directory => "/",
+        FileType::Symlink => "@",
+        FileType::Fifo => "|",
+        FileType::Socket => "=",
+        _ => "",
+    }
+}
+
+fn titles(app: &App) -> Titles {
+    let title = |key: SortKey, text: &str| match app.order {
+        Order { key: by, .. } if by != key => text.to_owned(),
+        Order { descending: true, .. } => format!("{text} ▼"),
+        Order { descending: false, .. } => format!("{text} ▲"),
+    };
+    Titles {
+        size: title(SortKey::Size, app.order.measure.as_str()),
+        count: title(SortKey::Count, "entries"),
+        time: title(SortKey::Time, "changed"),
+        name: match app.listing.is_sorted() {
+            true => title(SortKey::Name, "name"),
+            false => "name ▲ (being sorted)".to_owned(),
+        },
+    }
+}
+
+impl Widget for Entries {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let titled = u16::from(area.height >= 4);
+        if titled > 0 {
+            self.titles(area, buffer);
+        }
+        for (at, line) in (titled..).zip(&self.lines) {
+            self.line(Pen::new(buffer, area, at), line);
+            if line.selected {
+                let line = Rect { y: area.y + at, height: 1, ..area }.intersection(buffer.area);
+                buffer.set_style(line, self.theme.selected());
+            }
+        }
+        if !self.nothing.is_empty() {
+            let mut pen = Pen::new(buffer, area, titled);
+            pen.skip(1);
+            pen.text(self.nothing, self.theme.dim());
+        }
+    }
+}
+
+impl Entries {
+    fn titles(&self, area: Rect, buffer: &mut Buffer) {
+        let style = self.theme.titles();
+        buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
+        let Self { columns, titles, .. } = self;
+        let mut pen = Pen::new(buffer, area, 0);
+        // The title of sizes is wider than they are: what is left and right of them has none.
+        let numbers = |width: usize| if width > 0 { width + 1 } else { 0 };
+        let size = numbers(columns.mark) + numbers(columns.size) + numbers(columns.share);
+        if columns.size > 0 {
+            pen.right(size.saturating_sub(1), &titles.size, style);
+            pen.skip(1 + numbers(columns.bar));
+        } else {
+            pen.skip(size);
+        }
+        if columns.count > 0 {
+            pen.right(columns.count, &titles.count, style);
+            pen.skip(1);
+        }
+        if columns.time > 0 {
+            pen.left(columns.time, &titles.time, style);
+            pen.skip(1);
+        }
+        pen.text(&titles.name, style);
+    }
+
+    fn line(&self, mut pen: Pen<'_>, line: &Line) {
+        let Self { columns, theme, .. } = self;
+        let style = if line.selected { Style::new() } else { theme.dim() };
+        if columns.mark > 0 {
+            pen.left(2, if line.marked { "*" } else { "" }, theme.mark());
+        }
+        if columns.size > 0 {
+            pen.right(columns.size, &line.size, theme.plain());
+            pen.skip(1);
+        }
+        if columns.share > 0 {
+            pen.right(columns.share, &percent(line.share), style);
+            pen.skip(1);
+        }
+        if columns.bar > 0 {
+            pen.left(columns.bar, &bar(line.bar, columns.bar), theme.bar());
+            pen.skip(1);
+        }
+        if columns.count > 0 {
+            pen.right(columns.count, &line.count, style);
+            pen.skip(1);
+        }
+        if columns.time > 0 {
+            let time: String = line.time.chars().take(columns.time).collect();
+            pen.left(columns.time, &time, style);
+            pen.skip(1);
+        }
+        let name = if line.is_directory { theme.directory() } else { theme.plain() };
+        let name = if line.marked { name.patch(theme.mark()) } else { name };
+        pen.at_end(&line.notes, theme.warning(), Columns::NAME);
+        pen.name(line.name.clone(), name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Measure;
+
+    #[test]
+    fn what_the_order_is_by_is_shown_as_long_as_there_is_room() {
+        for (key, width) in [(SortKey::Count, 31), (SortKey::Time, 30), (SortKey::Size, 28)] {
+            let columns = Columns::of(width, Order::by(key, Measure::DiskUsage));
+            assert_eq!(columns.count > 0, key == SortKey::Count, "{columns:?}");
+            assert_eq!(columns.time > 0, key == SortKey::Time, "{columns:?}");
+        }
+        for width in 0..400 {
+            let columns = Columns::of(width, Order::default());
+            let Columns { mark, size, share, bar, count, time } = columns;
+            let all = [mark, size, share, bar, count, time];
+            let taken: usize = all.iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
+            assert!(taken == 0 || taken + Columns::NAME <= width, "{width}: {columns:?}");
+        }
+    }
+}
