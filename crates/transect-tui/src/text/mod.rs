@@ -4,3 +4,4 @@ pub mod notes;
 pub mod quote;
 pub mod share;
 pub mod units;
+pub mod wrap;
