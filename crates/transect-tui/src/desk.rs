@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use transect::FileType;
+use transect::remove::Removal;
 use transect::table::{Row, Table};
 
 use crate::app::{Answer, Biggest, Found, Ticket, matches};
@@ -16,9 +17,25 @@ use crate::tree;
 /// Something to find out of a table.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Sort { ticket: Ticket, rows: Vec<Row>, order: Order },
-    Find { ticket: Ticket, text: String, measure: Measure },
-    Largest { ticket: Ticket, below: Option<Row> },
+    Sort {
+        ticket: Ticket,
+        rows: Vec<Row>,
+        order: Order,
+    },
+    Find {
+        ticket: Ticket,
+        text: String,
+        measure: Measure,
+    },
+    Largest {
+        ticket: Ticket,
+        below: Option<Row>,
+    },
+    /// What removing rows would come to.
+    Survey {
+        ticket: Ticket,
+        rows: Vec<Row>,
+    },
 }
 
 impl Job {
@@ -31,6 +48,10 @@ impl Job {
             Self::Largest { ticket, below } => {
                 let rows = largest_files(table, below);
                 Answer::Largest { ticket, rows }
+            }
+            Self::Survey { ticket, rows } => {
+                let removal = Removal::of(table, rows).map_err(|refused| refused.to_string());
+                Answer::Surveyed { ticket, summary: removal.map(|removal| removal.summary()) }
             }
         }
     }
@@ -55,9 +76,10 @@ fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
     table.largest(files, Biggest::LISTED, |row| table.sums(row).disk_usage)
 }
 
-/// A thread that does one job after the other.
+/// A thread that does one job after the other. Nobody waits for its end: what it does then is for
+/// nothing.
 pub(crate) struct Desk {
-    jobs: Option<Sender<(Arc<Table>, Job)>>,
+    jobs: Sender<(Arc<Table>, Job)>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -65,22 +87,19 @@ impl Desk {
     pub(crate) fn new(answers: Sender<Answer>) -> Self {
         let (jobs, wanted) = channel();
         let thread = std::thread::spawn(move || work(&wanted, &answers));
-        Self { jobs: Some(jobs), thread: Some(thread) }
+        Self { jobs, thread: Some(thread) }
     }
 
-    pub(crate) fn give(&mut self, table: Arc<Table>, job: Job) {
-        let given = self.jobs.as_ref().is_some_and(|jobs| jobs.send((table, job)).is_ok());
-        if !given && let Some(thread) = self.thread.take() {
-            // It is only gone if it panicked: so do we.
+    pub(crate) fn give(&self, table: Arc<Table>, job: Job) {
+        // If nobody takes it, the next check says why.
+        let _ = self.jobs.send((table, job));
+    }
+
+    /// Goes on with a panic of the thread: who waits for an answer would wait for ever.
+    pub(crate) fn check(&mut self) {
+        if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-    }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        // Nobody waits for what is being done: it ends with the process.
-        drop(self.jobs.take());
     }
 }
 

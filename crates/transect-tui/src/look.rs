@@ -1,5 +1,7 @@
 //! What differs with whoever looks on.
 
+use transect::remove::Trash;
+
 /// How things are shown.
 pub struct Look {
     /// Colours are welcome.
@@ -9,6 +11,8 @@ pub struct Look {
     pub time: Box<dyn Fn(i64) -> String>,
     /// Returns the name of a user.
     pub owner: fn(u32) -> String,
+    /// Returns where things are moved that may be wanted back, or why there is no such place.
+    pub trash: Box<dyn Fn() -> Result<Trash, String>>,
     /// Lengths of files are shown first, not disk usage.
     pub apparent: bool,
     /// Nothing can be removed.

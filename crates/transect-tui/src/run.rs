@@ -9,15 +9,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use transect::table::{GivenTree, Table};
+use transect::table::{GivenTree, Row, Table};
 use transect::{Cancel, FieldMask, ScanOptions};
 
-use crate::app::{Answer, App, Wish};
+use crate::app::{Answer, App, Way, Wish};
 use crate::desk::Desk;
 use crate::look::Look;
+use crate::remover::Remover;
 use crate::screen::Screen;
 use crate::text::quote;
-use crate::walk::{Read, Walk};
+use crate::walk::{Read, SHOWN, TOLD_APART, Walk};
 use crate::{system, widgets};
 
 /// How long a key is waited for before somebody looks whether anything else has happened: while
@@ -51,7 +52,7 @@ impl From<transect::Error> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoTerminal => write!(f, "there is no terminal to look at and to type in"),
+            Self::NoTerminal => write!(f, "there is no terminal to draw on and to type in"),
             Self::Terminal(error) => {
                 write!(f, "cannot use the terminal: {}", transect::reason(error))
             }
@@ -81,13 +82,16 @@ pub fn browse(options: &ScanOptions, look: &Look, stop: &Cancel) -> Result<Ended
         return Err(Error::NoTerminal);
     }
     let (answers, received) = channel();
-    let walk = Walk::start(options, Some(answers.clone()))?;
+    let columns = if look.read_only { SHOWN } else { SHOWN | TOLD_APART };
+    let walk = Walk::start(options, columns, Some(answers.clone()))?;
     let mut browsing = Browsing {
         options,
+        columns,
         look,
         app: App::new(nothing(), look),
         desk: Desk::new(answers.clone()),
         walk: Some(walk),
+        remover: None,
         read: None,
         answers,
         received,
@@ -110,10 +114,12 @@ pub(crate) fn nothing() -> Arc<Table> {
 
 struct Browsing<'a> {
     options: &'a ScanOptions,
+    columns: FieldMask,
     look: &'a Look,
     app: App,
     desk: Desk,
     walk: Option<Walk>,
+    remover: Option<Remover>,
     /// What the last walk that came to its end found.
     read: Option<Read>,
     answers: Sender<Answer>,
@@ -136,7 +142,8 @@ impl Browsing<'_> {
 
     /// Waits for keys, and takes all that there are: who holds one down is not to wait for frames.
     fn hear(&mut self) -> io::Result<()> {
-        let mut patience = if self.walk.is_some() { BUSY } else { IDLE };
+        let is_busy = self.walk.is_some() || self.remover.is_some();
+        let mut patience = if is_busy { BUSY } else { IDLE };
         while event::poll(patience)? {
             if let Event::Key(key) = event::read()?
                 && key.kind != KeyEventKind::Release
@@ -150,10 +157,14 @@ impl Browsing<'_> {
 
     /// Takes what has happened elsewhere.
     fn look_around(&mut self) -> Result<(), Error> {
+        self.desk.check();
         // Asked before: what was told until then comes first.
         let ended = self.walk.take_if(|walk| walk.has_ended());
         while let Ok(answer) = self.received.try_recv() {
             self.app.answer(answer);
+        }
+        if let Some(remover) = self.remover.take_if(|remover| remover.has_ended()) {
+            remover.finish();
         }
         if let Some(walk) = &self.walk {
             self.app.progress(walk.progress.counts(), walk.elapsed());
@@ -185,6 +196,8 @@ impl Browsing<'_> {
                     self.fail(transect::reason(&error));
                 }
             }
+            Wish::Remove { way, rows } => self.remove(way, rows),
+            Wish::StopRemoving => self.remover.iter().for_each(Remover::stop),
             Wish::Redraw => screen.forget()?,
             Wish::Quit => self.has_ended = true,
         }
@@ -197,8 +210,22 @@ impl Browsing<'_> {
             walk.stop();
             walk.finish()?;
         }
-        self.walk = Some(Walk::start(self.options, None)?);
+        self.walk = Some(Walk::start(self.options, self.columns, None)?);
         Ok(())
+    }
+
+    fn remove(&mut self, way: Way, rows: Vec<Row>) {
+        let to = match way {
+            Way::Delete => Ok(None),
+            Way::Trash => (self.look.trash)().map(Some),
+        };
+        match to {
+            Ok(to) => {
+                let (table, answers) = (Arc::clone(&self.app.table), self.answers.clone());
+                self.remover = Some(Remover::start(table, rows, to, answers));
+            }
+            Err(why) => self.app.answer(Answer::NotRemoved(why)),
+        }
     }
 
     /// Opens a file with the program for it, which nobody waits for.
@@ -234,6 +261,10 @@ impl Browsing<'_> {
 
     /// Stops what is on its way, and returns what was read.
     fn end(self) -> Result<Ended, Error> {
+        if let Some(remover) = self.remover {
+            remover.stop();
+            remover.finish();
+        }
         let mut read = self.read;
         if let Some(walk) = self.walk {
             walk.stop();

@@ -13,9 +13,10 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Returns whether there is a terminal to look at, and to type in.
+    /// Returns whether there is a terminal to draw on, and to type in.
     pub(crate) fn is_there() -> bool {
-        io::stdin().is_terminal() && io::stdout().is_terminal()
+        let can_draw = std::env::var_os("TERM").is_none_or(|kind| kind != "dumb");
+        can_draw && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
     /// Takes the terminal. From here on a panic gives it back before it says anything.

@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use transect::table::{GivenTree, Table};
-use transect::{Attributes, FieldMask, FileType};
+use transect::remove::Trash;
+use transect::table::{GivenTree, Row, Table};
+use transect::{Attributes, FieldMask, FileType, ScanOptions};
 
-use crate::app::{Answer, App, Wish};
+use crate::app::{Answer, App, Way, Wish};
 use crate::look::Look;
+use crate::remover::Remover;
 use crate::run::nothing;
+use crate::walk::{SHOWN, TOLD_APART, Walk};
 use crate::widgets;
 
 /// A file of a tree: its path with its root first, its length, and the second of its last change.
@@ -69,6 +74,7 @@ pub(crate) fn look() -> Look {
         colour: true,
         time: Box::new(|time| format!("2026-01-31 {time}")),
         owner: |uid| format!("user {uid}"),
+        trash: Box::new(|| Err("there is no trash".to_owned())),
         apparent: false,
         read_only: false,
     }
@@ -107,6 +113,8 @@ pub(crate) struct Session {
     pub(crate) terminal: Terminal<TestBackend>,
     /// What was wished for and nobody has done.
     pub(crate) wishes: Vec<Wish>,
+    /// What is looked at, if it is there to be removed.
+    disk: Option<PathBuf>,
 }
 
 impl Session {
@@ -124,10 +132,51 @@ impl Session {
 
     pub(crate) fn with(look: Look, width: u16, height: u16) -> Self {
         let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let mut session =
-            Self { app: App::new(nothing(), &look), look, terminal, wishes: Vec::new() };
+        let mut session = Self {
+            app: App::new(nothing(), &look),
+            look,
+            terminal,
+            wishes: Vec::new(),
+            disk: None,
+        };
         session.draw();
         session
+    }
+
+    /// Looks at a tree on the disk.
+    pub(crate) fn on_disk(root: &Path) -> Self {
+        let mut session = Self::before();
+        session.disk = Some(root.to_owned());
+        let table = session.read(root);
+        session.tell(Answer::Table(table));
+        session
+    }
+
+    /// Has the trash in a directory.
+    pub(crate) fn trash_in(&mut self, home: &Path) {
+        let trash = home.join("Trash");
+        self.look.trash = Box::new(move || {
+            let trash = Trash::new(trash.clone(), "2026-01-31T12:00:00");
+            trash.map_err(|refused| refused.to_string())
+        });
+    }
+
+    fn read(&self, root: &Path) -> Arc<Table> {
+        let walk = Walk::start(&ScanOptions::new([root]), SHOWN | TOLD_APART, None).unwrap();
+        walk.finish().unwrap().table
+    }
+
+    fn remove(&mut self, way: Way, rows: Vec<Row>) {
+        let to = match way {
+            Way::Delete => None,
+            Way::Trash => match (self.look.trash)() {
+                Ok(trash) => Some(trash),
+                Err(why) => return self.app.answer(Answer::NotRemoved(why)),
+            },
+        };
+        let (answers, received) = channel();
+        Remover::start(Arc::clone(&self.app.table), rows, to, answers).finish();
+        received.iter().for_each(|answer| self.app.answer(answer));
     }
 
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
@@ -175,6 +224,11 @@ impl Session {
                     Wish::Do(job) => {
                         let answer = job.do_with(&Arc::clone(&self.app.table));
                         self.app.answer(answer);
+                    }
+                    Wish::Remove { way, rows } if self.disk.is_some() => self.remove(way, rows),
+                    Wish::Read if self.disk.is_some() => {
+                        let table = self.read(&self.disk.clone().expect("that was asked"));
+                        self.app.answer(Answer::Table(table));
                     }
                     wish => self.wishes.push(wish),
                 }

@@ -5,13 +5,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use transect::remove::Removal;
 use transect::table::{Outline, Table, TableBuilder};
 use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
 
 use crate::app::Answer;
 
-/// What is kept of every entry, beside its name, its type and both sizes.
-pub(crate) const COLUMNS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
+/// What is shown of every entry, beside its name, its type and both sizes.
+pub(crate) const SHOWN: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
+/// What tells an entry that is to be removed from another one that has taken its place.
+pub(crate) const TOLD_APART: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
 
 /// What a walk came to.
 pub(crate) struct Read {
@@ -28,18 +31,19 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Starts to read what `options` ask for. Outlines of it are told to whoever wants them.
+    /// Starts to read what `options` ask for, into a table with these columns. Outlines of it are told to whoever wants them.
     ///
     /// # Errors
     /// The options make no sense.
     pub(crate) fn start(
         options: &ScanOptions,
+        columns: FieldMask,
         outlines: Option<Sender<Answer>>,
     ) -> Result<Self, Error> {
         let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
         let options = options.clone().cancel(cancel.clone()).progress(Arc::clone(&progress));
         let plan = options.plan()?;
-        let thread = std::thread::spawn(move || read(&plan, outlines));
+        let thread = std::thread::spawn(move || read(&plan, columns, outlines));
         Ok(Self { cancel, progress, began: Instant::now(), thread })
     }
 
@@ -68,9 +72,13 @@ impl Walk {
     }
 }
 
-fn read(plan: &ScanPlan, outlines: Option<Sender<Answer>>) -> Result<Read, Error> {
+fn read(
+    plan: &ScanPlan,
+    columns: FieldMask,
+    outlines: Option<Sender<Answer>>,
+) -> Result<Read, Error> {
     let outline = Outline::new();
-    let mut builder = TableBuilder::new(COLUMNS);
+    let mut builder = TableBuilder::new(columns);
     if outlines.is_some() {
         builder = builder.outline(&outline);
     }

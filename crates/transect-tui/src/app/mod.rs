@@ -5,6 +5,7 @@ mod biggest;
 mod found;
 mod listing;
 mod moving;
+mod removal;
 mod search;
 mod tables;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
+use transect::remove::{Counts, Report, Summary};
 use transect::table::{Row, Table};
 
 use crate::cursor::Cursor;
@@ -30,6 +32,7 @@ use crate::tree;
 pub(crate) use biggest::Biggest;
 pub(crate) use found::Found;
 pub(crate) use listing::Listing;
+pub(crate) use removal::{Kept, Question, Way, Work};
 pub(crate) use search::{Prompt, matches};
 
 /// What has to be done outside.
@@ -41,6 +44,11 @@ pub(crate) enum Wish {
     Do(Job),
     Open(PathBuf),
     Shell(PathBuf),
+    Remove {
+        way: Way,
+        rows: Vec<Row>,
+    },
+    StopRemoving,
     Redraw,
     Suspend,
     Quit,
@@ -66,6 +74,22 @@ pub(crate) enum Answer {
         ticket: Ticket,
         rows: Vec<Row>,
     },
+    Surveyed {
+        ticket: Ticket,
+        summary: Result<Summary, String>,
+    },
+    /// How far a removal is, and the last entry of it.
+    Removing {
+        counts: Counts,
+        last: String,
+    },
+    /// What became of rows of a table that were to be removed.
+    Removed {
+        table: Arc<Table>,
+        report: Report,
+    },
+    /// Nothing could be removed, and why.
+    NotRemoved(String),
     /// Something could not be done.
     Failed(String),
 }
@@ -94,6 +118,9 @@ pub(crate) enum Over {
     Errors(Cursor),
     Prompt(Prompt),
     Found(Found),
+    Question(Question),
+    Work(Work),
+    Kept(Kept),
 }
 
 /// Whether an entry is described at length.
@@ -167,8 +194,10 @@ impl App {
     pub(crate) fn context(&self) -> Context {
         match self.over {
             Over::Nothing => Context::Directory,
-            Over::Help(_) | Over::Errors(_) | Over::Found(_) => Context::List,
+            Over::Help(_) | Over::Errors(_) | Over::Found(_) | Over::Kept(_) => Context::List,
             Over::Prompt(_) => Context::Prompt,
+            Over::Question(_) => Context::Question,
+            Over::Work(_) => Context::Work,
         }
     }
 
@@ -197,7 +226,8 @@ impl App {
             (Context::Directory, action) => self.act_in_directory(action),
             (Context::List, action) => self.act_in_list(action),
             (Context::Prompt, action) => self.act_in_prompt(action),
-            (Context::Question | Context::Work, _) => {}
+            (Context::Question, action) => self.act_in_question(action),
+            (Context::Work, action) => self.act_in_work(action),
         }
     }
 
@@ -223,6 +253,8 @@ impl App {
             Action::ReadAgain => self.read_again(),
             Action::Open => self.with_selected(Wish::Open),
             Action::Shell => self.shell(),
+            Action::Delete => self.ask(Way::Delete),
+            Action::Trash => self.ask(Way::Trash),
             Action::Redraw => self.wish(Wish::Redraw),
             Action::Suspend => self.wish(Wish::Suspend),
             _ => {}
@@ -241,6 +273,7 @@ impl App {
                 self.over = Over::Nothing;
                 self.jump(row);
             }
+            (Over::Kept(kept), Action::Go(motion)) => kept.go(motion),
             (Over::Found(found), Action::Go(motion)) => found.go(motion),
             (Over::Found(found), Action::GoThere) => {
                 let row = found.selected();
@@ -266,6 +299,10 @@ impl App {
             }
             Answer::Largest { ticket, rows } => self.found_biggest(ticket, rows),
             Answer::Sorted { .. } => {}
+            Answer::Surveyed { ticket, summary } => self.surveyed(ticket, summary),
+            Answer::Removing { counts, last } => self.removing(counts, last),
+            Answer::Removed { table, report } => self.removed(&table, &report),
+            Answer::NotRemoved(why) => self.not_removed(why),
             Answer::Failed(text) => self.complain(text),
         }
     }

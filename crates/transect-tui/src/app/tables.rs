@@ -24,6 +24,7 @@ impl App {
         self.gone.clear();
         self.reading = reading;
         self.show(at.or_else(|| tree::home(&self.table)), selected);
+        self.ask_again(&old);
         if was_chosen && selected.is_none() {
             // It is gone: whoever goes through a list goes on where it was.
             self.listing.select_at(index);

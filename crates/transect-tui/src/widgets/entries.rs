@@ -73,7 +73,7 @@ impl Columns {
         let mut left = width.saturating_sub(Self::NAME);
         let mut give = |wanted: usize| {
             // Each with a blank behind it.
-            let given = if wanted + 1 <= left { wanted } else { 0 };
+            let given = if wanted < left { wanted } else { 0 };
             left -= if given > 0 { given + 1 } else { 0 };
             given
         };

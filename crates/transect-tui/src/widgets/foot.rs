@@ -63,9 +63,8 @@ fn marks(app: &App) -> Option<String> {
     if app.marks.len() > ADDED_UP {
         return Some(marked);
     }
-    let above = |row| std::iter::successors(app.table.parent(row), |&row| app.table.parent(row));
-    let outermost = app.marks.iter().filter(|&&row| !above(row).any(|it| app.marks.contains(&it)));
-    let size: u64 = outermost.map(|&row| app.order.measure.of(&app.table.sums(row))).sum();
+    let outermost = app.table.outermost(app.marks.iter().copied()).into_iter();
+    let size: u64 = outermost.map(|row| app.order.measure.of(&app.table.sums(row))).sum();
     Some(format!("{marked}, {}", bytes(size)))
 }
 
@@ -105,8 +104,8 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
         Context::List => &[(Action::GoThere, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Question | Context::Work => &[],
     };
-    // Keys of help lead nowhere.
-    let skipped = usize::from(matches!(app.over, Over::Help(_)));
+    // Not every list leads somewhere.
+    let skipped = usize::from(matches!(app.over, Over::Help(_) | Over::Kept(_)));
     let actions = actions.iter().skip(skipped);
     actions.map(|&(action, does)| (keys::key_for(context, action), does)).collect()
 }

@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use super::popup;
-use crate::app::{App, Found, Over};
+use crate::app::{App, Found, Kept, Over};
+use crate::cursor::Cursor;
 use crate::text::quote;
 use crate::text::units::{bytes, count, counted};
 use crate::theme::Theme;
@@ -18,16 +19,34 @@ pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, them
     if (listed as u64) < errors {
         title.push_str(&format!(", of which {} are listed", count(listed as u64)));
     }
-    let place = popup::place(area, usize::from(area.width), listed);
+    let text = |index: usize| quote::for_terminal(tally.list[index].to_string().as_ref());
+    draw_texts(frame, area, &title, cursor, listed, text, theme);
+}
+
+pub(super) fn draw_kept(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
+    let Over::Kept(kept) = &mut app.over else { return };
+    let Kept { title, lines, cursor } = kept;
+    draw_texts(frame, area, title, cursor, lines.len(), |index| lines[index].clone(), theme);
+}
+
+/// Draws a list of texts, of which only those that can be seen are asked for.
+fn draw_texts(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    cursor: &mut Cursor,
+    length: usize,
+    text: impl Fn(usize) -> String,
+    theme: Theme,
+) {
+    let place = popup::place(area, usize::from(area.width), length);
     let inside = popup::inside(place);
-    let shown = cursor.window(listed, usize::from(inside.height));
-    let selected = cursor.at();
-    let part = popup::Frame { title: &title, shown: shown.clone(), of: listed, theme };
+    let shown = cursor.window(length, usize::from(inside.height));
+    let part = popup::Frame { title, shown: shown.clone(), of: length, theme };
     frame.render_widget(part, place);
     for (at, index) in (0..).zip(shown) {
-        let text = quote::for_terminal(tally.list[index].to_string().as_ref());
-        Pen::new(frame.buffer_mut(), inside, at).name(text, theme.plain());
-        if index == selected {
+        Pen::new(frame.buffer_mut(), inside, at).name(text(index), theme.plain());
+        if index == cursor.at() {
             popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
         }
     }

@@ -9,6 +9,7 @@ mod lists;
 mod panel;
 mod pen;
 mod popup;
+mod removal;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,9 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, look: &Look) {
         Over::Nothing | Over::Prompt(_) => {}
         Over::Help(_) => help::draw(frame, above, app, theme),
         Over::Errors(_) => lists::draw_errors(frame, above, app, theme),
+        Over::Kept(_) => lists::draw_kept(frame, above, app, theme),
+        Over::Question(_) => removal::draw_question(frame, above, app, theme),
+        Over::Work(_) => removal::draw_work(frame, above, app, theme),
         Over::Found(_) => lists::draw_found(frame, above, app, theme),
     }
 }

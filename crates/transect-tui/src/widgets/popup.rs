@@ -35,7 +35,7 @@ pub(super) struct Frame<'t> {
 
 /// Returns what a frame leaves of an area. A frame that would leave nothing is not drawn.
 pub(super) fn inside(area: Rect) -> Rect {
-    match area.width >= 12 && area.height >= 4 {
+    match area.width >= 12 && area.height >= 3 {
         true => {
             Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
         }
