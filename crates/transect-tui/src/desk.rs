@@ -10,8 +10,9 @@ use transect::FileType;
 use transect::remove::Removal;
 use transect::table::{Row, Table};
 
-use crate::app::{Answer, Biggest, Found, Ticket, matches};
+use crate::app::{Answer, Biggest, Found, Ticket};
 use crate::order::{Measure, Order};
+use crate::pattern::Pattern;
 use crate::tree;
 
 /// Something to find out of a table.
@@ -42,7 +43,7 @@ impl Job {
     pub(crate) fn do_with(self, table: &Table) -> Answer {
         match self {
             Self::Sort { ticket, rows, order } => {
-                Answer::Sorted { ticket, rows: order.sort(table, rows) }
+                Answer::Sorted { ticket, entries: order.sort(table, rows) }
             }
             Self::Find { ticket, text, measure } => find(table, ticket, &text, measure),
             Self::Largest { ticket, below } => {
@@ -58,9 +59,9 @@ impl Job {
 }
 
 fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
-    let lower = text.to_lowercase();
+    let pattern = Pattern::new(text);
     let mut total = 0;
-    let matching = table.iter().filter(|&row| matches(table.name(row), &lower));
+    let matching = table.iter().filter(|&row| pattern.is_in(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // What is empty is found, too.
     let rows = table.largest(counted, Found::LISTED, |row| measure.of(&table.sums(row)) + 1);

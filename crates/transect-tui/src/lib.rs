@@ -17,6 +17,7 @@ mod desk;
 mod keys;
 mod look;
 mod order;
+mod pattern;
 mod remover;
 mod run;
 mod screen;

@@ -87,8 +87,14 @@ impl Order {
 
     /// Puts the entries of one directory, which come in the order of their names, in this order;
     /// equals stay in the order of their names.
-    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> Vec<Row> {
-        match self.key {
+    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> Sorted {
+        let (mut most, mut total) = (0, 0_u64);
+        for &row in &rows {
+            let amount = self.amount(&table.sums(row));
+            most = amount.max(most);
+            total = total.saturating_add(amount);
+        }
+        let rows = match self.key {
             SortKey::Name if self.descending => rows.into_iter().rev().collect(),
             SortKey::Name => rows,
             SortKey::Time => {
@@ -98,7 +104,8 @@ impl Order {
             SortKey::Size | SortKey::Count => {
                 self.sort_by(rows, |row| self.amount(&table.sums(row)))
             }
-        }
+        };
+        Sorted { rows, most, total }
     }
 
     fn sort_by<K: Ord>(self, rows: Vec<Row>, key: impl Fn(Row) -> K) -> Vec<Row> {
@@ -111,4 +118,14 @@ impl Order {
         }
         keyed.into_iter().map(|(_, row)| row).collect()
     }
+}
+
+/// Entries in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    pub(crate) rows: Vec<Row>,
+    /// The largest amount.
+    pub(crate) most: u64,
+    /// What all amounts come to.
+    pub(crate) total: u64,
 }

@@ -145,10 +145,10 @@ impl Browsing<'_> {
         let is_busy = self.walk.is_some() || self.remover.is_some();
         let mut patience = if is_busy { BUSY } else { IDLE };
         while event::poll(patience)? {
-            if let Event::Key(key) = event::read()?
-                && key.kind != KeyEventKind::Release
-            {
-                self.app.press(key);
+            match event::read()? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => self.app.press(key),
+                Event::Paste(text) => self.app.paste(&text),
+                _ => {}
             }
             patience = Duration::ZERO;
         }

@@ -2,7 +2,8 @@
 
 use std::io::{self, IsTerminal};
 
-use ratatui::crossterm::cursor::Hide;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::{DefaultTerminal, Frame};
@@ -21,7 +22,14 @@ impl Screen {
 
     /// Takes the terminal. From here on a panic gives it back before it says anything.
     pub(crate) fn enter() -> io::Result<Self> {
-        Ok(Self { terminal: ratatui::try_init()? })
+        let taken = ratatui::try_init().and_then(|terminal| {
+            execute!(io::stdout(), EnableBracketedPaste)?;
+            Ok(Self { terminal })
+        });
+        if taken.is_err() {
+            let _ = ratatui::try_restore();
+        }
+        taken
     }
 
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
@@ -35,19 +43,23 @@ impl Screen {
 
     /// Lets somebody else have the terminal.
     pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
-        self.terminal.show_cursor()?;
-        ratatui::try_restore()?;
+        give_back()?;
         let value = to();
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
         self.forget()?;
         Ok(value)
     }
 }
 
+fn give_back() -> io::Result<()> {
+    execute!(io::stdout(), DisableBracketedPaste, Show)?;
+    ratatui::try_restore()
+}
+
 impl Drop for Screen {
     fn drop(&mut self) {
         // A terminal that is gone takes nothing back.
-        let _ = ratatui::try_restore();
+        let _ = give_back();
     }
 }

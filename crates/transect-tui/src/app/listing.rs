@@ -1,40 +1,35 @@
 //! The entries of one directory, in an order.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use transect::table::{Row, Table};
+use transect::table::Row;
 
 use super::Ticket;
 use crate::cursor::{Cursor, Motion};
-use crate::order::Order;
+use crate::order::Sorted;
 
 /// What is listed, and which of it is selected.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    rows: Vec<Row>,
+    /// With the largest amount, which has the longest bar, and what all come to.
+    entries: Sorted,
     cursor: Cursor,
     /// Somebody has chosen the entry: it stays selected wherever it moves. Else the first is.
     chosen: bool,
-    /// The largest amount, which has the longest bar.
-    most: u64,
-    /// Amounts of all together.
-    total: u64,
     /// The entries are being sorted elsewhere, and lie in the order of their names until then.
     awaited: Option<Ticket>,
 }
 
 impl Listing {
-    /// Lists entries that come in their order.
-    pub(crate) fn new(table: &Table, rows: Vec<Row>, order: Order) -> Self {
-        let mut listing = Self { rows, ..Self::default() };
-        listing.measure(table, order);
-        listing
+    /// Lists entries in their order.
+    pub(crate) fn new(entries: Sorted) -> Self {
+        Self { entries, ..Self::default() }
     }
 
     /// Lists entries that come in the order of their names, until their own is known.
     pub(crate) fn unsorted(rows: Vec<Row>, ticket: Ticket) -> Self {
-        Self { rows, awaited: Some(ticket), ..Self::default() }
+        let entries = Sorted { rows, ..Sorted::default() };
+        Self { entries, awaited: Some(ticket), ..Self::default() }
     }
 
     pub(crate) fn waits_for(&self, ticket: Ticket) -> bool {
@@ -46,37 +41,27 @@ impl Listing {
     }
 
     /// Takes the entries in their order.
-    pub(crate) fn sorted(&mut self, table: &Table, rows: Vec<Row>, order: Order) {
+    pub(crate) fn sorted(&mut self, entries: Sorted) {
         let selected = self.selected().filter(|_| self.chosen);
-        (self.rows, self.awaited) = (rows, None);
-        self.measure(table, order);
+        (self.entries, self.awaited) = (entries, None);
         match selected {
             Some(row) => self.select(row),
             None => self.cursor.set(0),
         }
     }
 
-    fn measure(&mut self, table: &Table, order: Order) {
-        (self.most, self.total) = (0, 0);
-        for &row in &self.rows {
-            let amount = order.amount(&table.sums(row));
-            self.most = self.most.max(amount);
-            self.total = self.total.saturating_add(amount);
-        }
-    }
-
     pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
+        &self.entries.rows
     }
 
     /// Returns the largest amount; nothing as long as that is being found out.
     pub(crate) fn most(&self) -> u64 {
-        self.most
+        self.entries.most
     }
 
     /// Returns what all come to.
     pub(crate) fn total(&self) -> u64 {
-        self.total
+        self.entries.total
     }
 
     pub(crate) fn index(&self) -> usize {
@@ -84,7 +69,7 @@ impl Listing {
     }
 
     pub(crate) fn selected(&self) -> Option<Row> {
-        self.rows.get(self.cursor.at()).copied()
+        self.entries.rows.get(self.cursor.at()).copied()
     }
 
     pub(crate) fn is_chosen(&self) -> bool {
@@ -92,31 +77,24 @@ impl Listing {
     }
 
     pub(crate) fn go(&mut self, motion: Motion) {
-        self.cursor.go(motion, self.rows.len());
+        self.cursor.go(motion, self.entries.rows.len());
         self.chosen = motion != Motion::First;
     }
 
     /// Selects an entry, if it is listed.
     pub(crate) fn select(&mut self, row: Row) {
-        if let Some(at) = self.rows.iter().position(|&listed| listed == row) {
+        if let Some(at) = self.entries.rows.iter().position(|&listed| listed == row) {
             self.select_at(at);
         }
     }
 
     pub(crate) fn select_at(&mut self, at: usize) {
-        self.cursor.set(at.min(self.rows.len().saturating_sub(1)));
+        self.cursor.set(at.min(self.entries.rows.len().saturating_sub(1)));
         self.chosen = true;
-    }
-
-    /// Forgets what is gone.
-    pub(crate) fn forget(&mut self, table: &Table, gone: &HashSet<Row>, order: Order) {
-        self.rows.retain(|row| !gone.contains(row));
-        self.select_at(self.cursor.at());
-        self.measure(table, order);
     }
 
     /// Returns what can be seen where there is room for `height`.
     pub(crate) fn window(&mut self, height: usize) -> Range<usize> {
-        self.cursor.window(self.rows.len(), height)
+        self.cursor.window(self.entries.rows.len(), height)
     }
 }

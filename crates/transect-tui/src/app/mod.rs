@@ -11,7 +11,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::cursor::Cursor;
 use crate::desk::Job;
 use crate::keys::{self, Action, Context};
 use crate::look::Look;
-use crate::order::{Measure, Order, SortKey};
+use crate::order::{Measure, Order, SortKey, Sorted};
 use crate::text::units::counted;
 use crate::tree;
 
@@ -33,7 +33,7 @@ pub(crate) use biggest::Biggest;
 pub(crate) use found::Found;
 pub(crate) use listing::Listing;
 pub(crate) use removal::{Kept, Question, Way, Work};
-pub(crate) use search::{Prompt, matches};
+pub(crate) use search::Prompt;
 
 /// What has to be done outside.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(crate) enum Answer {
     Table(Arc<Table>),
     Sorted {
         ticket: Ticket,
-        rows: Vec<Row>,
+        entries: Sorted,
     },
     Found {
         ticket: Ticket,
@@ -149,7 +149,7 @@ pub(crate) struct App {
     pub(crate) at: Option<Row>,
     pub(crate) listing: Listing,
     pub(crate) order: Order,
-    pub(crate) marks: BTreeSet<Row>,
+    pub(crate) marks: HashSet<Row>,
     /// What was removed since the tree was read.
     pub(crate) gone: HashSet<Row>,
     pub(crate) over: Over,
@@ -173,7 +173,7 @@ impl App {
             at: None,
             listing: Listing::default(),
             order: Order::by(SortKey::default(), measure),
-            marks: BTreeSet::new(),
+            marks: HashSet::new(),
             gone: HashSet::new(),
             over: Over::Nothing,
             biggest: None,
@@ -208,6 +208,12 @@ impl App {
             Some(action) => self.act(action),
             None => self.type_in(event),
         }
+    }
+
+    /// Takes a text that was pasted: it is typed where something is typed, and nowhere else are its
+    /// letters keys, as nobody pressed them.
+    pub(crate) fn paste(&mut self, text: &str) {
+        text.chars().filter(|letter| !letter.is_control()).for_each(|letter| self.typed(letter));
     }
 
     /// What means nothing is typed, where something is typed.
@@ -289,8 +295,8 @@ impl App {
         match answer {
             Answer::Outline(table) => self.replace(table, Reading::First),
             Answer::Table(table) => self.replace(table, Reading::Done),
-            Answer::Sorted { ticket, rows } if self.listing.waits_for(ticket) => {
-                self.listing.sorted(&self.table, rows, self.order);
+            Answer::Sorted { ticket, entries } if self.listing.waits_for(ticket) => {
+                self.listing.sorted(entries);
             }
             Answer::Found { ticket, rows, total } => {
                 if let Over::Found(found) = &mut self.over {
@@ -352,12 +358,15 @@ impl App {
         }
     }
 
-    /// Returns what is acted on: what is marked, or else the entry.
+    /// Returns what is acted on: what is marked, or else the entry; entries of one directory in the
+    /// order of their names.
     pub(crate) fn chosen(&self) -> Vec<Row> {
-        match self.marks.is_empty() {
-            true => self.listing.selected().into_iter().collect(),
-            false => self.marks.iter().copied().collect(),
+        if self.marks.is_empty() {
+            return self.listing.selected().into_iter().collect();
         }
+        let mut rows: Vec<Row> = self.marks.iter().copied().collect();
+        rows.sort_unstable();
+        rows
     }
 
     fn next_ticket(&mut self) -> Ticket {

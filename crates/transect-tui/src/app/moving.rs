@@ -68,8 +68,7 @@ impl App {
             rows.retain(|row| !self.gone.contains(row));
         }
         if rows.len() <= SORTED_AT_ONCE {
-            let rows = self.order.sort(&self.table, rows);
-            self.listing = Listing::new(&self.table, rows, self.order);
+            self.listing = Listing::new(self.order.sort(&self.table, rows));
             return;
         }
         let ticket = self.next_ticket();

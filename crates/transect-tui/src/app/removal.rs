@@ -158,10 +158,8 @@ impl App {
         };
         let gone: Vec<Row> = report.gone.iter().copied().filter_map(same).collect();
         self.gone.extend(gone);
-        let gone = std::mem::take(&mut self.gone);
-        self.marks.retain(|&row| !is_gone(&self.table, &gone, row));
-        self.leave_what_is_gone(&gone);
-        self.gone = gone;
+        self.marks.retain(|&row| !is_gone(&self.table, &self.gone, row));
+        self.leave_what_is_gone();
         self.over = Over::Nothing;
 
         let title = in_words(way, report);
@@ -184,15 +182,17 @@ impl App {
         self.complain(why);
     }
 
-    fn leave_what_is_gone(&mut self, gone: &HashSet<Row>) {
+    fn leave_what_is_gone(&mut self) {
         let mut at = self.at;
-        while let Some(row) = at.filter(|&row| is_gone(&self.table, gone, row)) {
+        while let Some(row) = at.filter(|&row| is_gone(&self.table, &self.gone, row)) {
             at = self.table.parent(row);
         }
-        if at == self.at {
-            self.listing.forget(&self.table, gone, self.order);
-        } else {
-            self.show(at, None);
+        let index = self.listing.index();
+        let stays = at == self.at;
+        self.show(at, None);
+        if stays {
+            // Whoever goes through a list goes on where it was.
+            self.listing.select_at(index);
         }
     }
 }

@@ -6,7 +6,7 @@ use transect::table::Row;
 use super::{App, Found, Over, Wish};
 use crate::desk::Job;
 use crate::keys::Action;
-use crate::text::quote;
+use crate::pattern::Pattern;
 
 /// What is typed, and what for.
 #[derive(Debug)]
@@ -42,11 +42,6 @@ impl Prompt {
             Purpose::Find => "find below all roots: ",
         }
     }
-}
-
-/// Returns whether a name, as it is shown, holds a text, whatever the case of letters.
-pub(crate) fn matches(name: &std::ffi::OsStr, lower: &str) -> bool {
-    quote::for_terminal(name).to_lowercase().contains(lower)
 }
 
 impl App {
@@ -116,9 +111,9 @@ impl App {
     /// Selects the first that matches from `start` on, round the end.
     fn select_match(&mut self, start: usize, forward: bool) {
         let Over::Prompt(prompt) = &mut self.over else { return };
-        let lower = prompt.text.to_lowercase();
+        let pattern = Pattern::new(&prompt.text);
         let rows = self.listing.rows();
-        let matching = |at: &usize| matches(self.table.name(rows[*at]), &lower);
+        let matching = |at: &usize| pattern.is_in(self.table.name(rows[*at]));
         let found = match forward {
             true => (start..rows.len()).chain(0..start.min(rows.len())).find(matching),
             false => {

@@ -189,6 +189,16 @@ fn letters_that_are_typed_do_nothing_else() {
 }
 
 #[test]
+fn what_is_pasted_is_typed_or_nothing_at_all() {
+    let mut session = sample();
+    session.app.paste("dyq");
+    assert!(session.app.take_wishes().is_empty());
+    session.press("/");
+    session.app.paste("not\n");
+    assert_eq!(session.selected(), "notes");
+}
+
+#[test]
 fn it_finds_in_the_whole_tree_and_goes_there() {
     let mut session = sample();
     session.press("f");
