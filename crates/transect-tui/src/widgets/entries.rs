@@ -13,7 +13,7 @@ use crate::app::{App, Reading};
 use crate::look::Look;
 use crate::order::{Order, SortKey};
 use crate::text::notes;
-use crate::text::quote;
+use crate::text::quote::{self, shorten, width};
 use crate::text::share::{bar, percent};
 use crate::text::units::{bytes, count};
 use crate::theme::Theme;
@@ -244,8 +244,14 @@ impl Entries {
         }
         let name = if line.is_directory { theme.directory() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
-        pen.at_end(&line.notes, theme.warning(), Columns::NAME);
-        pen.name(line.name.clone(), name);
+        // Notes that would leave nothing of the name are left out.
+        let notes = width(&line.notes);
+        let notes = if notes + Columns::NAME <= pen.room() { notes } else { 0 };
+        let room = pen.room() - notes;
+        pen.text(&shorten(line.name.clone(), room), name);
+        if notes > 0 {
+            pen.text(&line.notes, theme.warning());
+        }
     }
 }
 

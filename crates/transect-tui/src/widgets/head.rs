@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use super::pen::Pen;
 use crate::app::App;
 use crate::text::quote;
-use crate::text::units::{bytes, count};
+use crate::text::units::{bytes, counted};
 use crate::theme::Theme;
 
 struct Head {
@@ -24,8 +24,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
         None => ("all roots".to_owned(), app.table.total()),
     };
     let size = bytes(app.order.measure.of(&sums));
-    let entries = count(sums.entries());
-    let sums = [format!("{size} in {entries} entries"), size];
+    let entries = counted(sums.entries(), "entry", "entries");
+    let sums = [format!("{size} in {entries}"), size];
     frame.render_widget(Head { path, sums, theme }, area);
 }
 

@@ -11,7 +11,7 @@ use crate::text::quote::width;
 use crate::theme::Theme;
 
 /// Columns for the names of keys.
-const KEYS: usize = 18;
+const KEYS: usize = 20;
 
 enum Line {
     Heading(&'static str),

@@ -13,6 +13,8 @@ mod removal;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -22,8 +24,8 @@ use crate::theme::Theme;
 
 /// From this width on there is room beside the entries to describe one of them.
 const WIDE: u16 = 100;
-/// How much of it is given away.
-const PANEL_WIDTH: u16 = 40;
+/// How much of it is given away, at least and at most.
+const PANEL: RangeInclusive<u16> = 40..=60;
 
 /// Draws everything. The state learns what can be seen of it: how far a page is.
 pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, look: &Look) {
@@ -79,7 +81,7 @@ impl Places {
 
 fn beside_or_below(middle: Rect) -> (Rect, Option<Rect>) {
     if middle.width >= WIDE {
-        let width = PANEL_WIDTH.max(middle.width / 4);
+        let width = (middle.width / 4).clamp(*PANEL.start(), *PANEL.end());
         let entries = Rect { width: middle.width - width, ..middle };
         return (entries, Some(Rect { x: entries.right(), width, ..middle }));
     }
