@@ -35,7 +35,7 @@ pub(super) fn table(sink: TableSink) -> Table {
     let shared = links::charge(links, &rows, &mut directories, &order);
     add_upwards(&mut directories, &order);
     let entries = directories.top.sums.entries();
-    Table { rows, directories, shared, entries, tally }
+    Table { rows, directories, shared, unlisted: Vec::new(), entries, tally }
 }
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap

@@ -107,6 +107,8 @@ pub struct Table {
     rows: Rows,
     directories: Directories,
     shared: Shared,
+    /// In an outline, what of each directory has no rows.
+    unlisted: Vec<Sums>,
     entries: u64,
     tally: Tally,
 }
@@ -226,6 +228,13 @@ impl Table {
             (sums.apparent, sums.disk_usage) = (0, 0);
         }
         sums
+    }
+
+    /// Returns what those entries of a directory come to that have no rows: in an
+    /// [outline](Outline::table) all but directories, in a finished table none.
+    pub fn unlisted(&self, row: Row) -> Sums {
+        let place = self.directories.number(row);
+        place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()
     }
 
     /// Returns how many names there are beyond the first of each file.

@@ -56,9 +56,9 @@ impl Outline {
 
     /// Returns what is known now, as a table.
     ///
-    /// It has rows for directories only, each as soon as it is being read; its sums and those of all
-    /// above it hold the other entries of a directory when all of them have been read. The texts of
-    /// errors are not in it.
+    /// It has rows for directories only, each as soon as it is being read. The sums hold the other
+    /// entries of a directory when all of them have been read, and [`Table::unlisted`] tells them apart.
+    /// The texts of errors are not in it.
     ///
     /// Sums only grow, towards those of the finished table: bytes of files that have several names are
     /// missing until the end, as only then it is known to which of them they are charged. Where a
@@ -203,8 +203,10 @@ struct Known {
 #[derive(Clone, Debug)]
 struct Found {
     own: Row,
+    /// What it comes to by itself.
     sums: Sums,
-    is_read: bool,
+    /// What is in it, without directories; nothing as long as it is being read.
+    others: Option<Sums>,
     /// The numbers of the directories in it, sorted by name but for those that are new.
     inside: Vec<u32>,
 }
@@ -223,9 +225,7 @@ impl Known {
             }
         }
         for (number, sums) in read {
-            let found = self.found(number);
-            found.sums += sums;
-            found.is_read = true;
+            self.found(number).others = Some(sums);
         }
         self.unread.extend(unread);
         self.errors.extend(errors);
@@ -236,7 +236,7 @@ impl Known {
         let number = number as usize;
         if number >= self.found.len() {
             let unknown =
-                Found { own: Row(0), sums: Sums::default(), is_read: false, inside: Vec::new() };
+                Found { own: Row(0), sums: Sums::default(), others: None, inside: Vec::new() };
             self.found.resize(number + 1, unknown);
         }
         &mut self.found[number]
@@ -259,9 +259,11 @@ impl Known {
 
         let mut taken = Ranks::below(rows.limit());
         let mut places = vec![None; self.found.len()];
+        let mut unlisted = Vec::with_capacity(all.len());
         for (place, &(number, _)) in (0..).zip(&laid_out) {
             taken.insert(place);
             places[number as usize] = Some(place);
+            unlisted.push(self.found[number as usize].others.unwrap_or_default());
         }
         let place_of = |number: u32| places.get(number as usize).copied().flatten();
         let unread = self
@@ -276,7 +278,7 @@ impl Known {
         finish::add_upwards(&mut directories, &order);
         let entries = directories.top.sums.entries();
         let (shared, tally) = (Shared::default(), self.tally.counts());
-        Ok(Table { rows, directories, shared, entries, tally })
+        Ok(Table { rows, directories, shared, unlisted, entries, tally })
     }
 
     /// Appends the directories in one to those that wait for their rows, sorted by name.
@@ -291,11 +293,13 @@ impl Known {
         let (mut first, count) = (laid_out.len() as u32, inside.len() as u32);
         laid_out.extend(inside.iter().map(|&inside| (inside, row)));
         let found = self.found(number);
-        if !found.is_read && inside.is_empty() {
+        if found.others.is_none() && inside.is_empty() {
             first = Directory::UNREAD;
         }
         found.inside = inside;
-        Directory { row, parent, first, count, sums: found.sums }
+        let mut sums = found.sums;
+        sums += found.others.unwrap_or_default();
+        Directory { row, parent, first, count, sums }
     }
 
     fn name(&self, number: u32) -> &[u8] {

@@ -137,6 +137,13 @@ fn is_outline_of(outline: &Table, finished: &Table) {
         sums
     });
     assert_eq!(directories(outline, |row| outline.sums(row)), expected);
+    for row in outline.iter() {
+        let mut sums = outline.unlisted(row);
+        outline.children(row).for_each(|child| sums += outline.sums(child));
+        let all = outline.sums(row);
+        assert_eq!((sums.files, sums.others, sums.apparent), (all.files, all.others, all.apparent));
+        assert_eq!(finished.unlisted(row), Sums::default());
+    }
     assert_eq!(outline.len(), finished.len());
     let (told, tally) = (outline.tally(), finished.tally());
     assert_eq!(told.errors_by, tally.errors_by);
