@@ -21,8 +21,8 @@ fn build(at: &Path) {
     }
 }
 
-/// Exchanges directories of the tree at hand for links to a precious one of the same shape, and back,
-/// as fast as it can. Returns how often it did.
+/// Exchanges directories of the tree at hand for links to a precious one of the same shape, and
+/// back, as fast as it can. Returns how often it did.
 fn exchange(at: &Path, at_hand: &AtomicU64, stop: &AtomicBool) -> u64 {
     let mut exchanged = 0;
     for (number, way) in FOLDERS.iter().cycle().enumerate() {
