@@ -1,4 +1,5 @@
-//! A folder by its path, for systems without calls relative to handles, or where they are not used yet.
+//! A folder by its path, for systems without calls relative to handles, or where they are not used
+//! yet.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,11 +1,12 @@
 //! Open directories in which names are removed, one step at a time.
 //!
-//! A [`Folder`] is a directory that stays the same whatever happens to its path: all that is done in
-//! it names one entry of it, and no link is followed. Where a file system begins is a boundary that is
-//! crossed only on request. Nothing is judged here: what may be removed is for others to say.
+//! A [`Folder`] is a directory that stays the same whatever happens to its path: all that is done
+//! in it names one entry of it, and no link is followed. Where a file system begins is a boundary
+//! that is crossed only on request. Nothing is judged here: what may be removed is for others to
+//! say.
 //!
-//! On Linux every call is relative to a handle. Elsewhere a folder is a path, which may lead elsewhere
-//! by the time that it is used.
+//! On Linux every call is relative to a handle. Elsewhere a folder is a path, which may lead
+//! somewhere else by the time that it is used.
 
 use std::ffi::OsStr;
 use std::io;

@@ -29,8 +29,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the directory that a path leads to. Links on the way are followed, as in every path; one
-    /// at its end is not.
+    /// Opens the directory that a path leads to. Links on the way are followed, as in every path;
+    /// one at its end is not.
     ///
     /// # Errors
     /// There is none, or the way to it is not permitted.

@@ -5,9 +5,9 @@ use transect_sys::{Attributes, FileType};
 use super::Reason;
 use crate::table::{Row, Table};
 
-/// Compares what the system says of an entry with what the table does. Device and inode are compared
-/// where the table has them; size and time of all but directories, which change with what is removed
-/// from them.
+/// Compares what the system says of an entry with what the table does: device and inode where the
+/// table has them; size and time of all but directories, which change with what is removed from
+/// them.
 pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), Reason> {
     let then = table.attributes(row);
     let differ =

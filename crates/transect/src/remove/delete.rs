@@ -1,8 +1,8 @@
 //! Deleting an entry with all that is below it: from the deepest upwards, relative to open
 //! directories, without recursion.
 //!
-//! The table says what is looked for. A directory is listed only if it is not empty when all that the
-//! table knows of is gone: what is left then was not seen by the scan.
+//! The table says what is looked for. A directory is listed only if it is not empty when all that
+//! the table knows of is gone: what is left then was not seen by the scan.
 
 use std::ffi::OsStr;
 use std::io;

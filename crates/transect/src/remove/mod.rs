@@ -1,38 +1,44 @@
 //! Removing entries of a scanned tree: deleted, or moved to the trash.
 //!
 //! A [`Removal`] knows what was chosen in a [`Table`], and says what it would come to
-//! ([`Removal::summary`]) before anything is touched. What it removes then is what the scan found, and
-//! nothing else:
+//! ([`Removal::summary`]) before anything is touched. What it removes then is what the scan found,
+//! and nothing else:
 //!
-//! * **Every entry is compared before it is removed** with what the table says: its type; of all but
-//!   directories size and time of the last change; device and inode where the table has these columns
-//!   ([`FieldMask::FILE_ID`]). What differs is kept as [`Reason::Changed`].
-//! * **What the scan did not see is kept,** with the directories above it: what came later, what a
-//!   filter left out, and all that lies in directories which were not read
-//!   ([`Reason::NotScanned`]).
+//! * **Every entry is compared before it is removed** with what the table says: its type; of all
+//!   but directories size and time of the last change; device and inode where the table has these
+//!   columns ([`FieldMask::FILE_ID`]). What differs stays, as [`Reason::Changed`].
+//! * **What the scan did not see stays,** with the directories above it, as
+//!   [`Reason::NotScanned`]: what came later, what a filter left out, and all that lies in
+//!   directories which were not read. Only what is moved to the trash takes it along: nothing of
+//!   it is lost there.
 //! * **No link is followed.** A link that was chosen is removed itself. Directories are opened one
-//!   step at a time, relative to the one before, and a link in place of a directory is a change.
-//! * **No mount is crossed,** nor removed: on Linux also none of the same file system (a bind mount),
-//!   and none that came after the scan ([`Reason::MountBoundary`]). Chosen may be what lies on a mounted file system
-//!   if the table has device and inode, which tell that it is the one that was scanned.
-//! * **Depth has no limit,** neither by the stack nor by open files: a few directories are open at a
-//!   time.
+//!   step at a time, each relative to the one before, and a link in place of a directory is a
+//!   change.
+//! * **No mount is crossed,** nor removed, whenever it came, as [`Reason::MountBoundary`]; on Linux
+//!   neither is one of the same file system (a bind mount). What lies on a mounted file system may
+//!   be chosen if the table has device and inode, which tell that it is the one that was scanned.
+//! * **Depth has no limit,** neither by the stack nor by open files: a few directories are open at
+//!   a time.
 //!
 //! # What one may conclude, and what not
 //!
-//! What a [`Report`] calls removed was there, was as the scan found it when it was asked about, and was removed by this
-//! process. Between that question and the removal there is a moment in which somebody may put something else under the
-//! same name **in the same directory**: it is then removed in its place, as no system removes by
-//! handle. Nothing outside of that directory can be reached so, whatever is moved or linked meanwhile.
-//! Who lets others write into a directory lets them remove what is in it, too. Things in the trash are asked about once more
-//! after they were moved, and moved back if they are not what was meant.
+//! What a [`Report`] calls removed was there, was what the scan had found when it was asked about,
+//! and was then removed by this process. Between question and removal there is a moment in which
+//! somebody may put something else under the same name **in the same directory**: that is then
+//! removed instead, as no system removes by handle. Nothing outside of that directory can be
+//! reached so, whatever is moved or linked meanwhile, and a directory is removed only if it is
+//! empty. Who lets others write into a directory lets them do that without us. What was moved to
+//! the trash is asked about once more there, and moved back if it is not what was meant.
 //!
-//! A file that was changed without another size and another time is not told from one that was not. [`Counts::freed`]
-//! are bytes of files removed under their last name: they stay occupied as long as a program has
-//! the file open or a snapshot of the file system holds it.
+//! A file that changed and kept its size, its time and its inode is not told from one that did not
+//! change. [`Counts::freed`] are the bytes of files that were removed under their last name: they
+//! stay occupied as long as a program has the file open, or a snapshot of the file system holds it.
 //!
-//! On systems other than Linux folders are paths: all is compared as above, but who moves
-//! directories at the right moment can lead a removal elsewhere. Nothing is moved to a trash there.
+//! Where a kernel or a sandbox knows neither `openat2` (Linux 5.6) nor the numbers of mounts (5.8),
+//! a mount of the same file system is known by the mount table alone, as it was when the entries
+//! were chosen. On systems other than Linux folders are paths: all is compared as above, but who
+//! moves directories at the right moment can lead a removal elsewhere; and nothing is moved to a
+//! trash there yet.
 //!
 //! ```
 //! use transect::remove::Removal;
@@ -94,8 +100,8 @@ impl<'t> Removal<'t> {
     /// The columns that a table must have for anything to be removed.
     pub const COLUMNS: FieldMask = FieldMask::MTIME;
 
-    /// Chooses entries. What lies below another one that is chosen goes with it. Nothing is touched;
-    /// the system is asked where something is mounted.
+    /// Chooses entries. What lies below another one that is chosen goes with it. Nothing is
+    /// touched; the system is asked where something is mounted.
     ///
     /// # Errors
     /// [`Refused`]: nothing is chosen then.
@@ -121,17 +127,18 @@ impl<'t> Removal<'t> {
         Summary::of(self.table, &self.chosen, &self.mounts)
     }
 
-    /// Deletes what is chosen. `progress` is told after every entry how far it is, and which it was.
+    /// Deletes what is chosen. `progress` is told after every entry how many became what, and which
+    /// one it was.
     ///
-    /// What cannot be removed is kept, and the rest goes on. Who cancels keeps what has not been
-    /// removed until then.
+    /// What cannot be removed stays, and the rest goes on. Who cancels keeps what was not removed
+    /// until then.
     pub fn delete(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
         self.each(&self.mounts, cancel, progress, delete::delete)
     }
 
-    /// Moves what is chosen to the trash, a directory with all that is in it: also with what the scan
-    /// did not see, as nothing of it is lost. A directory in which something is mounted stays. Bytes
-    /// are not free before the trash is emptied.
+    /// Moves what is chosen to the trash, a directory with all that is in it, whatever the scan saw
+    /// of that. A directory in which something is mounted stays. Nothing is free before the trash
+    /// is emptied.
     pub fn trash(
         &self,
         trash: &Trash,

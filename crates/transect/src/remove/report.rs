@@ -16,8 +16,8 @@ use crate::table::Row;
 pub enum Reason {
     /// It is not what the scan found under this name: another type, size, time or file.
     Changed,
-    /// The scan knows nothing of it: it came later, was left out, or lies in a directory that was not
-    /// read.
+    /// The scan knows nothing of it: it came later, was left out, or lies in a directory that was
+    /// not read.
     NotScanned,
     /// Another file system begins there, or something is mounted there.
     MountBoundary,
@@ -126,8 +126,8 @@ pub struct Report {
     pub kept_by: BTreeMap<Reason, u64>,
     /// What was kept, the first [`Report::KEPT`] of it.
     pub kept: Vec<Kept>,
-    /// Rows of what is not there any more, removed or vanished: of a directory that has gone with all
-    /// below it, its own alone.
+    /// Rows of what is not there any more, removed or vanished: of a directory that has gone with
+    /// all below it, its own alone.
     pub gone: Vec<Row>,
     /// Somebody asked to stop before all was done.
     pub cancelled: bool,

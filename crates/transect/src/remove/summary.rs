@@ -74,8 +74,8 @@ fn above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> {
     above
 }
 
-/// Returns the rows at which something is mounted now, and which lie in what is chosen: the outermost
-/// of them. Nothing where the system does not tell of its mounts.
+/// Returns the rows at which something is mounted now, and which lie in what is chosen: the
+/// outermost of them. Nothing where the system does not tell of its mounts.
 pub(super) fn mounts(table: &Table, chosen: &[Row]) -> Vec<Row> {
     let points = transect_sys::host::mount_points().unwrap_or_default();
     let mut rows = Vec::new();

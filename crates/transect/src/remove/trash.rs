@@ -1,13 +1,14 @@
-//! The trash, as freedesktop.org specifies it (Trash specification 1.0): where things are moved, and
-//! what is noted of them.
+//! The trash, as freedesktop.org specifies it (Trash specification 1.0): where things are moved,
+//! and what is noted of them.
 //!
 //! ```text
 //! TRASH/info/NAME.trashinfo   made first, and only if it is not there: the name is taken
 //! TRASH/files/NAME            what was moved
 //! ```
 //!
-//! The trash in the user's home takes what lies on the same file system; everything else goes to one
-//! at the top of its own. Nothing is copied: what cannot be renamed stays.
+//! The trash in the user's home takes what lies on the same file system; everything else goes to
+//! one at the top of its own. Nothing is copied: what cannot be renamed stays. The sizes of
+//! directories in the trash (`directorysizes`) are left to who shows them.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -32,8 +33,8 @@ pub struct Trash {
 }
 
 impl Trash {
-    /// Returns the trash of the user that this process acts as: `home` for what lies on the same file
-    /// system, made when it is needed, and one at the top of every other.
+    /// Returns the trash of the user that this process acts as: `home` for what lies on the same
+    /// file system, made when it is needed, and one at the top of every other.
     ///
     /// `date` is noted of all that is moved: local date and time, as in `2026-11-21T19:07:37`. What
     /// time it is where the user is, the library does not know.
@@ -67,7 +68,8 @@ fn is_date(text: &str) -> bool {
     text.len() == pattern.len() && text.bytes().zip(pattern).all(fits)
 }
 
-/// Moves an entry of `holder` to the trash, if it is what the scan found and nothing is mounted in it.
+/// Moves an entry of `holder` to the trash, if it is what the scan found and nothing is mounted in
+/// it.
 pub(super) fn trash(work: &mut Work<'_>, to: &Trash, holder: &Folder, row: Row) {
     let gone = work.report.gone.len();
     let done = is_whole(work.table, work.mounts, row).and_then(|()| {
@@ -233,8 +235,8 @@ fn note(path: &Path, date: &str) -> Vec<u8> {
     note
 }
 
-/// Returns the directory at which the file system is mounted that a folder lies on, and how many steps
-/// it is above.
+/// Returns the directory at which the file system is mounted that a folder lies on, and how many
+/// steps it is above.
 fn top_of(folder: &Folder) -> io::Result<(Folder, usize)> {
     let mut here = folder.again()?;
     let mut steps = 0;
@@ -254,8 +256,8 @@ fn top_of(folder: &Folder) -> io::Result<(Folder, usize)> {
     }
 }
 
-/// Opens the user's trash at the top of a file system: in one that the administrator has made for all
-/// users, if it is safe there, or else one of the user's own.
+/// Opens the user's trash at the top of a file system: in one that the administrator has made for
+/// all users, if it is safe there, or else one of the user's own.
 fn trash_at_top(top: &Folder, user: u32) -> io::Result<Folder> {
     const STICKY: u16 = 0o1000;
     if let Ok(shared) = top.enter(".Trash".as_ref(), Mounts::Refused) {

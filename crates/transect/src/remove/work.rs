@@ -22,8 +22,8 @@ impl Work<'_> {
         self.report.cancelled
     }
 
-    /// Notes what became of an entry, before which `gone` rows had gone: removed, and how many bytes
-    /// that freed, or why not. Returns whether it is gone.
+    /// Notes what became of an entry, before which `gone` rows had gone: removed, and how many
+    /// bytes that freed, or why not. Returns whether it is gone.
     pub(super) fn settle(&mut self, row: Row, gone: usize, done: Result<u64, Obstacle>) -> bool {
         let report = &mut self.report;
         let is_gone = match done {

@@ -10,7 +10,7 @@
 //!
 //! The entries of a directory are neighbours, sorted by the bytes of their names. A directory knows
 //! its own row and where its entries begin; the other way round, from an entry to its directory,
-//! goes by counting the directories that begin before it ([`rank`]): no row holds a number of its
+//! goes by counting the directories that begin before it (`rank.rs`): no row holds a number of its
 //! parent.
 //!
 //! **Rows have no order that means anything:** they lie as the threads found them. Whoever walks
@@ -19,7 +19,7 @@
 //!
 //! **Sums** are those of all entries in and below a directory, every file once in the whole table:
 //! a file with several names is charged to the first of them, in the order in which a walk by
-//! names would meet their directories ([`links`]). Sums of directories beside each other can
+//! names would meet their directories (`links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
 //! ```

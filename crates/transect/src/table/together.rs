@@ -107,16 +107,14 @@ impl Part {
 
     /// Every directory on the way is looked at once, however often it is passed.
     fn holds(&mut self, table: &Table, row: Row) -> bool {
-        let mut above = Some(row);
-        let mut answer = false;
-        while let Some(row) = above {
-            if let Some(&known) = self.known.get(&row) {
-                answer = known;
-                break;
-            }
+        let mut answer = self.known.get(&row).copied();
+        let mut above = table.parent(row);
+        while let (None, Some(row)) = (answer, above) {
+            answer = self.known.get(&row).copied();
             above = table.parent(row);
             self.way.push(row);
         }
+        let answer = answer.unwrap_or(false);
         self.known.extend(self.way.drain(..).map(|row| (row, answer)));
         answer
     }

@@ -49,14 +49,13 @@ fn a_root_is_removed_by_its_name() {
 #[test]
 fn what_has_no_name_of_its_own_is_refused() {
     let temp = TempDir::new();
-    std::fs::create_dir(temp.join("below")).unwrap();
-    for nameless in ["/".into(), ".".into(), "..".into(), temp.join("below/..")] {
-        let options = ScanOptions::new([&nameless]).max_depth(0);
+    for nameless in ["/", ".", "..", "./.."] {
+        let options = ScanOptions::new([nameless]).max_depth(0);
         let builder = TableBuilder::new(Removal::COLUMNS);
         let outcome = options.plan().unwrap().run(|| builder.sink()).unwrap();
         let table = outcome.sink.into_table().unwrap();
         let refused = Removal::of(&table, table.roots()).unwrap_err();
-        assert_eq!(refused, Refused::Nameless(nameless));
+        assert_eq!(refused, Refused::Nameless(nameless.into()));
     }
     let builder = TableBuilder::new(FieldMask::FILE_ID);
     let plan = ScanOptions::new([temp.path()]).plan().unwrap();

@@ -6,12 +6,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use transect::FaultKind;
 use transect::remove::{Reason, Removal};
+use transect::{Cancel, FaultKind};
 use transect_testkit::{Mount, TempDir, alone, limit_descriptors, loudly_skip, trees, within};
 
 use crate::support::{
-    chosen, delete, delete_at, gone, is_there, kept, paths, row, rows, scanned, write,
+    chosen, delete, delete_at, gone, in_memory, is_there, kept, paths, row, rows, scanned, write,
 };
 
 #[test]
@@ -98,7 +98,7 @@ fn names_of_an_import_lead_nowhere_else() {
 #[test]
 fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
     alone("limits::a_chain_as_deep_as_it_may_be_goes_with_few_handles", || {
-        let temp = TempDir::new();
+        let temp = in_memory();
         std::fs::create_dir(temp.join("chain")).unwrap();
         let levels = 100_000;
         trees::as_deep_as(&temp.join("chain"), levels);
@@ -197,4 +197,31 @@ fn who_may_not_write_removes_nothing() {
     let told = report.kept[0].to_string();
     assert!(told.ends_with("a/file': Read-only file system"), "{told}");
     assert!(report.gone.is_empty() && is_there(temp.join("tree/a/file")));
+}
+
+/// Whoever comes up again from the depth looks where to.
+#[test]
+fn a_directory_that_is_moved_away_meanwhile_leads_nowhere_else() {
+    let temp = TempDir::new();
+    let path = |levels: u32| (0..levels).map(|level| format!("{level}/")).collect::<String>();
+    write(temp.join(path(100)).join("file"), "12345");
+    write(temp.join("elsewhere/9/precious"), "12345");
+    let table = scanned(temp.path());
+    let mut moved = false;
+    let report = chosen(&table, ["0"]).delete(&Cancel::new(), &mut |_, _| {
+        if !moved {
+            let moving = Path::new(&path(11)).to_owned();
+            std::fs::rename(temp.join(moving), temp.join("elsewhere/9/10")).unwrap();
+            moved = true;
+        }
+    });
+    let expected = Path::new(&path(11)).to_owned();
+    assert_eq!(kept(&report, temp.path()), [(expected, Reason::Changed)]);
+    assert_eq!(
+        report.counts.removed,
+        1 + 89,
+        "the file, and what lies below the one that was moved"
+    );
+    assert_eq!(std::fs::read_dir(temp.join("elsewhere/9")).unwrap().count(), 2);
+    assert!(is_there(temp.join(path(10))) && is_there(temp.join("elsewhere/9/precious")));
 }

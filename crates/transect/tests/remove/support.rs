@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use transect::remove::{Reason, Removal, Report};
 use transect::table::{Row, Table, TableBuilder};
 use transect::{Cancel, FieldMask, ScanOptions};
+#[cfg(target_os = "linux")]
+use transect_testkit::TempDir;
 
 /// Scans a tree, with all that removals compare.
 pub(crate) fn scanned(root: impl AsRef<Path>) -> Table {
@@ -76,4 +78,12 @@ pub(crate) fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
 pub(crate) fn is_there(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     path.is_symlink() || path.exists()
+}
+
+/// Makes a directory in memory, where there is such a place: what changes a tree a hundred thousand
+/// times takes minutes on a disk that is busy.
+#[cfg(target_os = "linux")]
+pub(crate) fn in_memory() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { TempDir::below(memory) } else { TempDir::new() }
 }
