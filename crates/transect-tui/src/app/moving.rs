@@ -1,8 +1,8 @@
 //! From directory to directory.
 
-use transect::table::Row;
+use transect::table::{Row, Unread};
 
-use super::{App, Listing, Wish};
+use super::{App, Listing, Reading, Wish};
 use crate::desk::Job;
 use crate::order::Order;
 use crate::tree;
@@ -20,7 +20,7 @@ impl App {
             return;
         }
         self.show(Some(row), None);
-        if let Some(why) = self.table.unread(row) {
+        if let Some(why) = self.table.unread(row).filter(|_| !self.is_awaited(row)) {
             self.say(format!("it was not read: {}", why.as_str().replace('_', " ")));
         }
     }
@@ -74,5 +74,10 @@ impl App {
         let ticket = self.next_ticket();
         self.listing = Listing::unsorted(rows.clone(), ticket);
         self.wish(Wish::Do(Job::Sort { ticket, rows, order: self.order }));
+    }
+
+    /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.
+    pub(crate) fn is_awaited(&self, row: Row) -> bool {
+        self.reading == Reading::First && self.table.unread(row) == Some(Unread::Unvisited)
     }
 }

@@ -1,5 +1,11 @@
 //! Journeys: keys in, and what they lead to.
 
+use std::sync::Arc;
+
+use transect::table::{Outline, TableBuilder};
+use transect::{FieldMask, ScanOptions};
+use transect_testkit::TempDir;
+
 use crate::app::{Answer, Wish};
 use crate::session::{Session, look, tree};
 
@@ -266,6 +272,28 @@ fn an_outline_grows_and_everybody_stays_where_he_is() {
 }
 
 #[test]
+fn files_are_one_line_until_they_are_listed() {
+    let place = TempDir::new();
+    std::fs::create_dir(place.join("folder")).unwrap();
+    for (name, size) in [("one", 50_000), ("two", 30_000), ("folder/three", 20_000)] {
+        std::fs::write(place.join(name), vec![1; size]).unwrap();
+    }
+    let outline = Outline::new();
+    let builder = TableBuilder::new(FieldMask::MTIME).outline(&outline);
+    let plan = ScanOptions::new([place.path()]).plan().unwrap();
+    let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
+    let mut session = Session::before();
+    session.tell(Answer::Outline(Arc::new(outline.table().unwrap())));
+    assert_eq!(session.listed(), ["folder"]);
+    assert!(session.screen().contains("2 files (listed at"), "{}", session.screen());
+    session.press("j j a c s n");
+    assert_eq!(session.selected(), "folder");
+    session.tell(Answer::Table(Arc::new(table)));
+    assert!(!session.screen().contains("(listed at"), "{}", session.screen());
+    assert_eq!(session.listed(), ["folder", "one", "two"]);
+}
+
+#[test]
 fn what_is_gone_in_the_next_table_is_left() {
     let mut session = sample();
     session.press("l j Space");
@@ -337,7 +365,7 @@ fn errors_are_listed_and_lead_to_their_places() {
         given.enter(name.as_ref(), &directory);
     }
     given.fail(io::ErrorKind::PermissionDenied.into());
-    let table = std::sync::Arc::new(given.finish().unwrap());
+    let table = Arc::new(given.finish().unwrap());
     let mut session = Session::of(table);
     assert!(session.foot().starts_with("partial"), "{}", session.foot());
     assert!(session.screen().contains("(1 error)"), "{}", session.screen());

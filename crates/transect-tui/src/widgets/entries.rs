@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use transect::FileType;
-use transect::table::{Row, Table};
+use transect::table::{Row, Sums, Table};
 
 use super::pen::Pen;
 use crate::app::{App, Reading};
@@ -19,6 +19,7 @@ use crate::text::units::{bytes, count};
 use crate::theme::Theme;
 
 /// One line.
+#[derive(Default)]
 struct Line {
     marked: bool,
     selected: bool,
@@ -103,39 +104,72 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look
     let height = usize::from(area.height) - titled;
     let window = app.listing.window(height);
     let selected = app.listing.index();
-    let lines = window.clone().map(|at| {
-        let row = app.listing.rows()[at];
-        line(app, look, row, at == selected)
-    });
+    let unlisted = unlisted(app);
+    let whole = Whole {
+        total: app.listing.total().saturating_add(app.order.amount(&unlisted)),
+        most: app.listing.most(),
+    };
+    let mut lines: Vec<Line> =
+        window.map(|at| line(app, look, app.listing.rows()[at], whole, at == selected)).collect();
+    if unlisted.entries() > 0 && lines.len() < height {
+        lines.push(rest(app, look, &unlisted, whole));
+    }
     let nothing = match app.reading {
-        _ if !app.listing.rows().is_empty() => "",
-        Reading::First => "nothing is known yet; files come when everything has been read",
+        _ if !lines.is_empty() => "",
+        Reading::First => "nothing is known yet",
         Reading::Again | Reading::Done => "nothing is in here",
     };
     let columns = Columns::of(usize::from(area.width), app.order);
-    let entries = Entries { columns, lines: lines.collect(), titles: titles(app), nothing, theme };
+    let entries = Entries { columns, lines, titles: titles(app), nothing, theme };
     frame.render_widget(entries, area);
 }
 
-fn line(app: &App, look: &Look, row: Row, selected: bool) -> Line {
+/// What amounts are parts of.
+#[derive(Clone, Copy)]
+struct Whole {
+    total: u64,
+    most: u64,
+}
+
+/// Returns what those entries come to that are listed only when everything has been read.
+fn unlisted(app: &App) -> Sums {
+    app.at.map(|at| app.table.unlisted(at)).unwrap_or_default()
+}
+
+fn line(app: &App, look: &Look, row: Row, whole: Whole, selected: bool) -> Line {
     let table: &Table = &app.table;
-    let sums = table.sums(row);
-    let amount = app.order.amount(&sums) as f64;
-    let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
     let file_type = table.file_type(row);
     let mut name = quote::for_terminal(table.name(row));
     name.push_str(suffix(file_type, &name));
     Line {
         marked: app.marks.contains(&row),
         selected,
-        size: bytes(app.order.measure.of(&sums)),
-        share: of(app.listing.total()),
-        bar: of(app.listing.most()),
+        name,
+        notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
+        is_directory: file_type == FileType::Directory,
+        ..amounts(app, look, &table.sums(row), whole)
+    }
+}
+
+/// Returns the line of all that is not listed one by one.
+fn rest(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+    Line {
+        name: "files".to_owned(),
+        notes: " (listed at the end)".to_owned(),
+        ..amounts(app, look, sums, whole)
+    }
+}
+
+fn amounts(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+    let amount = app.order.amount(sums) as f64;
+    let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
+    Line {
+        size: bytes(app.order.measure.of(sums)),
+        share: of(whole.total),
+        bar: of(whole.most),
         count: count(sums.entries()),
         time: sums.newest().map(|time| (look.time)(time)).unwrap_or_default(),
-        name,
-        notes: notes::of(table, row),
-        is_directory: file_type == FileType::Directory,
+        ..Line::default()
     }
 }
 

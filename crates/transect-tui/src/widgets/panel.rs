@@ -29,11 +29,12 @@ struct Panel {
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, look: &Look, theme: Theme) {
     let selected = app.listing.selected();
     let name = selected.map(|row| quote::for_terminal(app.table.name(row))).unwrap_or_default();
-    let lines = selected.map(|row| lines(&app.table, row, look)).unwrap_or_default();
+    let lines = selected.map(|row| lines(app, row, look)).unwrap_or_default();
     frame.render_widget(Panel { name, lines, theme }, area);
 }
 
-fn lines(table: &Table, row: Row, look: &Look) -> Vec<(&'static str, String)> {
+fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
+    let table: &Table = &app.table;
     let (attributes, sums) = (table.attributes(row), table.sums(row));
     let is_directory = table.file_type(row) == FileType::Directory;
     let mut lines = vec![("type", table.file_type(row).as_str().to_owned())];
@@ -60,7 +61,7 @@ fn lines(table: &Table, row: Row, look: &Look) -> Vec<(&'static str, String)> {
     }
     lines.extend(attributes.mtime().map(|time| ("changed", (look.time)(time))));
     lines.extend(attributes.uid().map(|uid| ("owner", (look.owner)(uid))));
-    if let Some(why) = table.unread(row) {
+    if let Some(why) = table.unread(row).filter(|_| !app.is_awaited(row)) {
         lines.push(("not read", why.as_str().replace('_', " ")));
     }
     let errors = table.errors(row);
