@@ -85,7 +85,7 @@ pub fn browse(options: &ScanOptions, look: &Look, stop: &Cancel) -> Result<Ended
     let columns = if look.read_only { SHOWN } else { SHOWN | TOLD_APART };
     let walk = Walk::start(options, columns, Some(answers.clone()))?;
     let mut browsing = Browsing {
-        options,
+        options: options.clone(),
         columns,
         look,
         app: App::new(nothing(), look),
@@ -113,7 +113,7 @@ pub(crate) fn nothing() -> Arc<Table> {
 }
 
 struct Browsing<'a> {
-    options: &'a ScanOptions,
+    options: ScanOptions,
     columns: FieldMask,
     look: &'a Look,
     app: App,
@@ -183,7 +183,7 @@ impl Browsing<'_> {
     fn fulfil(&mut self, wish: Wish, screen: &mut Screen) -> Result<(), Error> {
         match wish {
             Wish::Do(job) => self.desk.give(Arc::clone(&self.app.table), job),
-            Wish::Read => self.read_again()?,
+            Wish::Read { without } => self.read_again(&without)?,
             Wish::Open(path) => self.open(&path),
             Wish::Shell(directory) => {
                 let ran = screen.lend(|| system::shell().current_dir(&directory).status())?;
@@ -205,12 +205,18 @@ impl Browsing<'_> {
     }
 
     /// Reads everything again; what a walk that is not at its end has found is of before.
-    fn read_again(&mut self) -> Result<(), Error> {
+    fn read_again(&mut self, without: &[PathBuf]) -> Result<(), Error> {
         if let Some(walk) = self.walk.take() {
             walk.stop();
             walk.finish()?;
         }
-        self.walk = Some(Walk::start(self.options, self.columns, None)?);
+        self.options.roots.retain(|root| !without.contains(root));
+        if self.options.roots.is_empty() {
+            // Nothing is left to look at.
+            self.has_ended = true;
+            return Ok(());
+        }
+        self.walk = Some(Walk::start(&self.options, self.columns, None)?);
         Ok(())
     }
 

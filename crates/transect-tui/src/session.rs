@@ -226,7 +226,7 @@ impl Session {
                         self.app.answer(answer);
                     }
                     Wish::Remove { way, rows } if self.disk.is_some() => self.remove(way, rows),
-                    Wish::Read if self.disk.is_some() => {
+                    Wish::Read { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));
                         self.app.answer(Answer::Table(table));
                     }

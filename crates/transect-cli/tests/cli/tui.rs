@@ -109,7 +109,7 @@ fn a_journey_from_looking_to_tidying_up() {
     terminal.press("s");
     let screen = terminal.waits("the rest alone", |screen| !screen.contains(" large"));
     assert!(screen.contains(" folder/") && screen.contains(" small"), "{screen}");
-    terminal.press("Enter");
+    terminal.press("g Enter");
     terminal.shows("tree/folder ");
     terminal.press("q");
     let screen = terminal.shows("ended with 0");

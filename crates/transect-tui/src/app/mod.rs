@@ -38,8 +38,10 @@ pub(crate) use search::Prompt;
 /// What has to be done outside.
 #[derive(Debug)]
 pub(crate) enum Wish {
-    /// Reads everything again.
-    Read,
+    /// Reads everything again, but for roots that were removed.
+    Read {
+        without: Vec<PathBuf>,
+    },
     /// Finds something out of the table.
     Do(Job),
     Open(PathBuf),
@@ -336,12 +338,19 @@ impl App {
     }
 
     fn read_again(&mut self) {
-        if self.reading != Reading::Done {
-            self.say("it is being read");
-            return;
+        match self.reading {
+            Reading::Done => self.wish_to_read(),
+            Reading::First | Reading::Again => self.say("it is being read"),
         }
+    }
+
+    /// Wishes that everything be read again, also if that is being done: something has changed since
+    /// it began.
+    fn wish_to_read(&mut self) {
+        let removed = self.table.roots().filter(|root| self.gone.contains(root));
+        let without = removed.map(|root| self.table.path(root)).collect();
         self.reading = Reading::Again;
-        self.wish(Wish::Read);
+        self.wish(Wish::Read { without });
     }
 
     fn shell(&mut self) {

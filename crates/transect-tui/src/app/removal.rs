@@ -170,8 +170,7 @@ impl App {
             let lines = lines.map(|kept| quote::for_terminal(kept.to_string().as_ref())).collect();
             self.over = Over::Kept(Kept { title, lines, cursor: Cursor::default() });
         }
-        self.reading = Reading::Again;
-        self.wish(Wish::Read);
+        self.wish_to_read();
     }
 
     /// Nothing could be removed at all.

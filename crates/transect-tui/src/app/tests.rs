@@ -349,7 +349,7 @@ fn it_wishes_for_what_is_done_outside() {
     session.select("film.mkv");
     session.press("o ! r r Ctrl-L Ctrl-Z q Ctrl-C");
     let wishes = format!("{:?}", session.wishes).replace(r"\\", "/");
-    let wished = r#"[Open("home/film.mkv"), Shell("home"), Read, Redraw, Suspend, Quit, Quit]"#;
+    let wished = r#"[Open("home/film.mkv"), Shell("home"), Read { without: [] }, Redraw, Suspend, Quit, Quit]"#;
     assert_eq!(wishes, wished);
 }
 

@@ -105,10 +105,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look
     let window = app.listing.window(height);
     let selected = app.listing.index();
     let unlisted = unlisted(app);
-    let whole = Whole {
-        total: app.listing.total().saturating_add(app.order.amount(&unlisted)),
-        most: app.listing.most(),
-    };
+    let amount = app.order.amount(&unlisted);
+    let total = app.listing.total().saturating_add(amount);
+    let whole = Whole { total, most: app.listing.most().max(amount) };
     let mut lines: Vec<Line> =
         window.map(|at| line(app, look, app.listing.rows()[at], whole, at == selected)).collect();
     if unlisted.entries() > 0 && lines.len() < height {
@@ -279,8 +278,8 @@ impl Entries {
         let name = if line.is_directory { theme.directory() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
         // Notes that would leave nothing of the name are left out.
-        let notes = width(&line.notes);
-        let notes = if notes + Columns::NAME <= pen.room() { notes } else { 0 };
+        let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::NAME));
+        let notes = if notes + least <= pen.room() { notes } else { 0 };
         let room = pen.room() - notes;
         pen.text(&shorten(line.name.clone(), room), name);
         if notes > 0 {

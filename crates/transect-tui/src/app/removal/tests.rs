@@ -176,6 +176,21 @@ fn what_happened_is_understood_also_if_the_table_is_another_one_by_then() {
 }
 
 #[test]
+fn a_root_that_was_removed_is_not_missed() {
+    let table = tree(&[("one/a", 1, 0), ("two/b", 1, 0)]);
+    let mut session = Session::of(table.clone());
+    session.press("d y");
+    let gone = vec![table.roots().next().unwrap()];
+    session.tell(Answer::Removed { table, report: Report { gone, ..Report::default() } });
+    assert_eq!(session.listed(), ["two"]);
+    let wish = session.wishes.pop().unwrap();
+    assert!(
+        matches!(&wish, Wish::Read { without } if without == &[std::path::PathBuf::from("one")]),
+        "{wish:?}"
+    );
+}
+
+#[test]
 fn a_question_fits_every_screen() {
     let names: Vec<String> = (0..40).map(|number| format!("r/entry {number:02}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1 << 20, 0)).collect();
