@@ -1,5 +1,6 @@
 //! Styles: the terminal's own colours, which its owner chose to be readable, and none of the
-//! background. What colours say is also said by letters or signs.
+//! background. No yellow, which few can read on white, and no blue, which few can read on black. What
+//! colours say is also said by letters or signs.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -49,11 +50,11 @@ impl Theme {
     }
 
     pub(crate) fn mark(self) -> Style {
-        self.coloured(Color::Yellow).add_modifier(Modifier::BOLD)
+        self.coloured(Color::Magenta).add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn warning(self) -> Style {
-        self.coloured(Color::Yellow)
+        self.coloured(Color::Magenta)
     }
 
     pub(crate) fn error(self) -> Style {
@@ -62,6 +63,6 @@ impl Theme {
 
     /// A key that can be pressed.
     pub(crate) fn key(self) -> Style {
-        self.coloured(Color::Cyan).add_modifier(Modifier::BOLD)
+        self.bold()
     }
 }

@@ -100,6 +100,8 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
             (Action::Search, "search"),
             (Action::Mark, "mark"),
             (Action::Quit, "quit"),
+            (Action::NextLargest, "biggest file"),
+            (Action::Find, "find"),
         ],
         Context::List => &[(Action::GoThere, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Question | Context::Work => &[],

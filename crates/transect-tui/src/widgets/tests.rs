@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use transect::remove::Report;
 
 use crate::Look;
-use crate::app::Answer;
-use crate::keys::BINDINGS;
+use crate::app::{Answer, Wish};
+use crate::keys::{BINDINGS, Context};
 use crate::session::{Session, look, tree};
 
 fn sample(width: u16, height: u16) -> Session {
@@ -151,6 +152,8 @@ enum Happening {
     Key(KeyEvent),
     Size(u16, u16),
     Table(usize),
+    /// What was to be removed is gone, or in part.
+    Removed(usize),
 }
 
 fn any_happening() -> impl Strategy<Value = Happening> {
@@ -159,11 +162,27 @@ fn any_happening() -> impl Strategy<Value = Happening> {
         12 => any_key().prop_map(Happening::Key),
         2 => (side(320), side(110)).prop_map(|(width, height)| Happening::Size(width, height)),
         1 => (0_usize..4).prop_map(Happening::Table),
+        1 => (0_usize..9).prop_map(Happening::Removed),
     ]
 }
 
+/// Answers that the first `most` of what is to be removed are gone.
+fn removed(session: &mut Session, most: usize) {
+    let wished = session.wishes.iter().rev().find_map(|wish| match wish {
+        Wish::Remove { rows, .. } => Some(rows.clone()),
+        _ => None,
+    });
+    if let (Some(mut gone), Context::Work) = (wished, session.app.context()) {
+        gone.truncate(most);
+        let table = session.app.table.clone();
+        // Of another table than the one that it was wished for, if there is another one by now.
+        gone.retain(|&row| table.iter().any(|there| there == row));
+        session.tell(Answer::Removed { table, report: Report { gone, ..Report::default() } });
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn no_key_on_no_screen_breaks_it(happenings in prop::collection::vec(any_happening(), 0..60)) {
@@ -172,6 +191,7 @@ proptest! {
             match happening {
                 Happening::Key(key) => session.press_key(key),
                 Happening::Size(width, height) => session.resize(width, height),
+                Happening::Removed(most) => removed(&mut session, most),
                 Happening::Table(0) => session.tell(Answer::Table(crate::run::nothing())),
                 Happening::Table(1) => session.tell(Answer::Outline(tree(&[("r/a/b/", 0, 0)]))),
                 Happening::Table(2) => session.tell(Answer::Table(tree(&[
