@@ -273,9 +273,15 @@ impl Session {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the last line of the screen.
+    /// Returns the screen with its left edge.
+    pub(crate) fn picture(&self) -> String {
+        let lines = self.screen();
+        lines.lines().map(|line| format!("|{line}\n")).collect()
+    }
+
+    /// Returns the last line of the screen; paths in it are written as on Unix.
     pub(crate) fn foot(&self) -> String {
-        self.screen().lines().last().unwrap_or_default().trim().to_owned()
+        self.screen().lines().last().unwrap_or_default().trim().replace('\\', "/")
     }
 
     /// Selects an entry of the directory that is shown.

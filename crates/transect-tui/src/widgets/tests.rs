@@ -23,26 +23,82 @@ fn sample(width: u16, height: u16) -> Session {
 
 #[test]
 fn an_ordinary_screen() {
-    insta::assert_snapshot!(sample(80, 12).screen());
+    insta::assert_snapshot!(sample(80, 12).picture(), @r"
+    | home                                                     1.36 MiB in 8 entries
+    |   disk usage ▼                      entries name
+    |   892 KiB  64% ████████████████           3 music/
+    |   492 KiB  35% ████████▉                  1 film.mkv
+    |  4.00 KiB  <1% ▏                          2 notes/
+    |       0 B   0%                            1 empty/
+    |
+    |
+    |
+    |
+    |
+    | complete: 8 entries in 0 µs              ? help  / search  Space mark  q quit
+    ");
 }
 
 #[test]
 fn a_small_screen() {
     let mut session = sample(40, 10);
     session.press("j Space");
-    insta::assert_snapshot!(session.screen());
+    insta::assert_snapshot!(session.picture(), @r"
+    | home                          1.36 MiB
+    |   disk usage ▼ name
+    |   892 KiB  64% music/
+    |*  492 KiB  35% film.mkv
+    |  4.00 KiB  <1% notes/
+    |       0 B   0% empty/
+    |
+    |
+    |
+    | 1 entry marked, 492 KiB        ? help
+    ");
 }
 
 #[test]
 fn a_wide_screen_describes_the_entry() {
-    insta::assert_snapshot!(sample(120, 14).screen());
+    insta::assert_snapshot!(sample(120, 14).picture(), @r"
+    | home                                                                                             1.36 MiB in 8 entries
+    |   disk usage ▼                      entries name                               │ music
+    |   892 KiB  64% ████████████████           3 music/                             │ type        directory
+    |   492 KiB  35% ████████▉                  1 film.mkv                           │ disk usage  892 KiB (913,408)
+    |  4.00 KiB  <1% ▏                          2 notes/                             │ apparent    888 KiB (909,000)
+    |       0 B   0%                            1 empty/                             │ files       2
+    |                                                                                │ directories 0
+    |                                                                                │ newest      2026-01-31 31000000000
+    |                                                                                │ changed     2026-01-31 0
+    |                                                                                │ owner       user 1000
+    |                                                                                │
+    |                                                                                │
+    |                                                                                │
+    | complete: 8 entries in 0 µs                              ? help  / search  Space mark  q quit  b biggest file  f find
+    ");
 }
 
 #[test]
 fn an_entry_is_described_below_where_there_is_no_room_beside() {
     let mut session = sample(60, 16);
     session.press("i");
-    insta::assert_snapshot!(session.screen());
+    insta::assert_snapshot!(session.picture(), @r"
+    | home                                 1.36 MiB in 8 entries
+    |   disk usage ▼              name
+    |   892 KiB  64% ████████████ music/
+    |   492 KiB  35% ██████▋      film.mkv
+    |  4.00 KiB  <1%              notes/
+    |       0 B   0%              empty/
+    |
+    |
+    |────────────────────────────────────────────────────────────
+    | music
+    | type        directory
+    | disk usage  892 KiB (913,408)
+    | apparent    888 KiB (909,000)
+    | files       2
+    | directories 0
+    | complete: 8 entries in 0 µs  ? help  / search  Space mark
+    ");
     session.press("i");
     assert!(!session.screen().contains("owner"), "{}", session.screen());
 }
@@ -92,7 +148,32 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
     }
     let mut session = Session::of(tree(&files));
     session.press("n");
-    insta::assert_snapshot!(session.screen());
+    insta::assert_snapshot!(session.picture(), @r"
+    | r                                                       36.0 KiB in 10 entries
+    |     disk usage                      entries name ▲
+    |  4.00 KiB  11% ████████████████           1 \e[31mred
+    |  4.00 KiB  11% ████████████████           1 -rf
+    |  4.00 KiB  11% ████████████████           1 ééé
+    |  4.00 KiB  11% ████████████████           1 new\nline
+    |  4.00 KiB  11% ████████████████           1 שלום
+    |  4.00 KiB  11% ████████████████           1
+    |  4.00 KiB  11% ████████████████           1 \u{202e}gpj.exe
+    |  4.00 KiB  11% ████████████████           1 日本語の名…切られます日本語の名前
+    |  4.00 KiB  11% ████████████████           1 👩‍👩‍👧‍👦 family
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    | complete: 10 entries in 0 µs             ? help  / search  Space mark  q quit
+    ");
 }
 
 #[test]
@@ -100,7 +181,32 @@ fn nothing_at_all_and_next_to_nothing() {
     let mut session = Session::of(tree(&[("r/", 0, 0)]));
     assert!(session.screen().contains("nothing is in here"), "{}", session.screen());
     session.tell(Answer::Table(tree(&[("r/empty", 0, 0)])));
-    insta::assert_snapshot!(session.screen());
+    insta::assert_snapshot!(session.picture(), @r"
+    | r                                                             0 B in 2 entries
+    |   disk usage ▼                      entries name
+    |       0 B   0%                            1 empty
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    | complete: 2 entries in 0 µs              ? help  / search  Space mark  q quit
+    ");
 }
 
 #[test]

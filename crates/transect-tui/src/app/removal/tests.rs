@@ -196,14 +196,63 @@ fn a_question_fits_every_screen() {
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1 << 20, 0)).collect();
     let mut session = Session::of(tree(&files));
     session.press("* d");
-    insta::assert_snapshot!("a_question", session.screen());
+    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    | r                                                       40.0 MiB in 41 entries
+    |   disk usage ▼                      entries name
+    |* ╭─ Delete 40 entries for good? ────────────────────────────────────────────╮
+    |* │ r/entry 00                                                      1.00 MiB │
+    |* │ r/entry 01                                                      1.00 MiB │
+    |* │ r/entry 02                                                      1.00 MiB │
+    |* │ r/entry 03                                                      1.00 MiB │
+    |* │ r/entry 04                                                      1.00 MiB │
+    |* │ r/entry 05                                                      1.00 MiB │
+    |* │ r/entry 06                                                      1.00 MiB │
+    |* │ r/entry 07                                                      1.00 MiB │
+    |* │ r/entry 08                                                      1.00 MiB │
+    |* │ r/entry 09                                                      1.00 MiB │
+    |* │ r/entry 10                                                      1.00 MiB │
+    |* │ r/entry 11                                                      1.00 MiB │
+    |* │                                                                          │
+    |* │ 40.0 MiB will be free; nothing brings it back                            │
+    |* │ 40 files                                                                 │
+    |* │                                                                          │
+    |* │  n keep    y delete                                                      │
+    |* ╰───────────────────────────────────────────────────────────── 1–12 of 40 ─╯
+    |* 1.00 MiB   3% ████████████████           1 entry 19
+    |* 1.00 MiB   3% ████████████████           1 entry 20
+    | 40 entries marked, 40.0 MiB; complete: 41 entries in 0 µs
+    ");
     session.resize(40, 10);
-    insta::assert_snapshot!("a_question_on_a_small_screen", session.screen());
+    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    |╭─ Delete 40 entries for good? ────────╮
+    |│ r/entry 00                  1.00 MiB │
+    |│ r/entry 01                  1.00 MiB │
+    |│ r/entry 02                  1.00 MiB │
+    |│ 40.0 MiB will be free; nothing       │
+    |│   brings it back                     │
+    |│ 40 files                             │
+    |│  n keep    y delete                  │
+    |╰────────────────────────── 1–3 of 40 ─╯
+    | 40 entries marked, 40.0 MiB; complete
+    ");
     for (width, height) in [(1, 1), (2, 2), (3, 3), (7, 5), (12, 4), (300, 3), (300, 100)] {
         session.resize(width, height);
         session.press("j j k Tab");
     }
     session.resize(60, 12);
     session.press("y");
-    insta::assert_snapshot!("work", session.screen());
+    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    | r                                   40.0 MiB in 41 entries
+    |   disk usage ▼              name
+    |╭─ Deleting … ─────────────────────────────────────────────╮
+    |│                                                          │
+    |│ 0 of 40 entries                                          │
+    |│                                                          │
+    |│ Esc stops; what is removed by then stays so              │
+    |╰──────────────────────────────────────────────────────────╯
+    |* 1.00 MiB   3% ████████████ entry 06
+    |* 1.00 MiB   3% ████████████ entry 07
+    |* 1.00 MiB   3% ████████████ entry 08
+    | 40 entries marked, 40.0 MiB; complete: 41 entries in 0 µs
+    ");
 }
