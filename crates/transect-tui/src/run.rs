@@ -155,34 +155,32 @@ impl Browsing<'_> {
         Ok(())
     }
 
-    /// Takes what has happened elsewhere.
+    /// Takes what has happened elsewhere: a table before answers about removals, which make it one of
+    /// before.
     fn look_around(&mut self) -> Result<(), Error> {
         self.desk.check();
-        // Asked before: what was told until then comes first.
-        let ended = self.walk.take_if(|walk| walk.has_ended());
-        while let Ok(answer) = self.received.try_recv() {
-            self.app.answer(answer);
-        }
-        if let Some(remover) = self.remover.take_if(|remover| remover.has_ended()) {
-            remover.finish();
-        }
         if let Some(walk) = &self.walk {
             self.app.progress(walk.progress.counts(), walk.elapsed());
         }
-        if let Some(walk) = ended {
-            self.app.progress(walk.progress.counts(), walk.elapsed());
+        if let Some(walk) = self.walk.take_if(|walk| walk.has_ended()) {
             let read = walk.finish()?;
             // There is nothing to look at; why is told when the terminal is back.
             self.has_ended = read.table.is_empty();
             self.app.answer(Answer::Table(Arc::clone(&read.table)));
             self.read = Some(read);
         }
+        while let Ok(answer) = self.received.try_recv() {
+            self.app.answer(answer);
+        }
+        if let Some(remover) = self.remover.take_if(|remover| remover.has_ended()) {
+            remover.finish();
+        }
         Ok(())
     }
 
     fn fulfil(&mut self, wish: Wish, screen: &mut Screen) -> Result<(), Error> {
         match wish {
-            Wish::Do(job) => self.desk.give(Arc::clone(&self.app.table), job),
+            Wish::Do(table, job) => self.desk.give(table, job),
             Wish::Read { without } => self.read_again(&without)?,
             Wish::Open(path) => self.open(&path),
             Wish::Shell(directory) => {
@@ -196,7 +194,7 @@ impl Browsing<'_> {
                     self.fail(transect::reason(&error));
                 }
             }
-            Wish::Remove { way, rows } => self.remove(way, rows),
+            Wish::Remove { table, way, rows } => self.remove(table, way, rows),
             Wish::StopRemoving => self.remover.iter().for_each(Remover::stop),
             Wish::Redraw => screen.forget()?,
             Wish::Quit => self.has_ended = true,
@@ -220,15 +218,14 @@ impl Browsing<'_> {
         Ok(())
     }
 
-    fn remove(&mut self, way: Way, rows: Vec<Row>) {
+    fn remove(&mut self, table: Arc<Table>, way: Way, rows: Vec<Row>) {
         let to = match way {
             Way::Delete => Ok(None),
             Way::Trash => (self.look.trash)().map(Some),
         };
         match to {
             Ok(to) => {
-                let (table, answers) = (Arc::clone(&self.app.table), self.answers.clone());
-                self.remover = Some(Remover::start(table, rows, to, answers));
+                self.remover = Some(Remover::start(table, rows, to, self.answers.clone()));
             }
             Err(why) => self.app.answer(Answer::NotRemoved(why)),
         }

@@ -166,7 +166,7 @@ impl Session {
         walk.finish().unwrap().table
     }
 
-    fn remove(&mut self, way: Way, rows: Vec<Row>) {
+    fn remove(&mut self, table: Arc<Table>, way: Way, rows: Vec<Row>) {
         let to = match way {
             Way::Delete => None,
             Way::Trash => match (self.look.trash)() {
@@ -175,7 +175,7 @@ impl Session {
             },
         };
         let (answers, received) = channel();
-        Remover::start(Arc::clone(&self.app.table), rows, to, answers).finish();
+        Remover::start(table, rows, to, answers).finish();
         received.iter().for_each(|answer| self.app.answer(answer));
     }
 
@@ -221,11 +221,10 @@ impl Session {
             }
             for wish in wishes {
                 match wish {
-                    Wish::Do(job) => {
-                        let answer = job.do_with(&Arc::clone(&self.app.table));
-                        self.app.answer(answer);
+                    Wish::Do(table, job) => self.app.answer(job.do_with(&table)),
+                    Wish::Remove { table, way, rows } if self.disk.is_some() => {
+                        self.remove(table, way, rows);
                     }
-                    Wish::Remove { way, rows } if self.disk.is_some() => self.remove(way, rows),
                     Wish::Read { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));
                         self.app.answer(Answer::Table(table));

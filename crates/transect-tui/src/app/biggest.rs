@@ -2,7 +2,7 @@
 
 use transect::table::Row;
 
-use super::{App, Reading, Ticket, Wish};
+use super::{App, Reading, Ticket};
 use crate::desk::Job;
 use crate::text::units::counted;
 
@@ -40,7 +40,7 @@ impl App {
             None => {
                 let (ticket, below) = (self.next_ticket(), self.at);
                 self.biggest = Some(Biggest { below, ticket, rows: Vec::new(), at: 0 });
-                self.wish(Wish::Do(Job::Largest { ticket, below }));
+                self.wish_for(Job::Largest { ticket, below });
             }
         }
     }

@@ -35,18 +35,20 @@ pub(crate) use listing::Listing;
 pub(crate) use removal::{Kept, Question, Way, Work};
 pub(crate) use search::Prompt;
 
-/// What has to be done outside.
+/// What has to be done outside. Rows come with their table: there may be another one by the time that
+/// somebody gets to it.
 #[derive(Debug)]
 pub(crate) enum Wish {
     /// Reads everything again, but for roots that were removed.
     Read {
         without: Vec<PathBuf>,
     },
-    /// Finds something out of the table.
-    Do(Job),
+    /// Finds something out of a table.
+    Do(Arc<Table>, Job),
     Open(PathBuf),
     Shell(PathBuf),
     Remove {
+        table: Arc<Table>,
         way: Way,
         rows: Vec<Row>,
     },
@@ -295,7 +297,11 @@ impl App {
     /// Takes what came of a wish.
     pub(crate) fn answer(&mut self, answer: Answer) {
         match answer {
-            Answer::Outline(table) => self.replace(table, Reading::First),
+            Answer::Outline(table) if self.reading == Reading::First => {
+                self.replace(table, Reading::First);
+            }
+            // Told before everything had been read, and heard afterwards.
+            Answer::Outline(_) => {}
             Answer::Table(table) => self.replace(table, Reading::Done),
             Answer::Sorted { ticket, entries } if self.listing.waits_for(ticket) => {
                 self.listing.sorted(entries);
@@ -381,6 +387,11 @@ impl App {
     fn next_ticket(&mut self) -> Ticket {
         self.ticket.0 += 1;
         self.ticket
+    }
+
+    /// Wishes for something to be found out of the table that is shown.
+    fn wish_for(&mut self, job: Job) {
+        self.wish(Wish::Do(Arc::clone(&self.table), job));
     }
 
     fn wish(&mut self, wish: Wish) {

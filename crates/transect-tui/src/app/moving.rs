@@ -2,7 +2,7 @@
 
 use transect::table::{Row, Unread};
 
-use super::{App, Listing, Reading, Wish};
+use super::{App, Listing, Reading};
 use crate::desk::Job;
 use crate::order::Order;
 use crate::tree;
@@ -73,7 +73,7 @@ impl App {
         }
         let ticket = self.next_ticket();
         self.listing = Listing::unsorted(rows.clone(), ticket);
-        self.wish(Wish::Do(Job::Sort { ticket, rows, order: self.order }));
+        self.wish_for(Job::Sort { ticket, rows, order: self.order });
     }
 
     /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.

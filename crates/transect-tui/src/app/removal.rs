@@ -75,7 +75,7 @@ impl App {
 
     fn survey(&mut self, way: Way, rows: Vec<Row>, yes: bool) {
         let ticket = self.next_ticket();
-        self.wish(Wish::Do(Job::Survey { ticket, rows: rows.clone() }));
+        self.wish_for(Job::Survey { ticket, rows: rows.clone() });
         let cursor = Cursor::default();
         self.over = Over::Question(Question { way, rows, summary: None, yes, cursor, ticket });
     }
@@ -131,7 +131,8 @@ impl App {
         };
         let (counts, path) = (Counts::default(), String::new());
         self.over = Over::Work(Work { way, counts, of, path, stops: false });
-        self.wish(Wish::Remove { way, rows });
+        let table = Arc::clone(&self.table);
+        self.wish(Wish::Remove { table, way, rows });
     }
 
     pub(super) fn act_in_work(&mut self, action: Action) {

@@ -3,7 +3,7 @@
 
 use transect::table::Row;
 
-use super::{App, Found, Over, Wish};
+use super::{App, Found, Over};
 use crate::desk::Job;
 use crate::keys::Action;
 use crate::pattern::Pattern;
@@ -88,9 +88,14 @@ impl App {
         if prompt.purpose != Purpose::Find || prompt.text.is_empty() {
             return;
         }
+        self.find(prompt.text);
+    }
+
+    /// Looks for a text in the whole tree.
+    pub(super) fn find(&mut self, text: String) {
         let (ticket, measure) = (self.next_ticket(), self.order.measure);
-        self.over = Over::Found(Found::new(prompt.text.clone(), ticket));
-        self.wish(Wish::Do(Job::Find { ticket, text: prompt.text, measure }));
+        self.over = Over::Found(Found::new(text.clone(), ticket));
+        self.wish_for(Job::Find { ticket, text, measure });
     }
 
     /// Selects the first that matches from where the search began, which may be that itself.

@@ -272,6 +272,13 @@ fn an_outline_grows_and_everybody_stays_where_he_is() {
 }
 
 #[test]
+fn an_outline_that_comes_too_late_is_none() {
+    let mut session = sample();
+    session.tell(Answer::Outline(tree(&[("home/", 0, 0)])));
+    assert_eq!(session.listed().len(), 4);
+}
+
+#[test]
 fn files_are_one_line_until_they_are_listed() {
     let place = TempDir::new();
     std::fs::create_dir(place.join("folder")).unwrap();
@@ -334,13 +341,29 @@ fn who_wants_another_order_gets_the_last_one() {
     let by_name = session.app.take_wishes();
     session.app.press(ratatui::crossterm::event::KeyCode::Char('n').into());
     for wish in by_name {
-        let Wish::Do(job) = wish else { panic!("{wish:?}") };
-        let answer = job.do_with(&session.app.table.clone());
-        session.app.answer(answer);
+        let Wish::Do(table, job) = wish else { panic!("{wish:?}") };
+        session.app.answer(job.do_with(&table));
     }
     assert!(!session.app.listing.is_sorted(), "that was the order before");
     session.press("u");
     assert_eq!(session.listed()[0], "59999");
+}
+
+#[test]
+fn what_was_found_in_another_table_is_not_taken_for_something_in_this_one() {
+    let mut session = Session::of(tree(&[("r/a/b/c/name", 1, 0), ("r/x", 1, 0)]));
+    session.press("f");
+    session.type_in("name");
+    session.app.press(ratatui::crossterm::event::KeyCode::Enter.into());
+    let late = session.app.take_wishes();
+    session.app.answer(Answer::Table(tree(&[("r/name", 1, 0)])));
+    for wish in late {
+        let Wish::Do(table, job) = wish else { panic!("{wish:?}") };
+        session.tell(job.do_with(&table));
+    }
+    assert!(session.screen().contains("1 entry"), "{}", session.screen());
+    session.press("Enter");
+    assert_eq!((session.place(), session.selected()), ("r".into(), "name".into()));
 }
 
 #[test]

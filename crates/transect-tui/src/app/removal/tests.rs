@@ -1,6 +1,7 @@
 //! What is removed is gone from the disk and from the list, and nothing else.
 
 use std::fs;
+use std::sync::Arc;
 
 use transect::remove::Report;
 use transect_testkit::TempDir;
@@ -168,6 +169,10 @@ fn what_happened_is_understood_also_if_the_table_is_another_one_by_then() {
     let mut session = Session::of(old.clone());
     session.press("d y");
     session.tell(Answer::Table(tree(&[("r/0", 1, 0), ("r/a", 1, 0), ("r/b", 1, 0)])));
+    // Rows are removed from the table that they are rows of.
+    let Some(Wish::Remove { table, rows, .. }) = session.wishes.pop() else { panic!() };
+    assert!(Arc::ptr_eq(&table, &old));
+    assert_eq!(table.name(rows[0]), "a");
     assert!(session.screen().contains("Deleting"), "{}", session.screen());
     let root = old.roots().next().unwrap();
     let gone = vec![old.child(root, "a".as_ref()).unwrap()];
