@@ -124,13 +124,14 @@ fn the_terminal_is_given_back_to_whoever_ends_it() {
     small(&env);
     let test = "the_terminal_is_given_back_to_whoever_ends_it";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
-    for (keys, command) in [("C-c", ""), ("", "pkill -TERM -P $(cat shell) transect")] {
-        terminal.run(r#"clear; echo $$ >shell; "$TRANSECT" tui tree; echo "ended with $?""#);
+    env.text("run", r#"echo $$ >process; exec "$TRANSECT" tui tree"#);
+    for by_key in [true, false] {
+        terminal.run(r#"clear; sh run; echo "ended with $?""#);
         terminal.shows("complete: 6 entries");
-        if keys.is_empty() {
-            let _ = env.sh(command).exits(0);
+        if by_key {
+            terminal.press("C-c");
         } else {
-            terminal.press(keys);
+            let _ = env.sh("kill -s TERM $(cat process)").exits(0);
         }
         terminal.shows("ended with 0");
         terminal.run("stty -a | grep -q -e -icanon || echo as before");

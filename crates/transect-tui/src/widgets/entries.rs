@@ -67,6 +67,16 @@ impl Columns {
     /// The narrowest name that is worth showing.
     const NAME: usize = 16;
 
+    /// Returns what a column takes with the blank behind it.
+    fn with_blank(width: usize) -> usize {
+        if width > 0 { width + 1 } else { 0 }
+    }
+
+    /// Returns where bars begin.
+    fn before_bar(&self) -> usize {
+        [self.mark, self.size, self.share].map(Self::with_blank).into_iter().sum()
+    }
+
     /// Gives each column room as long as names have enough, the dearest first. What the order is by
     /// is always shown.
     fn of(width: usize, order: Order) -> Self {
@@ -210,8 +220,7 @@ impl Widget for Entries {
         for (at, line) in (titled..).zip(&self.lines) {
             self.line(Pen::new(buffer, area, at), line);
             if line.selected {
-                let line = Rect { y: area.y + at, height: 1, ..area }.intersection(buffer.area);
-                buffer.set_style(line, self.theme.selected());
+                self.select(Rect { y: area.y + at, height: 1, ..area }, buffer);
             }
         }
         if !self.nothing.is_empty() {
@@ -223,17 +232,27 @@ impl Widget for Entries {
 }
 
 impl Entries {
+    /// Shows that keys act on a line. Not on its bar: the wrong way round it would be the longer the
+    /// less there is.
+    fn select(&self, line: Rect, buffer: &mut Buffer) {
+        let bar = self.columns.before_bar() as u16;
+        let bar = Rect { x: line.x.saturating_add(bar), width: self.columns.bar as u16, ..line };
+        let style = self.theme.selected();
+        buffer.set_style(line.intersection(buffer.area), style);
+        let as_before = Style::new().remove_modifier(style.add_modifier);
+        buffer.set_style(bar.intersection(line).intersection(buffer.area), as_before);
+    }
+
     fn titles(&self, area: Rect, buffer: &mut Buffer) {
         let style = self.theme.titles();
         buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
         let Self { columns, titles, .. } = self;
         let mut pen = Pen::new(buffer, area, 0);
         // The title of sizes is wider than they are: what is left and right of them has none.
-        let numbers = |width: usize| if width > 0 { width + 1 } else { 0 };
-        let size = numbers(columns.mark) + numbers(columns.size) + numbers(columns.share);
+        let size = columns.before_bar();
         if columns.size > 0 {
-            pen.right(size.saturating_sub(1), &titles.size, style);
-            pen.skip(1 + numbers(columns.bar));
+            pen.right(size - 1, &titles.size, style);
+            pen.skip(1 + Columns::with_blank(columns.bar));
         } else {
             pen.skip(size);
         }

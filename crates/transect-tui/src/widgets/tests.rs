@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Modifier;
 use transect::remove::Report;
 
 use crate::Look;
@@ -232,6 +233,17 @@ fn without_colours_nothing_is_coloured() {
         let buffer = session.terminal.backend().buffer();
         let reset = ratatui::style::Color::Reset;
         assert!(buffer.content.iter().all(|cell| cell.fg == reset && cell.bg == reset), "{keys}");
+    }
+}
+
+#[test]
+fn a_selected_bar_is_not_the_wrong_way_round() {
+    let session = sample(80, 12);
+    let buffer = session.terminal.backend().buffer();
+    let is_reversed = |x: u16| buffer[(x, 2)].modifier.contains(Modifier::REVERSED);
+    for x in 0..80 {
+        // Where bars are, and nowhere else.
+        assert_eq!(is_reversed(x), !(16..32).contains(&x), "{x} in\n{}", session.screen());
     }
 }
 
