@@ -1,8 +1,11 @@
 //! `transect usage` and exports of ncdu, held against ncdu and gdu themselves.
 
+use std::fs;
 use std::io::Write as _;
+use std::time::Duration;
 
 use serde_json::Value;
+use transect_testkit::Mount;
 
 use crate::harness::{TestEnv, skip};
 use crate::tree;
@@ -96,11 +99,64 @@ fn what_cannot_be_exchanged_is_told() {
         (&["--import-ncdu", "broken", "a"], "cannot be used with"),
         (&["--import-ncdu", "broken", "-t", "f"], "cannot be used with"),
         (&["-o", "out", "a", "b"], "an export holds one tree"),
-        (&["-o", "nowhere/out", "a"], "cannot write 'nowhere/out'"),
+        (&["-o", "nowhere/out", "a"], "cannot create 'nowhere/out'"),
         (&["-o", "out", "--json"], "cannot be used with"),
     ] {
         let refused = env.transect(["usage"].iter().chain(arguments)).exits(2);
         assert!(refused.stderr_text().contains(word), "{}", refused.text());
         assert!(refused.stdout.is_empty());
     }
+}
+
+#[test]
+fn a_full_device_leaves_the_export_that_was_there() {
+    let test = "a_full_device_leaves_the_export_that_was_there";
+    let env = TestEnv::new();
+    tree::many_files(&env, &env.path("tree"), 4000, "name");
+    let _mount = match Mount::tmpfs("32k", &env.path("small")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    for before in [None, Some("what was there")] {
+        if let Some(text) = before {
+            env.text("small/out.json", text);
+        }
+        let full = env.transect(["usage", "-o", "small/out.json", "tree"]).exits(2);
+        let said = full.stderr_text();
+        assert!(said.contains("cannot write 'small/out.json': No space left"), "{said}");
+        assert_eq!(fs::read_to_string(env.path("small/out.json")).ok().as_deref(), before);
+        let there = fs::read_dir(env.path("small")).unwrap().count();
+        assert_eq!(there, usize::from(before.is_some()), "nothing is left beside it");
+    }
+}
+
+#[test]
+fn an_interrupted_export_is_none() {
+    let env = TestEnv::new();
+    for directory in 0..100 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
+    }
+    env.mkdir("to");
+    let _ = env.transect(["usage", "-o", "to/out.json", "tree"]).exits(0).quiet();
+    let whole = imported(&env, "to/out.json");
+    let mut interrupted = 0;
+    // From its start to its end, wherever that is on this machine.
+    for delay in (0..200).step_by(2) {
+        let export = env.start(["usage", "-o", "to/out.json", "tree"]);
+        std::thread::sleep(Duration::from_millis(delay));
+        export.signal("INT");
+        let output = export.finish();
+        match output.code {
+            Some(130) => interrupted += 1,
+            // Before signals are handled it is the system that ends it.
+            Some(0) | None => {}
+            _ => panic!("{}", output.text()),
+        }
+        assert_eq!(imported(&env, "to/out.json"), whole, "after {delay} ms");
+        assert_eq!(fs::read_dir(env.path("to")).unwrap().count(), 1, "after {delay} ms");
+        if output.code == Some(0) {
+            break;
+        }
+    }
+    assert!(interrupted > 0, "none was caught in the middle of its work");
 }
