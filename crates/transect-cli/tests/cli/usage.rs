@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
+use transect_testkit::Mount;
 
-use crate::harness::TestEnv;
+use crate::harness::{TestEnv, skip};
 use crate::terminal::on_terminal;
 use crate::tree;
 
@@ -155,6 +156,43 @@ fn an_empty_directory_a_single_file_and_a_large_hole() {
     assert_eq!(huge.metadata().unwrap().blocks(), 0);
     let shown = env.transect(["usage", "holes", "--apparent", "--files"]).exits(0).quiet();
     assert!(shown.stdout_text().contains("huge"));
+}
+
+#[test]
+fn sums_that_no_number_holds_are_said_to_be_more() {
+    let test = "sums_that_no_number_holds_are_said_to_be_more";
+    let env = TestEnv::new();
+    let mount = match Mount::tmpfs("1m", &env.path("memory")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    for directory in ["one", "two"] {
+        env.mkdir(format!("memory/{directory}"));
+        for name in ["a", "b"] {
+            let file = fs::File::create(mount.path().join(directory).join(name)).unwrap();
+            file.set_len(i64::MAX as u64).expect("memory has files as large as numbers go");
+        }
+    }
+    fs::hard_link(env.path("memory/one/a"), env.path("memory/two/c")).unwrap();
+    for (file, apparent) in [("one", u64::MAX - 1), ("two", u64::MAX), ("", u64::MAX)] {
+        let path = format!("memory/{file}");
+        for threads in ["1", "4"] {
+            let scan = env.transect(["scan", "--json", "-j", threads, &path]).exits(0).quiet();
+            assert_eq!(number(&scan.json(), "apparent_size"), apparent, "{path}");
+            assert_eq!(number(&scan.json(), "allocated_size"), 0);
+            let object = usage(&env, &[&path, "-j", threads, "--apparent", "--files"]);
+            assert_eq!(number(&object, "apparent_size"), apparent, "{path}");
+        }
+    }
+    for arguments in
+        [&["scan"][..], &["usage", "--apparent"], &["usage", "--apparent", "--by", "ext"]]
+    {
+        let shown = env.transect(arguments.iter().chain(&["memory"])).exits(0).quiet();
+        assert!(shown.stdout_text().contains("16+ EiB"), "{}", shown.text());
+    }
+    let listed = env.transect(["list", "--columns", "size,path", "--sort", "size", "memory"]);
+    assert!(listed.exits(0).quiet().stdout_text().contains("8.00 EiB"));
+    let _ = env.transect(["map", "--apparent", "--html", "map.html", "memory"]).exits(0).quiet();
 }
 
 #[test]

@@ -236,7 +236,9 @@ impl Table {
     /// charged: what `du` says of this entry alone.
     pub fn alone(&self, row: Row) -> u64 {
         match self.directories.number(row) {
-            Some(place) => self.sums(row).disk_usage + self.shared.charged_elsewhere(place),
+            Some(place) => {
+                self.sums(row).disk_usage.saturating_add(self.shared.charged_elsewhere(place))
+            }
             None => self.allocated(row).unwrap_or(0),
         }
     }
