@@ -193,6 +193,9 @@ fn sums_that_no_number_holds_are_said_to_be_more() {
     let listed = env.transect(["list", "--columns", "size,path", "--sort", "size", "memory"]);
     assert!(listed.exits(0).quiet().stdout_text().contains("8.00 EiB"));
     let _ = env.transect(["map", "--apparent", "--html", "map.html", "memory"]).exits(0).quiet();
+    let _ = env.transect(["usage", "-o", "export.json", "memory"]).exits(0).quiet();
+    let again = usage(&env, &["--import-ncdu", "export.json"]);
+    assert_eq!(number(&again, "apparent_size"), u64::MAX);
 }
 
 #[test]

@@ -30,12 +30,7 @@ pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, Fatal> {
 
 /// Writes a table as ncdu exports it, and returns how that ended. Who is interrupted writes nothing:
 /// an export cannot say that it is no whole tree.
-pub(super) fn export(
-    table: &Table,
-    file: &Path,
-    end: End,
-    cancel: &Cancel,
-) -> Result<End, Fatal> {
+pub(super) fn export(table: &Table, file: &Path, end: End, cancel: &Cancel) -> Result<End, Fatal> {
     let mut roots = table.roots();
     let (Some(root), None) = (roots.next(), roots.next()) else {
         let reason = "an export holds one tree: give one PATH, one that can be read";

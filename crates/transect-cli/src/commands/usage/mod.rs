@@ -88,7 +88,9 @@ fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), Fatal
 /// Returns the columns that the question needs.
 fn columns(args: &UsageArgs) -> FieldMask {
     if args.export_ncdu.is_some() {
-        return FieldMask::FILE_ID | FieldMask::NLINK;
+        let linked = FieldMask::FILE_ID | FieldMask::NLINK;
+        let extended = FieldMask::UID | FieldMask::GID | FieldMask::MODE | FieldMask::MTIME;
+        return if args.extended { linked | extended } else { linked };
     }
     match args.by {
         Some(Key::Owner) => FieldMask::UID,
