@@ -45,7 +45,7 @@ fn extended(env: &TestEnv, file: &str) -> BTreeMap<String, [Value; 4]> {
     let mut waiting = vec![(String::new(), &export[3])];
     while let Some((above, item)) = waiting.pop() {
         let own = item.get(0).unwrap_or(item);
-        let path = format!("{above}/{}", own["name"].as_str().unwrap());
+        let path = format!("{above}/{}", own["name"].as_str().expect("a name"));
         for inside in item.as_array().into_iter().flatten().skip(1) {
             waiting.push((path.clone(), inside));
         }
