@@ -19,12 +19,12 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Print these columns: name, path, type, size, allocated, mtime, ctime, atime, btime, mode, uid,
+    /// Print these columns: name, path, target (of a link), type, size, allocated, mtime, ctime, atime, btime, mode, uid,
     /// gid, owner, group, nlink, inode, device; of Windows also attributes, reparse_tag
     #[arg(short = 'c', long, value_name = "COLUMN,…", value_delimiter = ',',
           hide_possible_values = true, value_parser = one_of(Column::ALL, Column::as_str))]
     pub(crate) columns: Vec<Column>,
-    /// Print mode, nlink, owner, group, size, mtime, path
+    /// Print mode, nlink, owner, group, size, mtime, path, target
     #[arg(short = 'l', long, conflicts_with = "columns")]
     pub(crate) long: bool,
     /// Print a JSON object a line; without --columns: path, type, size, allocated, mtime

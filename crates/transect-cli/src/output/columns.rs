@@ -14,6 +14,7 @@ use super::units;
 pub(crate) enum Column {
     Name,
     Path,
+    Target,
     Owner,
     Group,
     Type,
@@ -34,10 +35,11 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// All columns: what an entry is called, its people by name, and the attributes.
+    /// All columns: what an entry is called, where it leads, its people by name, and the attributes.
     pub(crate) const ALL: &'static [Self] = &[
         Self::Name,
         Self::Path,
+        Self::Target,
         Self::Owner,
         Self::Group,
         Self::Type,
@@ -58,16 +60,17 @@ impl Column {
     ];
 
     /// What a path does not say itself.
-    pub(crate) const OF_PATHS: &'static [Self] = Self::ALL.split_at(2).1;
+    pub(crate) const OF_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
 
     /// What the system tells.
-    pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(4).1;
+    pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(5).1;
 
     /// Returns the name, as users type it and as it stands in JSON.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Path => "path",
+            Self::Target => "target",
             Self::Owner => "owner",
             Self::Group => "group",
             Self::Type => "type",
@@ -88,10 +91,11 @@ impl Column {
         }
     }
 
-    /// Returns what has to be asked for; nothing for names and the type, which always come along.
+    /// Returns what has to be asked for; nothing for names and the type, which always come along, and
+    /// the target of a link, which is no attribute.
     pub(crate) fn field(self) -> FieldMask {
         match self {
-            Self::Name | Self::Path | Self::Type => FieldMask::empty(),
+            Self::Name | Self::Path | Self::Target | Self::Type => FieldMask::empty(),
             Self::Size => FieldMask::SIZE,
             Self::Allocated => FieldMask::ALLOCATED,
             Self::Mtime => FieldMask::MTIME,
@@ -112,7 +116,7 @@ impl Column {
     /// Returns how many characters most values have.
     pub(crate) fn width(self) -> usize {
         match self {
-            Self::Name => 24,
+            Self::Name | Self::Target => 24,
             Self::Path => 40,
             Self::Type => 9,
             Self::Size | Self::Allocated | Self::Owner | Self::Group => 8,
@@ -128,7 +132,13 @@ impl Column {
     pub(crate) fn begins_below(self) -> bool {
         matches!(
             self,
-            Self::Name | Self::Path | Self::Owner | Self::Group | Self::Type | Self::Mode
+            Self::Name
+                | Self::Path
+                | Self::Target
+                | Self::Owner
+                | Self::Group
+                | Self::Type
+                | Self::Mode
         )
     }
 }
@@ -214,10 +224,10 @@ impl Columns {
     }
 
     /// Returns what a column says that is made of attributes. They do not know what the entry is
-    /// called.
+    /// called, nor where it leads.
     pub(crate) fn value(&self, column: Column, of: &Attributes) -> Value {
         let known = match column {
-            Column::Name | Column::Path => None,
+            Column::Name | Column::Path | Column::Target => None,
             Column::Owner => of.uid().and_then(|uid| self.users.of(uid)).map(Value::Word),
             Column::Group => of.gid().and_then(|gid| self.groups.of(gid)).map(Value::Word),
             Column::Type => Some(Value::Word(of.file_type().as_str().to_owned())),

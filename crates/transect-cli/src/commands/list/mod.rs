@@ -30,6 +30,7 @@ const LONG: &[Column] = &[
     Column::Size,
     Column::Mtime,
     Column::Path,
+    Column::Target,
 ];
 
 /// What programs get that do not say what they want.

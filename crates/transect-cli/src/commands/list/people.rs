@@ -27,18 +27,19 @@ impl People {
     }
 
     fn write_name(&self, column: Column, name: &OsStr, entry: &Listed<'_>, line: &mut Vec<u8>) {
-        if !self.quoted {
-            return line.extend_from_slice(name.as_encoded_bytes());
-        }
-        let text = quote::for_terminal(name);
-        match &self.colours {
-            None => line.extend_from_slice(text.as_bytes()),
-            Some(colours) => {
-                let own = quote::for_terminal(entry.name());
-                let is_below = column == Column::Path && text.len() > own.len();
-                let (above, own) = text.split_at(if is_below { text.len() - own.len() } else { 0 });
-                colours.paint(above, own, entry, line);
-            }
+        let Some(colours) = self.colours.as_ref().filter(|_| column != Column::Target) else {
+            return self.write_text(name, line);
+        };
+        let (text, own) = (quote::for_terminal(name), quote::for_terminal(entry.name()));
+        let is_below = column == Column::Path && text.len() > own.len();
+        let (above, own) = text.split_at(if is_below { text.len() - own.len() } else { 0 });
+        colours.paint(above, own, entry, line);
+    }
+
+    fn write_text(&self, name: &OsStr, line: &mut Vec<u8>) {
+        match self.quoted {
+            true => line.extend_from_slice(quote::for_terminal(name).as_bytes()),
+            false => line.extend_from_slice(name.as_encoded_bytes()),
         }
     }
 }
@@ -50,12 +51,23 @@ impl LineFormat for People {
     }
 
     fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
-        let mut padding = 0;
+        let mut padding = 0_usize;
         for (place, column) in self.columns.iter().enumerate() {
+            let value = value::of(&self.columns, column, entry);
+            if column == Column::Target && place > 0 {
+                // As ls has it: close behind the name, and nothing where there is none.
+                if let Value::Name(target) = value {
+                    let before = line.len();
+                    line.extend_from_slice(b" -> ");
+                    self.write_text(&target, line);
+                    padding = padding.saturating_sub(line.len() - before);
+                }
+                continue;
+            }
             let gap = if place > 0 { 2 } else { 0 };
             line.resize(line.len() + padding + gap, b' ');
             let width = column.width();
-            padding = match value::of(&self.columns, column, entry) {
+            padding = match value {
                 Value::Name(name) => {
                     self.write_name(column, &name, entry, line);
                     width.saturating_sub(name.len())
