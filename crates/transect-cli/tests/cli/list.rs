@@ -417,6 +417,25 @@ fn targets_of_links_are_the_bytes_that_they_are() {
 }
 
 #[test]
+fn a_time_that_no_number_holds_is_said_to_be_later() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/future", 1);
+    if env.sh("touch -d 2300-01-01 tree/future && stat -c %y tree/future | grep 2300").code
+        != Some(0)
+    {
+        let test = "a_time_that_no_number_holds_is_said_to_be_later";
+        return skip(test, "this file system does not reach so far").unwrap_or_default();
+    }
+    let shown = env.transect(["list", "-c", "mtime,name", "tree/future"]).exits(0).quiet();
+    assert!(shown.stdout_text().trim_start().starts_with("after 2262-04-1"), "{}", shown.text());
+    let object = objects(&env, &["-c", "mtime", "tree/future"]).remove(0);
+    assert_eq!(object["mtime"], i64::MAX);
+    let newest = env.transect(["list", "--sort", "mtime", "-n", "1", "tree"]).exits(0).quiet();
+    assert_eq!(newest.stdout_text(), "tree/future\n");
+}
+
+#[test]
 fn filters_leave_what_find_leaves() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");

@@ -115,6 +115,25 @@ fn times_far_from_now_have_their_groups() {
 }
 
 #[test]
+fn what_has_no_size_is_in_groups_all_the_same() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for name in ["one.c", "two.c", "three.h", "four"] {
+        env.write(format!("tree/{name}"), 0);
+    }
+    let keys = |args: &[&str]| -> Vec<String> {
+        let object = usage(&env, &[&["tree", "--apparent", "--by", "ext"], args].concat());
+        let groups = object["groups"].as_array().unwrap();
+        groups.iter().map(|group| group["key"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(keys(&[]), ["(directories)", "(no extension)", ".c", ".h"]);
+    assert_eq!(keys(&["-n", "3"]), ["(directories)", "(no extension)", ".c", "(1 other)"]);
+    // Beside what has a size, it is too small.
+    env.write("tree/five.rs", 100);
+    assert_eq!(keys(&[]), [".rs", "(4 others)"]);
+}
+
+#[test]
 fn csv_has_a_line_an_entry_and_paths_as_they_are() {
     let env = TestEnv::new();
     let strange = tree::raw(b"tree/a,\"b\"\n\xff");

@@ -99,7 +99,7 @@ impl Item {
                 b"uid" => item.uid = Some(scanner.number()?),
                 b"gid" => item.gid = Some(scanner.number()?),
                 b"mode" => item.mode = Some(scanner.number()?),
-                b"mtime" => item.mtime = scanner.time()?,
+                b"mtime" => item.mtime = Some(scanner.time()?),
                 _ => scanner.pass()?,
             }
             if !scanner.accept(b',')? {

@@ -79,9 +79,9 @@ impl<R: BufRead> Scanner<R> {
         natural(whole).ok_or_else(|| Error::Format { offset: start, what: what.to_owned() })
     }
 
-    /// Reads a time in seconds since 1970 UTC, and returns it in nanoseconds; `None` if it is
-    /// farther away than they reach.
-    pub(super) fn time(&mut self) -> Result<Option<i64>, Error> {
+    /// Reads a time in seconds since 1970 UTC, and returns it in nanoseconds, or as near to it as they
+    /// reach.
+    pub(super) fn time(&mut self) -> Result<i64, Error> {
         let (start, digits) = self.digits()?;
         let (negative, seconds) = match digits.strip_prefix('-') {
             Some(seconds) => (true, seconds),
@@ -96,7 +96,8 @@ impl<R: BufRead> Scanner<R> {
         // ncdu writes what lies before 1970 as a number without a sign.
         let whole = if negative { i128::from(whole) } else { i128::from(whole as i64) };
         let time = whole * 1_000_000_000 + i128::from(fraction);
-        Ok(i64::try_from(if negative { -time } else { time }).ok())
+        let time = if negative { -time } else { time };
+        Ok(time.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
     }
 
     /// Takes all that a number is made of, and returns where it began.
@@ -300,17 +301,18 @@ mod tests {
     fn times_may_lie_before_1970_and_have_a_fraction() {
         let time = |text: &str| scanner(text.as_bytes()).time();
         for (text, nanoseconds) in [
-            ("0", Some(0)),
-            (" 5,", Some(5_000_000_000)),
-            ("5.25", Some(5_250_000_000)),
-            ("5.1234567899", Some(5_123_456_789)),
-            ("-5", Some(-5_000_000_000)),
-            ("-5.25", Some(-5_250_000_000)),
-            ("18446744073709551611", Some(-5_000_000_000)),
-            ("18446744073709551611.75", Some(-4_250_000_000)),
-            ("9223372036", Some(9_223_372_036_000_000_000)),
-            ("9223372037", None),
-            ("9223372036854775808", None),
+            ("0", 0),
+            (" 5,", 5_000_000_000),
+            ("5.25", 5_250_000_000),
+            ("5.1234567899", 5_123_456_789),
+            ("-5", -5_000_000_000),
+            ("-5.25", -5_250_000_000),
+            ("18446744073709551611", -5_000_000_000),
+            ("18446744073709551611.75", -4_250_000_000),
+            ("9223372036", 9_223_372_036_000_000_000),
+            ("9223372037", i64::MAX),
+            ("9223372036854775808", i64::MIN),
+            ("-18446744073709551615", i64::MIN),
         ] {
             assert_eq!(time(text).unwrap(), nanoseconds, "{text}");
         }

@@ -7,6 +7,7 @@ use transect::table::{Row, Sums, Table};
 
 use super::measure::Measure;
 use crate::args::Key;
+use crate::output::units::counted;
 use crate::output::{owner, quote};
 
 /// Entries that have something in common.
@@ -46,12 +47,15 @@ pub(super) fn largest(
         let larger = measure.size(&b.sums).cmp(&measure.size(&a.sums));
         larger.then_with(|| a.key.cmp(&b.key))
     });
+    // Where nothing has any size, nothing is too small.
+    let least = least.min(measure.size(&table.total()));
     let large = groups.iter().take_while(|group| measure.size(&group.sums) >= least).count();
     let others = groups.split_off(large.min(most.max(1)));
     if !others.is_empty() {
         let mut sums = Sums::default();
         others.iter().for_each(|other| sums += other.sums);
-        groups.push(Group { key: format!("({} others)", others.len()), sums });
+        let key = format!("({})", counted(others.len() as u64, "other", "others"));
+        groups.push(Group { key, sums });
     }
     groups
 }
