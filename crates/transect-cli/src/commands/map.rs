@@ -22,7 +22,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<End, Fatal> {
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     let (page, end) = draw(args, &cancel, &progress)?;
     if let Some(page) = page {
-        output::file::write(file, |out| out.write_all(page.as_bytes()))?;
+        output::page::write(&page, file)?;
     }
     Ok(end)
 }

@@ -5,6 +5,7 @@ pub(crate) mod columns;
 pub(crate) mod file;
 pub(crate) mod json;
 pub(crate) mod owner;
+pub(crate) mod page;
 pub(crate) mod quote;
 pub(crate) mod summary;
 pub(crate) mod units;

@@ -107,7 +107,6 @@ pub(super) fn charge(
     for names in links.chunk_by(|a, b| a.id == b.id) {
         shared.charge_file(names, rows, directories, &tree);
     }
-    shared.count_again(rows, directories);
     for &place in parents_first.iter().rev() {
         let below = shared.directories[place as usize];
         let parent = directories.all[place as usize].parent;
@@ -116,6 +115,7 @@ pub(super) fn charge(
             above.shared += below.shared;
         }
     }
+    shared.count_again(rows, directories);
     shared
 }
 

@@ -13,5 +13,5 @@ use crate::output;
 pub(in crate::commands::lab) fn write_page(recorded: &Recorded, file: &Path) -> Result<(), Fatal> {
     let page = page::html(&Report::of(recorded));
     let page = page.map_err(|error| Fatal::Lab(error.to_string()))?;
-    output::file::write(file, |out| out.write_all(page.as_bytes()))
+    output::page::write(&page, file)
 }

@@ -1,0 +1,10 @@
+//! Pages, which are whole or not there.
+
+use std::path::Path;
+
+use crate::exit::Fatal;
+
+/// Writes a page where somebody wants it, as [`write`](super::file::write) does.
+pub(crate) fn write(page: &str, file: &Path) -> Result<(), Fatal> {
+    super::file::write(file, |out| out.write_all(page.as_bytes()))
+}
