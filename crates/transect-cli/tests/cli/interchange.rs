@@ -9,6 +9,7 @@ use serde_json::Value;
 use transect_testkit::Mount;
 
 use crate::harness::{TestEnv, skip};
+use crate::signals::wait_until_handled;
 use crate::tree;
 
 /// Returns what `usage --json` says of an export: the sums, and every directory.
@@ -209,23 +210,20 @@ fn an_interrupted_export_is_none() {
     let _ = env.transect(["usage", "-o", "to/out.json", "tree"]).exits(0).quiet();
     let whole = imported(&env, "to/out.json");
     let mut interrupted = 0;
-    // From its start to its end, wherever that is on this machine.
-    for delay in (0..200).step_by(2) {
+    // While it walks, while it writes, and when it is done, wherever that is on this machine.
+    for delay in (0..40).map(Duration::from_millis) {
         let export = env.start(["usage", "-o", "to/out.json", "tree"]);
-        std::thread::sleep(Duration::from_millis(delay));
+        wait_until_handled(&export);
+        std::thread::sleep(delay);
         export.signal("INT");
         let output = export.finish();
         match output.code {
             Some(130) => interrupted += 1,
-            // Before signals are handled it is the system that ends it.
-            Some(0) | None => {}
-            _ => panic!("{}", output.text()),
+            Some(0) => {}
+            _ => panic!("after {delay:?}: {}", output.text()),
         }
-        assert_eq!(imported(&env, "to/out.json"), whole, "after {delay} ms");
-        assert_eq!(fs::read_dir(env.path("to")).unwrap().count(), 1, "after {delay} ms");
-        if output.code == Some(0) {
-            break;
-        }
+        assert_eq!(imported(&env, "to/out.json"), whole, "after {delay:?}");
+        assert_eq!(fs::read_dir(env.path("to")).unwrap().count(), 1, "after {delay:?}");
     }
     assert!(interrupted > 0, "none was caught in the middle of its work");
 }
