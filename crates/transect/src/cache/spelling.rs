@@ -1,6 +1,8 @@
 //! A path, taken apart into a directory and a name in it.
 
 use std::borrow::Cow;
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::refusal::Refusal;
@@ -67,8 +69,7 @@ impl Scope {
         }
         let name = split(path).map_or(bytes, |(_, name)| name);
         // Most paths are, and nothing has to be put together for them.
-        let tidy = path.parent().filter(|_| is_tidy(bytes));
-        let [path, whole, directory] = match tidy {
+        let [path, whole, directory] = match directory_of_tidy(path) {
             Some(directory) => [path.into(), path.into(), directory.into()],
             None => self.tidy_up(path, name)?,
         };
@@ -108,13 +109,29 @@ impl Scope {
     }
 }
 
-/// Returns whether a path is absolute and written as it is kept: nothing in it can be left out. Where
-/// there are several separators, or prefixes, nobody looks.
-fn is_tidy(path: &[u8]) -> bool {
-    let follows = |separator: usize| {
-        !matches!(path[separator + 1..], [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..])
-    };
-    cfg!(unix) && path.starts_with(b"/") && memchr::memchr_iter(b'/', path).all(follows)
+/// Returns the directory of a path that is absolute and written as it is kept: nothing in it can be
+/// left out.
+#[cfg(unix)]
+fn directory_of_tidy(path: &Path) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt;
+
+    let bytes = path.as_os_str().as_bytes();
+    // Looking at all of it, whatever is found, takes a few instructions.
+    let untidy = bytes.windows(3).fold(false, |untidy, three| {
+        let separator = three[0] == b'/';
+        let for_nothing = (three[1] == b'/') | (three[1] == b'.') & (three[2] == b'/');
+        untidy | separator & for_nothing
+    });
+    let ends = bytes.ends_with(b"/") || bytes.ends_with(b"/.");
+    let tidy = bytes.starts_with(b"/") && !ends && !untidy;
+    let (directory, _) = split(path).filter(|_| tidy)?;
+    Some(Path::new(if directory.is_empty() { "/".as_ref() } else { OsStr::from_bytes(directory) }))
+}
+
+/// Where there are several separators, and prefixes, nobody looks.
+#[cfg(not(unix))]
+fn directory_of_tidy(_: &Path) -> Option<&Path> {
+    None
 }
 
 /// Returns whether a relative path never goes above where it begins.
@@ -168,6 +185,7 @@ mod tests {
     fn what_is_tidy_is_kept_as_it_is() {
         let scope = Scope::default();
         for (path, tidy) in [
+            ("/a", true),
             ("/a/b", true),
             ("/a/../b", true),
             ("/a/..", true),
@@ -181,7 +199,7 @@ mod tests {
             ("/a/.", false),
             ("a/b", false),
         ] {
-            assert_eq!(is_tidy(path.as_bytes()), tidy, "{path}");
+            assert_eq!(directory_of_tidy(Path::new(path)).is_some(), tidy, "{path}");
             if let (true, Ok(kept)) = (tidy, scope.spell(Path::new(path))) {
                 let name = split(Path::new(path)).map_or(&b""[..], |(_, name)| name);
                 let Ok([path, _, directory]) = scope.tidy_up(Path::new(path), name) else {
