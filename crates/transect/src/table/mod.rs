@@ -35,6 +35,7 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 
+mod age;
 mod build;
 mod columns;
 mod desk;
@@ -55,6 +56,7 @@ use transect_sys::{Attributes, FieldMask, FileType};
 use crate::dir;
 use crate::sink::Tally;
 
+pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, Sums, Unread};
 pub use given::GivenTree;
