@@ -62,6 +62,14 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
     }
 }
 
+/// Returns the number of the user that this process acts as; `None` where users have none.
+pub fn user() -> Option<u32> {
+    #[cfg(target_os = "linux")]
+    return Some(crate::linux::user());
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// Returns how far one may rely on what was learnt of a directory. Of what cannot be opened nothing
 /// is relied on.
 ///

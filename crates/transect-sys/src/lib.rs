@@ -37,6 +37,7 @@ mod batch;
 mod choice;
 mod fault;
 pub mod file;
+pub mod folder;
 pub mod host;
 mod name;
 mod names;

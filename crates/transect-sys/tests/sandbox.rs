@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
+use transect_sys::folder::{Folder, Mounts};
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_rings, has_statx};
 use transect_sys::residency;
 use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings, Want};
@@ -124,7 +125,20 @@ fn falls_back(root: &Path, errno: i32) {
     let pages = residency::residency(&residency::open(&root.join("two")).unwrap()).unwrap();
     assert_eq!((pages.bytes, pages.resident, pages.dirty), (22, 22, None));
 
-    // Links on the way are refused all the same.
+    // Folders refuse links and mounts all the same.
+    let folder = Folder::at(root).unwrap();
+    let kind = |entered: io::Result<Folder>| entered.unwrap_err().kind();
+    let link = folder.enter("link".as_ref(), Mounts::Refused);
+    assert_eq!(kind(link), io::ErrorKind::NotADirectory);
+    let inside = folder.enter("a".as_ref(), Mounts::Refused).unwrap();
+    let above = inside.above().unwrap().attributes().unwrap();
+    assert_eq!(above.file_id(), own.file_id());
+    let slash = Folder::at(Path::new("/")).unwrap();
+    let mount = slash.enter("proc".as_ref(), Mounts::Refused);
+    assert_eq!(kind(mount), io::ErrorKind::CrossesDevices);
+    slash.enter("proc".as_ref(), Mounts::Crossed).unwrap();
+
+    // Links on the way are refused, too.
     let steps = ["link", "c", "d"].map(OsStr::new);
     let through_a_link = reader.open(&handle, &steps, false);
     assert!(matches!(through_a_link, Err(transect_sys::Fault::Vanished)), "{through_a_link:?}");

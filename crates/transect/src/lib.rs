@@ -31,6 +31,7 @@ pub mod ncdu;
 mod options;
 mod plan;
 mod progress;
+pub mod remove;
 mod sink;
 pub mod table;
 mod walk;

@@ -27,6 +27,11 @@ pub fn kernel() -> String {
     format!("{system} {release} {}", name.machine().to_string_lossy())
 }
 
+/// Returns the number of the user that this process acts as.
+pub(crate) fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Returns whether this process may drop the kernel's caches. Nothing is dropped by asking.
 pub fn may_drop_caches() -> bool {
     std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()

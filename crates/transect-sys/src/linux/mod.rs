@@ -1,6 +1,7 @@
 //! Linux: `getdents64` and `statx`, relative to directory handles; files in memory,
 //! and rings of reads and writes.
 
+mod folder;
 mod getdents;
 mod identity;
 mod limits;
@@ -14,6 +15,7 @@ mod stat;
 mod usage;
 mod volume;
 
+pub use folder::Folder;
 pub use identity::file_system_identity;
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
 pub use mapped::Mapping;
@@ -25,6 +27,7 @@ pub use stat::{StatCall, has_statx};
 pub use usage::{usage_of_children, usage_of_self};
 pub use volume::{file_system_of, reliability_of};
 
+pub(crate) use limits::user;
 pub(crate) use stat::{ask, attributes_of};
 
 use crate::fault::Fault;

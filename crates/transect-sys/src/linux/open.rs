@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use super::stat::retry;
 
 /// How every directory is opened for listing.
-const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A step on the way: good for going on from, not for listing.
-const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The longest piece of a path that is resolved by one call; the kernel's limit is 4,096 with
 /// the terminating NUL (`PATH_MAX`).

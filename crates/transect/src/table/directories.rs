@@ -166,7 +166,7 @@ impl Directory {
 
 /// The entries of one directory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Children(Range<u32>);
+pub struct Children(Range<u32>);
 
 impl Iterator for Children {
     type Item = Row;

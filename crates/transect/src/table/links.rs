@@ -44,6 +44,27 @@ pub(super) struct Shared {
     /// For each directory, by its place; nothing if no file has further names.
     directories: Vec<InDirectory>,
     names: u64,
+    /// The rows of `files`, those of a file one after the other, the one it is charged to first.
+    rows: Vec<u32>,
+    groups: Vec<Group>,
+}
+
+/// The names of one file among the rows that have further ones.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Where those of the next file begin.
+    end: u32,
+    /// No name of it lies elsewhere than in the table.
+    all_here: bool,
+}
+
+/// A file with several names, as far as the table knows them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linked<'t> {
+    /// The rows of its names, the one it is charged to first.
+    pub(super) rows: &'t [u32],
+    /// No name of it lies elsewhere than in the table.
+    pub(super) all_here: bool,
 }
 
 /// Allocated bytes in and below a directory: wide enough for whatever a file system says.
@@ -67,6 +88,16 @@ impl Shared {
 
     pub(super) fn is_charged_elsewhere(&self, row: Row) -> bool {
         self.further.contains(row.0)
+    }
+
+    /// Iterates over the files with further names, in the table or not.
+    pub(super) fn linked(&self) -> impl Iterator<Item = Linked<'_>> {
+        let mut begin = 0;
+        self.groups.iter().map(move |&Group { end, all_here }| {
+            let rows = &self.rows[begin..end as usize];
+            begin = end as usize;
+            Linked { rows, all_here }
+        })
     }
 
     pub(super) fn shared(&self, place: u32) -> u64 {
@@ -103,10 +134,14 @@ pub(super) fn charge(
         further: Ranks::below(rows.limit()),
         directories: vec![InDirectory::default(); directories.all.len()],
         names: 0,
+        rows: Vec::new(),
+        groups: Vec::new(),
     };
     for names in links.chunk_by(|a, b| a.id == b.id) {
         shared.charge_file(names, rows, directories, &tree);
     }
+    shared.rows.shrink_to_fit();
+    shared.groups.shrink_to_fit();
     for &place in parents_first.iter().rev() {
         let below = shared.directories[place as usize];
         let parent = directories.all[place as usize].parent;
@@ -133,6 +168,9 @@ impl Shared {
         if further.is_empty() && all_here {
             return;
         }
+        self.rows.extend(names.iter().map(|name| name.row));
+        // No table has more rows than a number of 32 bits counts.
+        self.groups.push(Group { end: self.rows.len() as u32, all_here });
         let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.holder(Row(first.row));
         let mut holder_of_all = before;

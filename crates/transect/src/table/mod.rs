@@ -10,7 +10,7 @@
 //!
 //! The entries of a directory are neighbours, sorted by the bytes of their names. A directory knows
 //! its own row and where its entries begin; the other way round, from an entry to its directory,
-//! goes by counting the directories that begin before it ([`rank`]): no row holds a number of its
+//! goes by counting the directories that begin before it (`rank.rs`): no row holds a number of its
 //! parent.
 //!
 //! **Rows have no order that means anything:** they lie as the threads found them. Whoever walks
@@ -19,7 +19,7 @@
 //!
 //! **Sums** are those of all entries in and below a directory, every file once in the whole table:
 //! a file with several names is charged to the first of them, in the order in which a walk by
-//! names would meet their directories ([`links`]). Sums of directories beside each other can
+//! names would meet their directories (`links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
 //! ```
@@ -35,6 +35,7 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 
+mod age;
 mod build;
 mod columns;
 mod desk;
@@ -45,6 +46,7 @@ mod lengths;
 mod links;
 mod query;
 mod rank;
+mod together;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -54,10 +56,12 @@ use transect_sys::{Attributes, FieldMask, FileType};
 use crate::dir;
 use crate::sink::Tally;
 
+pub use age::Age;
 pub use build::{TableBuilder, TableSink};
-pub use directories::{Sums, Unread};
+pub use directories::{Children, Sums, Unread};
 pub use given::GivenTree;
 pub use query::Below;
+pub use together::Together;
 
 use columns::Rows;
 use directories::{Directories, Directory};
@@ -183,10 +187,7 @@ impl Table {
 
     /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
     /// if it is none, or was not read.
-    pub fn children(
-        &self,
-        row: Row,
-    ) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
+    pub fn children(&self, row: Row) -> Children {
         self.directories.at(row).map(Directory::children).unwrap_or_default()
     }
 
@@ -255,7 +256,7 @@ impl Table {
     }
 
     /// Returns the allocated bytes that would be free if an entry were removed with all that is
-    /// below it.
+    /// below it. Of several entries: [`Table::together`].
     pub fn exclusive(&self, row: Row) -> u64 {
         self.alone(row).saturating_sub(self.shared(row))
     }

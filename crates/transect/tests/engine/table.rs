@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
-use transect::table::{Row, Sums, Table, TableBuilder, Unread};
+use transect::table::{Age, Row, Sums, Table, TableBuilder, Together, Unread};
 use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
 use transect_sys::fake::{At, FakeTree};
 
@@ -182,6 +183,64 @@ proptest! {
     }
 }
 
+/// What entries come to together, by looking at every one of them.
+fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> Together {
+    let left_out: BTreeSet<Row> = without.iter().flat_map(|&row| table.below(row)).collect();
+    let part = rows.iter().flat_map(|&row| table.below(row));
+    let part: BTreeSet<Row> = part.filter(|row| !left_out.contains(row)).collect();
+    let mut together = Together::default();
+    let mut files: BTreeMap<FileId, (u32, u32)> = BTreeMap::new();
+    for &row in &part {
+        match table.file_type(row) {
+            FileType::File => together.files += 1,
+            FileType::Directory => together.directories += 1,
+            _ => together.others += 1,
+        }
+        together.unread += u64::from(table.unread(row).is_some());
+        match linked(table, row) {
+            Some(id) => {
+                let names = table.iter().filter(|&row| linked(table, row) == Some(id)).count();
+                let names = table.attributes(row).nlink().unwrap_or(names as u32);
+                files.entry(id).or_insert((0, names)).0 += 1;
+            }
+            None => together.disk_usage += table.allocated(row).unwrap_or(0),
+        }
+    }
+    for (id, (here, names)) in files {
+        let first = table.iter().find(|&row| linked(table, row) == Some(id));
+        let bytes = first.and_then(|row| table.allocated(row)).unwrap_or(0);
+        together.disk_usage += bytes;
+        if here < names {
+            together.shared += bytes;
+            together.shared_files += 1;
+        }
+    }
+    together
+}
+
+proptest! {
+    #[test]
+    fn entries_together_are_every_file_once(
+        nodes in forest(),
+        chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        without in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+    ) {
+        let table = fake_table(&Arc::new(build(&nodes, 1).0), scan("/"));
+        let all: Vec<Row> = table.iter().collect();
+        let rows = |indices: &[prop::sample::Index]| {
+            table.outermost(indices.iter().map(|index| *index.get(&all)))
+        };
+        let (chosen, without) = (rows(&chosen), rows(&without));
+        let below = |&row: &Row| table.below(row).skip(1).any(|below| chosen.contains(&below));
+        prop_assert!(!chosen.iter().any(below), "one lies below another");
+        let together = table.together(&chosen, &without);
+        prop_assert_eq!(together, plainly_together(&table, &chosen, &without));
+        if let ([row], []) = (&chosen[..], &without[..]) {
+            prop_assert_eq!(together.exclusive(), table.exclusive(*row));
+        }
+    }
+}
+
 #[test]
 fn two_roots_are_two_trees_of_one_table() {
     let mut tree = FakeTree::new();
@@ -280,4 +339,27 @@ fn groups_together_are_everything() {
     let mut all = Sums::default();
     groups.values().for_each(|&sums| all += sums);
     assert_eq!(all, table.total());
+}
+
+#[test]
+fn owners_and_ages_together_are_everything() {
+    let mut tree = FakeTree::new();
+    for (path, uid, mtime) in [("/a", 1, 10), ("/b", 1, 60), ("/c", 2, 95), ("/d", 2, 101)] {
+        tree.add(path, FileType::File, 1000);
+        tree.change(path, |attributes| {
+            attributes.set_uid(uid);
+            attributes.set_mtime(mtime);
+        });
+    }
+    let builder = TableBuilder::new(columns() | FieldMask::UID);
+    let table = run_fake(&Arc::new(tree), scan("/"), || builder.sink()).sink;
+    let table = table.into_table().expect("a small tree");
+    let files = || table.iter().filter(|&row| table.file_type(row) == FileType::File);
+    let owners = table.by_owner(files());
+    assert_eq!((owners[&Some(1)].files, owners[&Some(2)].files, owners.len()), (2, 2, 2));
+    let limits = [10, 50].map(Duration::from_nanos);
+    let ages = table.by_age(files(), 100, &limits);
+    let expected = [Age::Future, Age::Below(0), Age::Below(1), Age::Older];
+    assert_eq!(ages.keys().copied().collect::<Vec<_>>(), expected);
+    assert!(ages.values().all(|sums| sums.files == 1), "{ages:?}");
 }

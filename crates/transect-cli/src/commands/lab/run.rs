@@ -213,7 +213,7 @@ pub(super) fn launcher<'c>(
             }
         }
     }
-    Ok(Launcher { program, built })
+    Ok(Launcher { program, built, disturbable: true })
 }
 
 /// Says what went wrong in a sample.

@@ -1,0 +1,98 @@
+//! Open directories in which names are removed, one step at a time.
+//!
+//! A [`Folder`] is a directory that stays the same whatever happens to its path: all that is done
+//! in it names one entry of it, and no link is followed. Where a file system begins is a boundary
+//! that is crossed only on request. Nothing is judged here: what may be removed is for others to
+//! say.
+//!
+//! On Linux every call is relative to a handle. Elsewhere a folder is a path, which may lead
+//! somewhere else by the time that it is used.
+
+use std::ffi::OsStr;
+use std::io;
+
+#[cfg(target_os = "linux")]
+pub use crate::linux::Folder;
+#[cfg(not(target_os = "linux"))]
+pub use by_path::Folder;
+
+#[cfg(not(target_os = "linux"))]
+mod by_path;
+
+/// What is done where a directory begins another file system, or is mounted from elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mounts {
+    /// It is not entered: an error of the kind [`io::ErrorKind::CrossesDevices`].
+    Refused,
+    /// It is entered as any other.
+    Crossed,
+}
+
+/// Returns a name that is one step, and not a path that leads somewhere else: names may come from a
+/// file that somebody else has written.
+pub(crate) fn step(name: &OsStr) -> io::Result<&OsStr> {
+    let leads_away = |byte: &u8| std::path::is_separator(char::from(*byte)) || *byte == 0;
+    match name.as_encoded_bytes() {
+        b"" | b"." | b".." => Err(io::ErrorKind::InvalidInput.into()),
+        bytes if bytes.iter().any(leads_away) => Err(io::ErrorKind::InvalidInput.into()),
+        _ => Ok(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+    use crate::attributes::FileType;
+
+    fn names(folder: &Folder) -> Vec<String> {
+        let mut names = Vec::new();
+        folder.list(&mut |name| names.push(name.to_str().unwrap().to_owned())).unwrap();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn entries_are_told_entered_and_removed() {
+        let temp = TempDir::new();
+        std::fs::create_dir_all(temp.join("a/b")).unwrap();
+        std::fs::write(temp.join("a/file"), "12345").unwrap();
+        let top = Folder::at(temp.path()).unwrap();
+        let folder = top.enter("a".as_ref(), Mounts::Refused).unwrap();
+        assert_eq!(names(&folder), ["b", "file"]);
+        let file = folder.ask("file".as_ref()).unwrap();
+        assert_eq!((file.file_type(), file.size()), (FileType::File, Some(5)));
+        assert!(folder.enter("file".as_ref(), Mounts::Refused).is_err());
+        assert!(top.remove_directory("a".as_ref()).is_err(), "it is not empty");
+        folder.unlink("file".as_ref()).unwrap();
+        folder.remove_directory("b".as_ref()).unwrap();
+        let above = folder.above().unwrap();
+        assert_eq!(above.attributes().unwrap().file_id(), top.attributes().unwrap().file_id());
+        above.remove_directory("a".as_ref()).unwrap();
+        assert_eq!(names(&top), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_is_one_step() {
+        let temp = TempDir::new();
+        std::fs::create_dir(temp.join("inside")).unwrap();
+        std::fs::write(temp.join("outside"), "precious").unwrap();
+        let folder = Folder::at(&temp.join("inside")).unwrap();
+        for name in ["", ".", "..", "../outside", "/", "a/b", "nul\0"] {
+            let kinds = [
+                folder.ask(name.as_ref()).map(drop),
+                folder.enter(name.as_ref(), Mounts::Crossed).map(drop),
+                folder.unlink(name.as_ref()),
+                folder.remove_directory(name.as_ref()),
+                folder.make_directory(name.as_ref()),
+                folder.create(name.as_ref(), b""),
+                folder.move_new("x".as_ref(), &folder, name.as_ref()),
+                folder.move_new(name.as_ref(), &folder, "x".as_ref()),
+            ]
+            .map(|answer| answer.unwrap_err().kind());
+            assert_eq!(kinds, [io::ErrorKind::InvalidInput; 8], "{name:?}");
+        }
+        assert!(temp.join("outside").exists());
+    }
+}

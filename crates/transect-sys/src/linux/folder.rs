@@ -1,0 +1,199 @@
+//! Folders: directories by their handles.
+
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
+use rustix::io::Errno;
+
+use super::getdents;
+use super::open::{LIST, STEP, has_openat2};
+use super::stat::{StatCall, Target, attributes_of, has_statx, retry, stat};
+use crate::attributes::{Attributes, FieldMask};
+use crate::batch::Batch;
+use crate::fault::Fault;
+use crate::folder::{Mounts, step};
+use crate::reader::Listing;
+
+/// Bytes of a listing.
+const LISTING: usize = 64 << 10;
+
+/// An open directory. It takes no permission to read it, only to pass through it.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+}
+
+impl Folder {
+    /// Opens the directory that a path leads to. Links on the way are followed, as in every path;
+    /// one at its end is not.
+    ///
+    /// # Errors
+    /// There is none, or the way to it is not permitted.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        let flags = STEP | OFlags::NOFOLLOW;
+        let fd = retry(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
+        Ok(Self { fd })
+    }
+
+    /// Opens the same directory once more.
+    ///
+    /// # Errors
+    /// There are too many handles.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()? })
+    }
+
+    /// Opens a directory that lies in this one.
+    ///
+    /// # Errors
+    /// There is none of this name, or it begins another file system and that is refused.
+    pub fn enter(&self, name: &OsStr, mounts: Mounts) -> io::Result<Self> {
+        self.open(step(name)?, mounts)
+    }
+
+    /// Opens the directory that holds this one.
+    ///
+    /// # Errors
+    /// It lies on another file system, or the way to it is not permitted. What holds `/` is `/`.
+    pub fn above(&self) -> io::Result<Self> {
+        self.open(OsStr::new(".."), Mounts::Refused)
+    }
+
+    fn open(&self, name: &OsStr, mounts: Mounts) -> io::Result<Self> {
+        if mounts == Mounts::Refused && has_openat2() {
+            let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+            let fd = retry(|| {
+                match rustix::fs::openat2(&self.fd, name, STEP, Mode::empty(), resolve) {
+                    // Somebody moved something while `..` was looked up.
+                    Err(Errno::AGAIN) => Err(Errno::INTR),
+                    answer => answer,
+                }
+            })?;
+            return Ok(Self { fd });
+        }
+        let flags = STEP | OFlags::NOFOLLOW;
+        let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()))?;
+        let opened = Self { fd };
+        if mounts == Mounts::Refused && self.mount()? != opened.mount()? {
+            return Err(Errno::XDEV.into());
+        }
+        Ok(opened)
+    }
+
+    /// Returns the device and, since Linux 5.8, the mount: a directory can be mounted at two places
+    /// of one file system.
+    fn mount(&self) -> io::Result<(u64, u64)> {
+        if has_statx() {
+            let flags = StatxFlags::MNT_ID;
+            let told = retry(|| rustix::fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, flags))?;
+            let device = rustix::fs::makedev(told.stx_dev_major, told.stx_dev_minor);
+            let has_mount = told.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+            return Ok((device, if has_mount { told.stx_mnt_id } else { 0 }));
+        }
+        Ok((self.attributes()?.device().unwrap_or(0), 0))
+    }
+
+    /// Returns all that is known of the directory itself.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn attributes(&self) -> io::Result<Attributes> {
+        attributes_of(self.fd.as_fd())
+    }
+
+    /// Returns all that is known of an entry; of a link, of the link itself.
+    ///
+    /// # Errors
+    /// Whatever the system says, also that there is none.
+    pub fn ask(&self, name: &OsStr) -> io::Result<Attributes> {
+        let name = CString::new(step(name)?.as_bytes())?;
+        let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
+        let mut attributes = Attributes::default();
+        let fd = self.fd.as_fd();
+        stat(call, fd, &name, Target::Name, FieldMask::all(), &mut attributes)?;
+        Ok(attributes)
+    }
+
+    /// Calls `each` with the names of all entries.
+    ///
+    /// # Errors
+    /// It cannot be listed, or not to its end.
+    pub fn list(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
+        let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST, Mode::empty()))?;
+        let mut batch = Batch::new();
+        loop {
+            let listing = getdents::list(fd.as_fd(), false, LISTING, &mut batch);
+            let listing = listing.map_err(|fault: Fault| io::Error::from(fault))?;
+            batch.iter().for_each(|entry| each(entry.name));
+            if listing == Listing::End {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes a name that is no directory's.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, step(name)?, AtFlags::empty())?)
+    }
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn remove_directory(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, step(name)?, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes a directory that is its owner's alone.
+    ///
+    /// # Errors
+    /// Whatever the system says, also that the name is taken.
+    pub fn make_directory(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.fd, step(name)?, Mode::RWXU)?)
+    }
+
+    /// Makes a file of this content that is its owner's alone, or none.
+    ///
+    /// # Errors
+    /// Whatever the system says, also that the name is taken.
+    pub fn create(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let name = step(name)?;
+        let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR))?;
+        let mut file = File::from(fd);
+        let written = file.write_all(content).and_then(|()| crate::file::close(file));
+        if written.is_err() {
+            self.unlink(name)?;
+        }
+        written
+    }
+
+    /// Moves an entry to a free name in another folder of the same file system. Where a file system
+    /// cannot promise to replace nothing, it is looked before whether the name is free.
+    ///
+    /// # Errors
+    /// Whatever the system says, also that the name is taken.
+    pub fn move_new(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (step(name)?, step(to_name)?);
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.fd, name, &to.fd, to_name, flags) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            answer => return Ok(answer?),
+        }
+        match to.ask(to_name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(rustix::fs::renameat(&self.fd, name, &to.fd, to_name)?)
+            }
+            Err(error) => Err(error),
+            Ok(_) => Err(Errno::EXIST.into()),
+        }
+    }
+}

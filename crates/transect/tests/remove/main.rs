@@ -1,0 +1,16 @@
+//! Removal on real trees: what was chosen goes, and nothing else.
+#![cfg(any(target_os = "linux", windows))]
+#![expect(clippy::disallowed_methods, reason = "what is left is looked at by plain std::fs")]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod changes;
+mod choice;
+#[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod race;
+mod support;
+#[cfg(target_os = "linux")]
+mod trash;
