@@ -208,6 +208,24 @@ fn names_are_found_wherever_they_are() {
 }
 
 #[test]
+fn several_paths_lie_beside_each_other() {
+    let env = TestEnv::new();
+    nested(&env);
+    env.mkdir("other");
+    env.write("other/file", 10_000);
+    let test = "several_paths_lie_beside_each_other";
+    let Some(browser) = open(test, &env, &["tree", "other", "--apparent"]) else { return };
+    assert_eq!(browser.run(WAY), json!(["2 paths"]));
+    assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
+    browser.click("tbody .link");
+    assert_eq!(browser.run(WAY), json!(["2 paths", "tree"]));
+    assert_eq!(text(&browser, "caption"), "Entries of tree, the largest first");
+    press(&browser, &["Backspace"]);
+    assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
+    assert_silent(&browser);
+}
+
+#[test]
 fn colours_are_explained_by_a_legend_that_adds_up() {
     let env = TestEnv::new();
     nested(&env);

@@ -54,6 +54,7 @@ function wayTo(at) {
 }
 
 function pathOf(at) {
+  if (type[at] === ABOVE_ROOTS) return nameOf(at);
   const steps = wayTo(at).filter((step) => type[step] !== ABOVE_ROOTS).map(nameOf);
   return steps.reduce((path, step) => path + (path.endsWith(about.separator) ? '' : about.separator) + step);
 }
