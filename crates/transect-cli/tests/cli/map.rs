@@ -511,6 +511,7 @@ fn without_a_file_it_is_served_to_who_knows_the_address() {
         Ok(browser) => {
             browser.visit(address);
             browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
+            browser.wait_for("return document.querySelector('.reading').hidden", &json!(true));
             assert_eq!(browser.run(ROWS), json!(["large", "small"]));
             browser.run(
                 "window.alive = fetch('alive').then(answer => { window.heard = answer.status })",

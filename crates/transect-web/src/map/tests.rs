@@ -27,7 +27,7 @@ fn settings(max_entries: usize) -> Settings {
         owner_name: |uid| format!("user {uid}"),
         read_at: 1_800_000_000,
         interrupted: false,
-        served: false,
+        served: None,
     }
 }
 
