@@ -6,7 +6,7 @@
 //! kinds.rs ────── what extensions say of a file
 //! live.rs ─────── the map of a tree that is still being read, for who is served
 //! plain.rs ────── the largest as a plain table: what a browser without scripts shows
-//! page.html, page.css, scripts/ ── skeleton, looks and behaviour, as real files
+//! page.css, scripts/ ── looks and behaviour, as real files
 //! ```
 //!
 //! A tree has millions of names, so the page holds no object an entry: columns, deflated, as one text
@@ -20,18 +20,15 @@ mod selection;
 
 use std::io;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use transect::table::{Sums, Table};
 
-use crate::page::{ELEMENTS, escaped, fill, in_a_script, nonce};
+use crate::page::{Data, ELEMENTS, Page};
 use columns::{Columns, Packed, Place};
 use selection::Selection;
 
 pub use live::Live;
 
-const SKELETON: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 
 /// What the page does, in the order in which it is put together: each file uses those before it.
@@ -189,25 +186,19 @@ impl Drawing {
     }
 
     fn html(&self) -> String {
-        let (about, data) = (in_a_script(&self.about), STANDARD.encode(&self.packed));
-        let (connect, served) = match self.served {
-            Some(_) => ("; connect-src 'self'", SERVED),
-            None => ("", ""),
+        let asks = self.served.is_some();
+        let script = SCRIPTS.concat() + if asks { SERVED } else { "" };
+        let page = Page {
+            generator: "transect map",
+            title: &format!("{} · transect map", self.title),
+            heading: &self.title,
+            plain: &self.plain,
+            style: STYLE,
+            data: &[("about", Data::Json(&self.about)), ("columns", Data::Bytes(&self.packed))],
+            script: &script,
+            asks,
         };
-        let script = SCRIPTS.concat() + served;
-        let script = format!("(async () => {{\n'use strict';\n{script}}})();\n");
-        let (nonce, title) = (nonce(&(about.clone() + &data)), escaped(&self.title));
-        fill(SKELETON, |place| match place {
-            "nonce" => &nonce,
-            "title" => &title,
-            "connect" => connect,
-            "style" => STYLE,
-            "plain" => &self.plain,
-            "about" => &about,
-            "columns" => &data,
-            "script" => &script,
-            _ => unreachable!("BUG: the skeleton has no place '{place}'"),
-        })
+        page.html()
     }
 
     /// Returns what a page that is open takes to show this: a line of JSON, and the columns.
