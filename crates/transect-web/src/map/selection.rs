@@ -1,7 +1,9 @@
 //! Which entries are shown one by one, and in which order.
 //!
-//! In an outline, what has no rows is summed up, too: where directories lie beside it. They all lie breadth first, the entries of a directory together and the largest first: then a number of
+//! They lie breadth first, the entries of a directory together and the largest first: then a number of
 //! children says where they are, and who draws can stop at the first that is too small to be seen.
+//!
+//! What has no rows, in an outline, is summed up beside the directories that have.
 
 use std::cmp::Reverse;
 

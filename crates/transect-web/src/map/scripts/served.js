@@ -10,10 +10,19 @@ const SHARE = 10;
 
 class Gone extends Error {}
 
+/** What is answered, as bytes: there may be none. */
 async function ask(what) {
-  const response = await fetch(what, { cache: 'no-store' }).catch(() => null);
-  if (!response?.ok) throw new Gone();
-  return response;
+  try {
+    const response = await fetch(what, { cache: 'no-store' });
+    if (response.ok) return new Uint8Array(await response.arrayBuffer());
+  } catch {
+    // Whatever it is, nobody answers any more.
+  }
+  throw new Gone();
+}
+
+function parsed(json) {
+  return JSON.parse(new TextDecoder().decode(json));
 }
 
 function pause(milliseconds) {
@@ -28,11 +37,10 @@ for (const event of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel']
 
 /** Shows what is newer, if anything is. */
 async function takeNewer() {
-  const response = await ask(`columns/${about.version}`);
-  if (response.status === 204) return;
-  const all = new Uint8Array(await response.arrayBuffer());
+  const all = await ask(`columns/${about.version}`);
+  if (all.length === 0) return;
   const end = all.indexOf(10);
-  const news = JSON.parse(new TextDecoder().decode(all.subarray(0, end)));
+  const news = parsed(all.subarray(0, end));
   const newer = await unpacked(all.subarray(end + 1), news.columns);
   // What is about to be clicked is not replaced: the next state comes soon.
   if (!pressed) renew(news, newer);
@@ -54,7 +62,7 @@ function tellReading(soFar) {
 async function watch() {
   let due = 0;
   while (about.reading) {
-    const progress = await (await ask('progress')).json();
+    const progress = parsed(await ask('progress'));
     tellReading(progress.entries);
     const began = performance.now();
     if (began >= due || !progress.reading) {
