@@ -40,8 +40,9 @@ impl Gate {
     }
 
     fn wait_beyond(&self, number: u32) {
-        let open = self.open.lock().unwrap();
-        drop(self.moved.wait_while(open, |open| *open <= number).unwrap());
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = self.moved.wait_while(open, |open| *open <= number);
+        drop(opened.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
