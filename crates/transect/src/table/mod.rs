@@ -22,6 +22,8 @@
 //! names would meet their directories ([`links`]). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
+//! **While it is being filled** an [`Outline`] shows the directories that are known, as a table.
+//!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
 //! use transect::table::TableBuilder;
