@@ -8,7 +8,7 @@ use crate::error::{Operation, ScanError};
 use crate::sink::SkipReason;
 
 /// Errors with their places, and counts of everything that is not in the result.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tally {
     /// Errors met.
     pub errors: u64,
@@ -31,15 +31,7 @@ impl Tally {
 
     /// Returns an empty tally that keeps the texts of `keep` errors per thread.
     pub fn new(keep: usize) -> Self {
-        Self {
-            errors: 0,
-            errors_by: BTreeMap::new(),
-            failed_roots: 0,
-            vanished: 0,
-            skipped: BTreeMap::new(),
-            list: Vec::new(),
-            keep,
-        }
+        Self { keep, ..Self::default() }
     }
 
     /// Returns whether everything that was to be read was read.
@@ -49,19 +41,34 @@ impl Tally {
 
     /// Counts an error.
     pub fn error(&mut self, error: ScanError) {
-        self.errors += 1;
-        *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
-        // A root whose listing breaks off was read in part: there is something to show.
-        let unread = error.operation() != Operation::ReadDirectory;
-        self.failed_roots += u64::from(error.depth() == 0 && unread);
+        self.count(&error);
         if self.list.len() < self.keep {
             self.list.push(error);
         }
     }
 
+    /// Counts an error of which nobody wants the text.
+    pub(crate) fn count(&mut self, error: &ScanError) {
+        self.errors += 1;
+        *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
+        // A root whose listing breaks off was read in part: there is something to show.
+        let unread = error.operation() != Operation::ReadDirectory;
+        self.failed_roots += u64::from(error.depth() == 0 && unread);
+    }
+
     /// Counts something that was left out.
     pub fn skip(&mut self, reason: SkipReason) {
         *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Returns the same counts, without the texts of errors.
+    pub(crate) fn counts(&self) -> Self {
+        Self {
+            errors_by: self.errors_by.clone(),
+            skipped: self.skipped.clone(),
+            list: Vec::new(),
+            ..*self
+        }
     }
 
     /// Adds the counts of another thread.

@@ -10,6 +10,7 @@ use super::columns::Rows;
 use super::desk::Desk;
 use super::directories::{Directory, Sums, Unread};
 use super::links::Link;
+use super::outline::{Begun, Observed, Outline, Part, Teller};
 use super::{Table, finish};
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
@@ -20,12 +21,19 @@ use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
 pub struct TableBuilder {
     columns: FieldMask,
     directories: Arc<AtomicU32>,
+    observed: Observed,
 }
 
 impl TableBuilder {
     /// Begins a table that has these columns, beside names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
-        Self { columns, directories: Arc::default() }
+        Self { columns, directories: Arc::default(), observed: Observed::default() }
+    }
+
+    /// Lets `outline` look at the table while it is being filled, and forget what it looked at before.
+    pub fn outline(mut self, outline: &Outline) -> Self {
+        self.observed = outline.begin(self.columns);
+        self
     }
 
     /// Returns the sink of one thread. All sinks of a walk come from the same builder, and a
@@ -42,6 +50,7 @@ impl TableBuilder {
             unread: Vec::new(),
             errors: Vec::new(),
             tally: Tally::new(Tally::KEPT),
+            teller: self.observed.teller(),
             bytes: 0,
             too_large: false,
         }
@@ -67,6 +76,8 @@ pub struct TableSink {
     pub(super) unread: Vec<(u32, Unread)>,
     pub(super) errors: Vec<u32>,
     pub(super) tally: Tally,
+    /// Tells who looks at the table while it is being filled; nobody, mostly.
+    teller: Option<Teller>,
     bytes: u64,
     pub(super) too_large: bool,
 }
@@ -118,12 +129,19 @@ impl TableSink {
         let first = Directory::UNREAD;
         let directory = Directory { row: row.0, parent, first, count: 0, sums };
         self.found.push(Found { number, directory });
+        let columns = self.own.columns();
+        self.tell(|part| part.begin(columns, Begun { number, parent, sums }, name, own));
         number
     }
 
     /// The entries on the desk are all of their directory: nothing else is visited in between.
     fn clear_desk(&mut self) {
         let Some(at) = self.at.take() else { return };
+        if self.teller.is_some() {
+            let sums = self.desk.sums_of_one_name(self.rows.columns());
+            let number = self.found[at].number;
+            self.tell(|part| part.read(number, sums));
+        }
         match self.desk.clear_into(&mut self.rows, &mut self.links) {
             Some((first, count, sums)) => {
                 let directory = &mut self.found[at].directory;
@@ -131,6 +149,17 @@ impl TableSink {
                 directory.sums += sums;
             }
             None => self.too_large = true,
+        }
+    }
+
+    fn leave_unread(&mut self, number: u32, why: Unread) {
+        self.tell(|part| part.unread(number, why));
+        self.unread.push((number, why));
+    }
+
+    fn tell(&self, tell: impl FnOnce(&mut Part)) {
+        if let Some(teller) = &self.teller {
+            teller.tell(tell);
         }
     }
 
@@ -173,21 +202,24 @@ impl Sink for TableSink {
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
         if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
-            self.unread.push((dir.tag, Unread::Failed(error.kind())));
+            self.leave_unread(dir.tag, Unread::Failed(error.kind()));
         }
+        self.tell(|part| part.error(dir.tag, &error));
         self.errors.push(dir.tag);
         self.tally.error(error);
         Flow::Continue
     }
 
     fn vanished(&mut self, _: &Dir<u32>, _: FileType) {
+        self.tell(Part::vanished);
         self.tally.vanished += 1;
     }
 
     fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
         if matches!(reason, SkipReason::MountBoundary | SkipReason::PseudoFileSystem) {
-            self.unread.push((dir.tag, Unread::Skipped(reason)));
+            self.leave_unread(dir.tag, Unread::Skipped(reason));
         }
+        self.tell(|part| part.skip(reason));
         self.tally.skip(reason);
     }
 

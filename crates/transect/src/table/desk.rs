@@ -62,6 +62,17 @@ impl Desk {
         }
     }
 
+    /// Returns what all that waits comes to, without the bytes of files that are known to have further
+    /// names.
+    pub(super) fn sums_of_one_name(&self, columns: FieldMask) -> Sums {
+        let mut sums = self.sums;
+        for &(place, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
+            sums.apparent -= self.rows.size(columns, place as usize).unwrap_or(0);
+            sums.disk_usage -= self.rows.allocated(columns, place as usize).unwrap_or(0);
+        }
+        sums
+    }
+
     /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how
     /// many they are, and what they come to; `None` if the table cannot have that many.
     pub(super) fn clear_into(

@@ -35,7 +35,7 @@ pub(super) fn table(sink: TableSink) -> Table {
     let shared = links::charge(links, &rows, &mut directories, &order);
     add_upwards(&mut directories, &order);
     let entries = directories.top.sums.entries();
-    Table { rows, directories, shared, entries, tally }
+    Table { rows, directories, shared, unlisted: Vec::new(), entries, tally }
 }
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap
@@ -103,7 +103,10 @@ fn in_order_of_rows(
 }
 
 /// Counts the errors of every directory in all that hold it.
-fn errors_above(directories: &Directories, errors: Vec<u32>) -> HashMap<u32, u64, FixedState> {
+pub(super) fn errors_above(
+    directories: &Directories,
+    errors: Vec<u32>,
+) -> HashMap<u32, u64, FixedState> {
     let mut counts: HashMap<u32, u64, FixedState> = HashMap::default();
     for mut place in errors {
         while place != Directory::TOP {
@@ -115,7 +118,7 @@ fn errors_above(directories: &Directories, errors: Vec<u32>) -> HashMap<u32, u64
 }
 
 /// Adds what each directory holds to all above it.
-fn add_upwards(directories: &mut Directories, parents_first: &[u32]) {
+pub(super) fn add_upwards(directories: &mut Directories, parents_first: &[u32]) {
     let Directories { top, all, .. } = directories;
     for &place in parents_first.iter().rev() {
         let Directory { parent, sums, .. } = all[place as usize];

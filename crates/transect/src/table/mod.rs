@@ -22,6 +22,8 @@
 //! names would meet their directories (`links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
+//! **While it is being filled** an [`Outline`] shows the directories that are known, as a table.
+//!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
 //! use transect::table::TableBuilder;
@@ -44,6 +46,7 @@ mod finish;
 mod given;
 mod lengths;
 mod links;
+mod outline;
 mod query;
 mod rank;
 mod together;
@@ -60,6 +63,7 @@ pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, Sums, Unread};
 pub use given::GivenTree;
+pub use outline::Outline;
 pub use query::Below;
 pub use together::Together;
 
@@ -107,6 +111,8 @@ pub struct Table {
     rows: Rows,
     directories: Directories,
     shared: Shared,
+    /// In an outline, what of each directory has no rows.
+    unlisted: Vec<Sums>,
     entries: u64,
     tally: Tally,
 }
@@ -226,6 +232,13 @@ impl Table {
             (sums.apparent, sums.disk_usage) = (0, 0);
         }
         sums
+    }
+
+    /// Returns what those entries of a directory come to that have no rows: in an
+    /// [outline](Outline::table) all but directories, in a finished table none.
+    pub fn unlisted(&self, row: Row) -> Sums {
+        let place = self.directories.number(row);
+        place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()
     }
 
     /// Returns how many names there are beyond the first of each file.

@@ -14,7 +14,7 @@ use transect_sys::fake::{At, FakeTree};
 use crate::properties::{build, forest};
 use crate::support::{run_fake, scan};
 
-fn columns() -> FieldMask {
+pub(crate) fn columns() -> FieldMask {
     FieldMask::FILE_ID | FieldMask::NLINK | FieldMask::MTIME
 }
 
@@ -80,7 +80,7 @@ fn equals_totals(table: &Table, totals: &Totals, context: &str) {
 
 /// Entries know their directories and directories their entries, which are sorted.
 #[track_caller]
-fn is_well_formed(table: &Table, context: &str) {
+pub(crate) fn is_well_formed(table: &Table, context: &str) {
     for row in table.iter() {
         let children: Vec<Row> = table.children(row).collect();
         assert!(

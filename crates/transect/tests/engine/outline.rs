@@ -1,0 +1,238 @@
+//! Outlines: at every step a part of the finished table, and at the end its directories.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use transect::table::{Outline, Row, Sums, Table, TableBuilder, TableSink, Unread};
+use transect::{
+    Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError, ScanOptions, Sink,
+    SkipReason, Visit, Want,
+};
+use transect_sys::fake::{At, FakeTree};
+
+use crate::properties::{build, forest};
+use crate::support::{run_fake, scan};
+use crate::table::{columns, is_well_formed};
+
+/// Looks at a walk, and remembers what it saw.
+#[derive(Default)]
+struct Watch {
+    outline: Outline,
+    before: Mutex<BTreeMap<PathBuf, Sums>>,
+}
+
+impl Watch {
+    /// What was there before is there now, and not less.
+    fn look(&self) {
+        let mut before = self.before.lock().unwrap();
+        let table = self.outline.table().unwrap();
+        is_well_formed(&table, "an outline");
+        let now: BTreeMap<PathBuf, Sums> =
+            table.iter().map(|row| (table.path(row), table.sums(row))).collect();
+        for (path, before) in before.iter() {
+            let now = now.get(path).unwrap_or_else(|| panic!("{path:?} has gone"));
+            assert_eq!(at_least(now, before), *now, "{path:?} has shrunk from {before:?}");
+        }
+        *before = now;
+    }
+}
+
+/// The larger of every number.
+fn at_least(a: &Sums, b: &Sums) -> Sums {
+    let mut sums = *a;
+    sums.files = a.files.max(b.files);
+    sums.directories = a.directories.max(b.directories);
+    sums.others = a.others.max(b.others);
+    sums.apparent = a.apparent.max(b.apparent);
+    sums.disk_usage = a.disk_usage.max(b.disk_usage);
+    sums
+}
+
+/// Fills a table, and has it looked at in between.
+struct Watched<'w> {
+    sink: TableSink,
+    watch: &'w Watch,
+}
+
+impl Sink for Watched<'_> {
+    type Tag = u32;
+
+    fn want(&self) -> Want {
+        self.sink.want()
+    }
+
+    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
+        let tag = self.sink.enter(entering);
+        self.watch.look();
+        tag
+    }
+
+    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+        self.sink.visit(visit)
+    }
+
+    fn leave(&mut self, dir: &Dir<u32>) {
+        self.sink.leave(dir);
+        self.watch.look();
+    }
+
+    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
+        self.sink.error(dir, error)
+    }
+
+    fn vanished(&mut self, dir: &Dir<u32>, file_type: FileType) {
+        self.sink.vanished(dir, file_type);
+    }
+
+    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
+        self.sink.skipped(dir, reason);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sink.merge(other.sink);
+        self.watch.look();
+    }
+}
+
+/// Walks a tree in memory, looks at it all the time, and returns the outline at the end and the
+/// finished table.
+fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
+    let watch = Watch::default();
+    let builder = TableBuilder::new(columns()).outline(&watch.outline);
+    let make = || Watched { sink: builder.sink(), watch: &watch };
+    let finished = run_fake(tree, options, make).sink.sink.into_table().unwrap();
+    watch.look();
+    (watch.outline.table().unwrap(), finished)
+}
+
+/// What is said of a directory by a table in which files have rows, and by an outline.
+type Said = (PathBuf, FieldMask, Option<FileId>, Sums, Option<Unread>, u64);
+
+fn directories(table: &Table, sums: impl Fn(Row) -> Sums) -> Vec<Said> {
+    let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
+    let said = |row| {
+        let (attributes, unread) = (table.attributes(row), table.unread(row));
+        let (have, id) = (attributes.have(), attributes.file_id());
+        (table.path(row), have, id, sums(row), unread, table.errors(row))
+    };
+    directories.map(said).collect()
+}
+
+/// The outline has the directories of the finished table, and nothing of files with several names but
+/// that they are there.
+#[track_caller]
+fn is_outline_of(outline: &Table, finished: &Table) {
+    let expected = directories(finished, |row| {
+        let mut sums = finished.sums(row);
+        for below in finished.below(row) {
+            let several = finished.attributes(below).nlink().is_some_and(|names| names > 1);
+            if several && finished.file_type(below) != FileType::Directory {
+                sums.apparent -= finished.sums(below).apparent;
+                sums.disk_usage -= finished.sums(below).disk_usage;
+            }
+        }
+        sums
+    });
+    assert_eq!(directories(outline, |row| outline.sums(row)), expected);
+    for row in outline.iter() {
+        let mut sums = outline.unlisted(row);
+        outline.children(row).for_each(|child| sums += outline.sums(child));
+        let all = outline.sums(row);
+        assert_eq!((sums.files, sums.others, sums.apparent), (all.files, all.others, all.apparent));
+        assert_eq!(finished.unlisted(row), Sums::default());
+    }
+    assert_eq!(outline.len(), finished.len());
+    let (told, tally) = (outline.tally(), finished.tally());
+    assert_eq!(told.errors_by, tally.errors_by);
+    assert_eq!((told.errors, told.failed_roots), (tally.errors, tally.failed_roots));
+    assert_eq!((told.vanished, &told.skipped), (tally.vanished, &tally.skipped));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_outline_grows_to_the_directories_of_the_table(
+        nodes in forest(),
+        order in prop::sample::select(Order::ALL),
+        threads in 1_usize..6,
+        batch in 1_usize..9,
+    ) {
+        let (mut tree, ..) = build(&nodes, 1);
+        tree.batch = batch;
+        let (outline, finished) =
+            watched(&Arc::new(tree), scan("/").order(order).threads(threads));
+        is_outline_of(&outline, &finished);
+    }
+}
+
+fn tree() -> FakeTree {
+    let mut tree = FakeTree::new();
+    for path in ["/a", "/a/b", "/a/b/c", "/locked", "/locked/inside", "/other", "/torn"] {
+        tree.add(path, FileType::Directory, 4096);
+    }
+    for path in ["/a/kept.c", "/a/b/kept.c", "/a/b/c/dropped.h", "/other/kept.c", "/torn/kept.c"] {
+        tree.add(path, FileType::File, 600);
+    }
+    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    // Its listing breaks off behind the first entry.
+    tree.batch = 1;
+    tree.add("/torn/second", FileType::File, 600);
+    tree.fail("/torn", At::List, Some(io::ErrorKind::Other));
+    tree.change("/other", |attributes| attributes.set_device(9));
+    tree
+}
+
+#[test]
+fn what_was_not_read_says_so_before_the_end() {
+    let tree = Arc::new(tree());
+    let (outline, finished) = watched(&tree, scan("/").max_depth(2).one_file_system(true));
+    is_outline_of(&outline, &finished);
+    let unread = |path: &str| {
+        let row = outline.iter().find(|&row| outline.path(row) == Path::new(path)).unwrap();
+        outline.unread(row)
+    };
+    assert!(matches!(unread("/locked"), Some(Unread::Failed(_))));
+    assert!(matches!(unread("/torn"), Some(Unread::Failed(_))));
+    assert_eq!(unread("/a/b"), Some(Unread::Unvisited));
+    assert_eq!(unread("/other"), Some(Unread::Skipped(SkipReason::MountBoundary)));
+    assert_eq!(unread("/a"), None);
+    assert_eq!(outline.tally().errors, 2);
+}
+
+#[test]
+fn filters_and_roots_are_those_of_the_walk() {
+    let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
+    let tree = Arc::new(tree());
+    let options = ScanOptions::new(["/other", "/a"]).filters(filters).threads(2);
+    let (outline, finished) = watched(&tree, options);
+    is_outline_of(&outline, &finished);
+    let roots: Vec<PathBuf> = outline.roots().map(|root| outline.path(root)).collect();
+    assert_eq!(roots, [PathBuf::from("/a"), PathBuf::from("/other")]);
+    assert_eq!((outline.total().files, outline.total().directories), (3, 2));
+}
+
+#[test]
+fn an_outline_begins_with_nothing_and_anew() {
+    let outline = Outline::new();
+    let nothing = outline.table().unwrap();
+    assert!(nothing.is_empty() && nothing.roots().len() == 0);
+    let (tree, once) = (Arc::new(tree()), scan("/a"));
+    for _ in 0..2 {
+        let builder = TableBuilder::new(columns()).outline(&outline);
+        assert!(outline.table().unwrap().is_empty());
+        let finished = run_fake(&tree, once.clone(), || builder.sink()).sink.into_table().unwrap();
+        assert_eq!(outline.table().unwrap().total(), finished.total());
+        assert_eq!(outline.table().unwrap().columns(), finished.columns());
+    }
+}
+
+#[test]
+fn who_stops_looking_does_not_stop_the_walk() {
+    let builder = TableBuilder::new(columns()).outline(&Outline::new());
+    let sink = run_fake(&Arc::new(tree()), scan("/a"), || builder.sink()).sink;
+    assert_eq!(sink.into_table().unwrap().total().files, 3);
+}
