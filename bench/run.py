@@ -93,9 +93,10 @@ def read_floor(output):
 
 
 def read_json(output):
-    scan = json.loads(output)
-    files = scan["files"] + scan["symlinks"] + scan["others"]
-    return [scan["directories"], files, scan["apparent_size"]]
+    """Of `scan`, which counts links apart, and of `usage`, for which they are some of the others."""
+    counts = json.loads(output)
+    files = counts["files"] + counts.get("symlinks", 0) + counts["others"]
+    return [counts["directories"], files, counts["apparent_size"]]
 
 
 class Contender(NamedTuple):
@@ -127,6 +128,10 @@ def scanners():
         Contender("transect scan", ["transect", "scan", "{}"], once, read_json, ["--json"]),
         Contender(f"transect scan -j{CORES}", ["transect", "scan", f"-j{CORES}", "{}"], once,
                   read_json, ["--json"]),
+        Contender("transect usage", ["transect", "usage", "--depth", "0", "{}"], once, read_json,
+                  ["--json"]),
+        Contender(f"transect usage -j{CORES}", ["transect", "usage", "--depth", "0", f"-j{CORES}", "{}"],
+                  once, read_json, ["--json"]),
         Contender("pdu", ["pdu", "--quantity", "apparent-size", "--max-depth", "1", "{}"], all_names,
                   lambda out: first_number(out.strip().splitlines()[-1]), ["--bytes-format", "plain"]),
         Contender("diskus", ["diskus", "-b", "{}"], lambda t: t.distinct_bytes, first_number),
@@ -151,7 +156,7 @@ def listers():
         Contender("transect list", ["transect", "list", "-0", "{}"], everything, paths),
         Contender(f"transect list -j{CORES}", ["transect", "list", "-0", f"-j{CORES}", "{}"],
                   everything, paths),
-        Contender("fd", ["fd", "-u", "-0", ".", "{}"], lambda t: t.entries - 1, paths,
+        Contender("fd", ["fd", "-u", "-0", "", "{}"], lambda t: t.entries - 1, paths,
                   programs=["fd", "fdfind"]),
         Contender("find", ["find", "{}", "-print0"], everything, paths),
         Contender("rg --files", ["rg", "--files", "-uu", "-0", "{}"], lambda t: t.regular, paths),

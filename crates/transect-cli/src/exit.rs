@@ -52,8 +52,8 @@ pub(crate) enum Fatal {
     Output(io::Error),
     /// The lab cannot do that, in its own words.
     Lab(String),
-    /// A page could not be written, and why.
-    Page(String),
+    /// A file could not be written, and why.
+    File(String),
     /// Nothing can be transformed.
     Transform(transect_transform::Error),
     /// A service cannot be made, or does not answer.
@@ -101,7 +101,7 @@ impl fmt::Display for Fatal {
             Self::Transform(error) => error.fmt(f),
             Self::Service(error) => error.fmt(f),
             Self::Tui(error) => error.fmt(f),
-            Self::Lab(reason) | Self::Page(reason) | Self::Usage(reason) => f.write_str(reason),
+            Self::Lab(reason) | Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }

@@ -297,6 +297,20 @@ fn in_a_group_of_its_own(command: &mut Command) {
     let _ = command;
 }
 
+/// Asks a process to end, so that it can put away what it made. Returns whether it could be asked.
+#[cfg(unix)]
+pub(crate) fn ask_to_end(child: &Child) -> bool {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    kill_process(Pid::from_child(child), Signal::TERM).is_ok()
+}
+
+/// Elsewhere there is no way to ask.
+#[cfg(not(unix))]
+pub(crate) fn ask_to_end(_: &Child) -> bool {
+    false
+}
+
 fn kill_group(group: u32) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {

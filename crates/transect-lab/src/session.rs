@@ -109,6 +109,8 @@ pub struct Launcher {
     pub program: PathBuf,
     /// The folder of every contender that was built, by its name.
     pub built: BTreeMap<String, PathBuf>,
+    /// What goes on beside a run may disturb it. Not so where times do not come from a clock.
+    pub disturbable: bool,
 }
 
 impl Session {

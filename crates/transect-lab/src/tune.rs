@@ -59,6 +59,15 @@ pub struct Request<'a> {
     pub program: PathBuf,
     /// Where the samples go: two files, which must not be there yet.
     pub files: [PathBuf; 2],
+    /// As in [`Launcher::disturbable`].
+    pub disturbable: bool,
+}
+
+impl Request<'_> {
+    fn launcher(&self) -> Launcher {
+        let (program, built) = (self.program.clone(), Default::default());
+        Launcher { program, built, disturbable: self.disturbable }
+    }
 }
 
 /// What was found out.
@@ -300,7 +309,7 @@ impl Trial<'_> {
         cancel: &Cancel,
         progress: &mut dyn FnMut(Step<'_>),
     ) -> Result<Option<Vec<Ranking>>, Error> {
-        let Request { states, program, .. } = self.request;
+        let Request { states, .. } = self.request;
         let base = Settings::default();
         let methods: Vec<Method> = std::iter::once(&base)
             .chain(settings)
@@ -328,7 +337,7 @@ impl Trial<'_> {
             transform: None,
         };
         let mut session = Session::begin(header, file)?;
-        let launcher = Launcher { program: program.clone(), built: Default::default() };
+        let launcher = self.request.launcher();
         session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
             progress(Step::Left(left))
         })?;
@@ -370,7 +379,7 @@ fn walks_of_a_round(states: &[State], entries: u64) -> usize {
 /// Walks once in every state, as the default does, in a process of its own; returns the mean.
 fn time_of_a_walk(request: &Request<'_>, portion: &Portion) -> Result<Duration, Error> {
     let method = Method::variant(&Settings::default().variant());
-    let launcher = Launcher { program: request.program.clone(), built: Default::default() };
+    let launcher = request.launcher();
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();

@@ -67,7 +67,7 @@ impl Measure for Walks<'_> {
         for _ in 0..VOID_RETRIES {
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
-            let watch = Watch::begin();
+            let watch = self.launcher.disturbable.then(Watch::begin);
             let ran = run_once(method, self.launcher, place, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
             let (lines, usage) = match ran {
@@ -75,7 +75,7 @@ impl Measure for Walks<'_> {
                 Ok(Err(found)) => return Ok(Outcome::Wrong { found }),
                 Err(failure) => return Ok(Outcome::Failed(failure)),
             };
-            let beside = watch.end(&usage);
+            let beside = watch.and_then(|watch| watch.end(&usage));
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
                 _ => {

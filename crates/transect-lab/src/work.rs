@@ -54,7 +54,8 @@ impl Sink for Census {
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
             self.0.files += 1;
-            self.0.bytes += entry.attributes.size().unwrap_or(0);
+            let bytes = entry.attributes.size().unwrap_or(0);
+            self.0.bytes = self.0.bytes.saturating_add(bytes);
         }
         Flow::Continue
     }
@@ -73,7 +74,7 @@ impl Sink for Census {
     fn merge(&mut self, other: Self) {
         self.0.files += other.0.files;
         self.0.directories += other.0.directories;
-        self.0.bytes += other.0.bytes;
+        self.0.bytes = self.0.bytes.saturating_add(other.0.bytes);
         self.0.errors += other.0.errors;
     }
 }

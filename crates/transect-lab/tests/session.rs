@@ -57,7 +57,9 @@ impl Lab {
             let Kind::Contender(contender) = &method.kind else { unreachable!() };
             built.insert(contender.name.clone(), contender.build(&temp.join("built")).unwrap());
         }
-        let launcher = Launcher { program: PathBuf::from("/nowhere"), built };
+        // What they say they took is made up.
+        let disturbable = false;
+        let launcher = Launcher { program: PathBuf::from("/nowhere"), built, disturbable };
         Self { temp, methods, launcher }
     }
 

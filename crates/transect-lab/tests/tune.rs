@@ -27,6 +27,7 @@ fn tuned(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Error> {
         time: Duration::from_secs(seconds),
         program,
         files: [temp.join("1"), temp.join("2")],
+        disturbable: false,
     };
     let mut steps = Vec::new();
     let tuned = tune(&request, &Cancel::new(), &mut |step| match step {

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use transect::FieldMask;
-use transect::cache::{Answer, Refusal};
+use transect::cache::{Answer, Refusal, by_directory};
 
 use crate::error::Error;
 use crate::place::{is_us, peer};
@@ -88,12 +88,7 @@ impl Client {
     ) -> Result<Vec<Answer>, Error> {
         let question = Question { want, follow };
         let layout = question.layout();
-        let mut answers = Vec::with_capacity(paths.len());
-        self.ask_many(paths, &Request::Attributes(question), |from| {
-            answers.push(take_answer(from, layout)?);
-            Ok(())
-        })?;
-        Ok(answers)
+        self.ask_many(paths, &Request::Attributes(question), |from| take_answer(from, layout))
     }
 
     /// Returns whether paths lead to something.
@@ -101,12 +96,7 @@ impl Client {
         &mut self,
         paths: &[P],
     ) -> Result<Vec<Result<bool, Refusal>>, Error> {
-        let mut answers = Vec::with_capacity(paths.len());
-        self.ask_many(paths, &Request::Exists, |from| {
-            answers.push(take_presence(from)?);
-            Ok(())
-        })?;
-        Ok(answers)
+        self.ask_many(paths, &Request::Exists, take_presence)
     }
 
     /// Returns for every name the first of the directories that holds it. The directories have to fit
@@ -181,28 +171,35 @@ impl Client {
         Ok(parse(self.receive(request.kind())?)?)
     }
 
-    /// Asks about paths in as many frames as it takes.
-    fn ask_many<P: AsRef<Path>>(
+    /// Asks about paths in as many frames as it takes, one directory after another: so each is said
+    /// once in a frame, and found once. Returns the answers in the order of the paths.
+    fn ask_many<P: AsRef<Path>, T: Clone>(
         &mut self,
         paths: &[P],
         request: &Request<'_>,
-        mut take: impl FnMut(&mut Bytes<'_>) -> Result<(), Malformed>,
-    ) -> Result<(), Error> {
-        let (mut left, mut under_way) = (paths, VecDeque::new());
-        while !(left.is_empty() && under_way.is_empty()) {
-            while !left.is_empty() && under_way.len() < WINDOW {
-                let mut asked = 0;
-                self.send(request, |out| asked = append_paths(out, left))?;
-                left = &left[asked..];
-                under_way.push_back(asked);
+        mut take: impl FnMut(&mut Bytes<'_>) -> Result<Result<T, Refusal>, Malformed>,
+    ) -> Result<Vec<Result<T, Refusal>>, Error> {
+        let order = by_directory(paths);
+        let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
+        // What stands for an answer until there is one.
+        let mut answers = vec![Err(Refusal::NoBase); paths.len()];
+        let (mut asked, mut answered, mut under_way) = (0, 0, VecDeque::new());
+        while answered < paths.len() {
+            while asked < paths.len() && under_way.len() < WINDOW {
+                let left = (asked..paths.len()).map(|at| bytes_of(&paths[index(at)]));
+                let mut taken = 0;
+                self.send(request, |out| taken = append_paths(out, left))?;
+                asked += taken;
+                under_way.push_back(taken);
             }
             let mut from = Bytes(self.receive(request.kind())?);
             for _ in 0..under_way.pop_front().unwrap_or_default() {
-                take(&mut from)?;
+                answers[index(answered)] = take(&mut from)?;
+                answered += 1;
             }
             from.end().map_err(|_| MISCOUNTED)?;
         }
-        Ok(())
+        Ok(answers)
     }
 
     /// Puts a request on its way: as much of it as the socket takes now.
@@ -272,12 +269,12 @@ const MISCOUNTED: Malformed = Malformed("more or fewer answers than questions");
 const _: () = assert!(PATHS <= MOST_QUESTIONS && FULL + 2 * LONGEST_PATH < LONGEST_REQUEST);
 
 /// Appends paths until a frame is full, and returns how many.
-fn append_paths<P: AsRef<Path>>(out: &mut Vec<u8>, paths: &[P]) -> usize {
+fn append_paths<'p>(out: &mut Vec<u8>, paths: impl Iterator<Item = &'p [u8]>) -> usize {
     let full = out.len() + FULL;
     let mut encoder = PathsEncoder::new(out);
     let mut asked = 0;
-    for path in paths.iter().take(PATHS) {
-        encoder.push(bytes_of(path));
+    for path in paths.take(PATHS) {
+        encoder.push(path);
         asked += 1;
         if encoder.bytes() > full {
             break;

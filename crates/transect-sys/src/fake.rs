@@ -31,6 +31,7 @@ struct Node {
     name: OsString,
     attributes: Attributes,
     children: Vec<usize>,
+    by_name: HashMap<OsString, usize>,
 }
 
 /// The tree. Node 0 is the root, `/`.
@@ -67,7 +68,8 @@ impl FakeTree {
         attributes.set_device(1);
         attributes.set_inode(self.nodes.len() as u64 + 1);
         attributes.set_mtime(0);
-        self.nodes.push(Node { name, attributes, children: Vec::new() });
+        let (children, by_name) = (Vec::new(), HashMap::new());
+        self.nodes.push(Node { name, attributes, children, by_name });
         self.nodes.len() - 1
     }
 
@@ -82,6 +84,7 @@ impl FakeTree {
                     if last { (file_type, size) } else { (FileType::Directory, 4096) };
                 let child = self.insert(OsString::from(step), file_type, size);
                 self.nodes[at].children.push(child);
+                self.nodes[at].by_name.insert(OsString::from(step), child);
                 child
             });
         }
@@ -119,8 +122,7 @@ impl FakeTree {
     }
 
     fn child(&self, parent: usize, name: &OsStr) -> Option<usize> {
-        let children = &self.nodes[parent].children;
-        children.iter().copied().find(|&child| self.nodes[child].name == name)
+        self.nodes[parent].by_name.get(name).copied()
     }
 
     fn find(&self, path: &Path) -> Option<usize> {

@@ -122,6 +122,23 @@ impl Browser {
         self.must("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
+    /// Waits until the body of a function in the page returns what it should.
+    ///
+    /// # Panics
+    /// If it does not within a minute.
+    #[track_caller]
+    pub fn wait_for(&self, script: &str, expected: &Value) {
+        let end = Instant::now() + HANG;
+        loop {
+            let answer = self.run(script);
+            if answer == *expected {
+                return;
+            }
+            assert!(Instant::now() < end, "{answer} and not {expected}: {:?}", self.console());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Clicks on the first element that a selector finds, where a user would: it has to be in sight.
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);

@@ -64,7 +64,8 @@ fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
     let matching = table.iter().filter(|&row| pattern.is_in(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // What is empty is found, too.
-    let rows = table.largest(counted, Found::LISTED, |row| measure.of(&table.sums(row)) + 1);
+    let rows =
+        table.largest(counted, Found::LISTED, |row| measure.of(&table.sums(row)).saturating_add(1));
     Answer::Found { ticket, rows, total }
 }
 

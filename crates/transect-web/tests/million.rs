@@ -42,7 +42,7 @@ fn page() -> String {
         owner_name: |uid| uid.to_string(),
         read_at: 1_800_000_000,
         interrupted: false,
-        served: false,
+        served: None,
     };
     map::html(&table, &settings).expect("memory for a page")
 }

@@ -62,7 +62,7 @@ impl Progress {
         for slot in &self.slots {
             sum.entries += slot.entries.load(Ordering::Relaxed);
             sum.directories += slot.directories.load(Ordering::Relaxed);
-            sum.bytes += slot.bytes.load(Ordering::Relaxed);
+            sum.bytes = sum.bytes.saturating_add(slot.bytes.load(Ordering::Relaxed));
             sum.errors += slot.errors.load(Ordering::Relaxed);
         }
         sum
@@ -78,7 +78,9 @@ impl Progress {
     pub(crate) fn add(&self, thread: usize, counts: ProgressCounts) {
         let slot = &self.slots[thread % SLOTS];
         let add = |counter: &AtomicU64, more: u64| {
-            counter.fetch_add(more, Ordering::Relaxed);
+            // Bytes are what files claim, which may be more than can be counted.
+            let sum = |count: u64| Some(count.saturating_add(more));
+            let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
         };
         add(&slot.entries, counts.entries);
         add(&slot.directories, counts.directories);

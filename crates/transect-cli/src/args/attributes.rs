@@ -13,8 +13,8 @@ A path that leads to nothing is an answer: the line says so. Links are not follo
 --follow is given.
 
 COLUMNs: type, size, allocated, mtime, ctime, atime, btime, mode, uid, gid, nlink, inode, device; \
-on Windows also attributes and reparse_tag. Unless some are chosen, people see type, size and \
-mtime, and --json prints all that are told.
+on Windows also attributes and reparse_tag; owner and group for the names behind uid and gid. Unless \
+some are chosen, people see type, size and mtime, and --json prints all that are told but the names.
 
 Exit codes: 0 all paths were answered; 1 of some it could not be told (denied, or an error); \
 2 wrong usage, or nothing could be answered; 130 interrupted.";
@@ -56,5 +56,5 @@ pub(crate) struct AttributesArgs {
 }
 
 fn column_parser() -> impl TypedValueParser<Value = Column> {
-    one_of(Column::ALL, Column::as_str)
+    one_of(Column::OF_PATHS, Column::as_str)
 }

@@ -135,6 +135,31 @@ pub(crate) struct LabMethodsArgs {
     pub(crate) test_doubles: bool,
 }
 
+// What is the same for sessions of every kind.
+#[derive(Debug, Args)]
+pub(crate) struct LabSessionArgs {
+    /// How often every method runs; by default as the preset says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) rounds: Option<u16>,
+    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
+    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
+    /// Where the orders of the rounds come from; by default the clock
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Count no calls; otherwise methods do that in runs of their own, at the end
+    #[arg(long)]
+    pub(crate) no_calls: bool,
+    /// Measure nothing, make nothing: say what would be measured and what that takes
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
+    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. If there is a
+    /// page, it is beside it
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LabRunArgs {
     /// A tree to walk; may be repeated
@@ -158,29 +183,11 @@ pub(crate) struct LabRunArgs {
     /// as the preset says
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabState>,
-    /// How often every method runs; by default as the preset says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub(crate) rounds: Option<u16>,
-    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
-    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
-    pub(crate) max_time: Option<Duration>,
-    /// Where the orders of the rounds come from; by default the clock
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     /// The longest that one process may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
-    /// Count and time no calls; otherwise each method does that in runs of its own, at the end
-    #[arg(long)]
-    pub(crate) no_calls: bool,
-    /// Measure nothing, make nothing: say what would be measured and what that takes
-    #[arg(long, conflicts_with = "resume")]
-    pub(crate) dry_run: bool,
-    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. The page is
-    /// beside it
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) session: LabSessionArgs,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
@@ -215,13 +222,6 @@ pub(crate) struct LabTransformArgs {
     /// How much of the input is in memory before every run; by default as the preset says
     #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabFileState>,
-    /// How often every method runs; by default as the preset says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub(crate) rounds: Option<u16>,
-    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
-    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
-    pub(crate) max_time: Option<Duration>,
     /// What is done with the bytes
     #[arg(long, value_enum, default_value = "copy")]
     pub(crate) kind: LabKind,
@@ -236,22 +236,11 @@ pub(crate) struct LabTransformArgs {
     /// user's cache. It writes nowhere else
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Where the orders of the rounds come from; by default the clock
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     /// The longest that one process may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) limit: u64,
-    /// Count no system calls; otherwise each method does that in runs of its own, at the end, if the
-    /// preset says so
-    #[arg(long)]
-    pub(crate) no_calls: bool,
-    /// Measure nothing, make nothing: say what would be measured and what that takes
-    #[arg(long, conflicts_with = "resume")]
-    pub(crate) dry_run: bool,
-    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) session: LabSessionArgs,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
@@ -300,32 +289,15 @@ pub(crate) struct LabAttributesArgs {
     /// The state of the system's caches before every run; several with commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
     pub(crate) state: Vec<LabState>,
-    /// How often every method runs; by default as the preset says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub(crate) rounds: Option<u16>,
-    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
-    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
-    pub(crate) max_time: Option<Duration>,
     /// Where the session makes a folder for the trees that it asks about, which it removes; by default in
     /// the user's cache
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Where the orders of the rounds come from; by default the clock
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     /// The longest that one process may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
-    /// Count no system calls; otherwise each method does that in a run of its own, at the end
-    #[arg(long)]
-    pub(crate) no_calls: bool,
-    /// Measure nothing, make nothing: say what would be measured
-    #[arg(long, conflicts_with = "resume")]
-    pub(crate) dry_run: bool,
-    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) session: LabSessionArgs,
     /// Go on with a session that was stopped
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "tasks", "paths", "compile_database", "dep_info", "methods",

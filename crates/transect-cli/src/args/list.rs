@@ -4,6 +4,7 @@ use clap::Args;
 use transect::SortKey;
 
 use super::{WalkArgs, one_of};
+use crate::output::columns::Column;
 
 pub(crate) const LIST_NOTES: &str = "\
 Paths are printed as find prints them, in the order in which they are found. Columns are printed \
@@ -18,12 +19,12 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Print these columns: name, path, type, size, allocated, mtime, ctime, atime, btime, mode, uid,
-    /// gid, owner, group, nlink, inode, device
+    /// Print these columns: name, path, target (of a link), type, size, allocated, mtime, ctime, atime, btime, mode, uid,
+    /// gid, owner, group, nlink, inode, device; of Windows also attributes, reparse_tag
     #[arg(short = 'c', long, value_name = "COLUMN,…", value_delimiter = ',',
           hide_possible_values = true, value_parser = one_of(Column::ALL, Column::as_str))]
     pub(crate) columns: Vec<Column>,
-    /// Print mode, nlink, owner, group, size, mtime, path
+    /// Print mode, nlink, owner, group, size, mtime, path, target
     #[arg(short = 'l', long, conflicts_with = "columns")]
     pub(crate) long: bool,
     /// Print a JSON object a line; without --columns: path, type, size, allocated, mtime
@@ -55,79 +56,4 @@ pub(crate) struct ListArgs {
 fn at_least_one(text: &str) -> Result<usize, String> {
     let number = text.parse().map_err(|_| "not a number of lines".to_owned())?;
     if number == 0 { Err("nothing would be printed".to_owned()) } else { Ok(number) }
-}
-
-/// What can be told of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Name,
-    Path,
-    Type,
-    Size,
-    Allocated,
-    Mtime,
-    Ctime,
-    Atime,
-    Btime,
-    Mode,
-    Uid,
-    Gid,
-    Owner,
-    Group,
-    Nlink,
-    Inode,
-    Device,
-}
-
-impl Column {
-    pub(crate) const ALL: &[Self] = &[
-        Self::Name,
-        Self::Path,
-        Self::Type,
-        Self::Size,
-        Self::Allocated,
-        Self::Mtime,
-        Self::Ctime,
-        Self::Atime,
-        Self::Btime,
-        Self::Mode,
-        Self::Uid,
-        Self::Gid,
-        Self::Owner,
-        Self::Group,
-        Self::Nlink,
-        Self::Inode,
-        Self::Device,
-    ];
-
-    /// What `ls -l` shows, in its order.
-    pub(crate) const LONG: &[Self] =
-        &[Self::Mode, Self::Nlink, Self::Owner, Self::Group, Self::Size, Self::Mtime, Self::Path];
-
-    /// What programs get that do not say what they want.
-    pub(crate) const EXACT: &[Self] =
-        &[Self::Path, Self::Type, Self::Size, Self::Allocated, Self::Mtime];
-
-    /// Returns the word for the column.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Path => "path",
-            Self::Type => "type",
-            Self::Size => "size",
-            Self::Allocated => "allocated",
-            Self::Mtime => "mtime",
-            Self::Ctime => "ctime",
-            Self::Atime => "atime",
-            Self::Btime => "btime",
-            Self::Mode => "mode",
-            Self::Uid => "uid",
-            Self::Gid => "gid",
-            Self::Owner => "owner",
-            Self::Group => "group",
-            Self::Nlink => "nlink",
-            Self::Inode => "inode",
-            Self::Device => "device",
-        }
-    }
 }

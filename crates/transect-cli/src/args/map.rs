@@ -8,7 +8,8 @@ use super::WalkArgs;
 
 pub(crate) const MAP_NOTES: &str = "\
 Without --html the page is served on this machine, to whoever knows the address that is printed, until \
-Ctrl-C or until nobody looks at it any more. As a file it needs nothing beside it and asks no network.
+Ctrl-C or until nobody looks at it any more; it shows directories while they are being read. As a file \
+it needs nothing beside it and asks no network.
 
 Sizes are disk usage, and a file with several names is charged to one of them, as in `transect usage`.
 

@@ -69,6 +69,9 @@ pub(crate) struct UsageArgs {
     /// Show nothing, but write all that is found to FILE, as ncdu exports it; - is stdout
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["json", "csv", "by", "files"])]
     pub(crate) export_ncdu: Option<PathBuf>,
+    /// Write also who owns what, permissions and times, as ncdu -e does
+    #[arg(short = 'e', long, requires = "export_ncdu")]
+    pub(crate) extended: bool,
     /// Read no directories, but what ncdu or gdu exported to FILE; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_WALKS)]
     pub(crate) import_ncdu: Option<PathBuf>,

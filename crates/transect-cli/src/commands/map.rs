@@ -1,14 +1,13 @@
 //! `transect map`: a page to walk around in, with every entry as an area as large as it is.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use transect::table::TableBuilder;
+use transect::table::{Outline, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress};
-use transect_web::map::{self, Measure, Settings};
-use transect_web::serve::{Server, Show};
+use transect_web::map::{self, Live, Measure, Settings};
+use transect_web::serve::Server;
 
 use crate::args::MapArgs;
 use crate::exit::{End, Fatal};
@@ -20,102 +19,90 @@ use crate::progress::ProgressLine;
 pub(crate) fn run(args: &MapArgs) -> Result<End, Fatal> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
-    let (page, end) = draw(args, &cancel, &progress)?;
-    if let Some(page) = page {
-        output::page::write(&page, file)?;
+    let settings = settings(args);
+    let found = read(args, &builder(), &cancel, &progress)?;
+    if let Some(table) = found.table {
+        let settings = Settings { interrupted: found.interrupted, ..settings };
+        output::page::write(&map::html(&table, &settings)?, file)?;
     }
-    Ok(end)
+    Ok(found.end)
 }
 
-/// Reads the tree and draws it; there is no page if nothing could be read.
-fn draw(
+fn settings(args: &MapArgs) -> Settings {
+    Settings {
+        measure: if args.apparent { Measure::Apparent } else { Measure::DiskUsage },
+        max_entries: args.max_entries as usize,
+        owner_name: owner::name,
+        read_at: seconds_since_1970(),
+        interrupted: false,
+        served: None,
+    }
+}
+
+fn builder() -> TableBuilder {
+    TableBuilder::new(FieldMask::UID | FieldMask::MTIME)
+}
+
+/// What became of reading the tree; there is no table if nothing could be read.
+struct Found {
+    table: Option<Table>,
+    interrupted: bool,
+    end: End,
+}
+
+fn read(
     args: &MapArgs,
+    builder: &TableBuilder,
     cancel: &Cancel,
     progress: &Arc<Progress>,
-) -> Result<(Option<String>, End), Fatal> {
-    let read_at = seconds_since_1970();
+) -> Result<Found, Fatal> {
     let (options, _) = profile::options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
-    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
     let line = ProgressLine::start(progress);
     let outcome = plan.run(|| builder.sink());
     let (sink, outcome) = outcome?.split();
     let table = sink.into_table()?;
     drop(line);
 
-    let end = End::of(table.tally(), outcome.interrupted);
+    let (interrupted, end) = (outcome.interrupted, End::of(table.tally(), outcome.interrupted));
     output::show_errors(table.tally(), args.errors);
-    if table.tally().failed_roots == outcome.roots as u64 {
-        return Ok((None, end));
-    }
-    let settings = Settings {
-        measure: if args.apparent { Measure::Apparent } else { Measure::DiskUsage },
-        max_entries: args.max_entries as usize,
-        owner_name: owner::name,
-        read_at,
-        interrupted: outcome.interrupted,
-        served: args.html.is_none(),
-    };
-    Ok((Some(map::html(&table, &settings)?), end))
+    let is_any = table.tally().failed_roots < outcome.roots as u64;
+    Ok(Found { table: is_any.then_some(table), interrupted, end })
 }
 
-/// What the browser is shown while the tree is read, and afterwards.
-struct Shown<'a> {
-    page: OnceLock<String>,
-    /// There will be no page.
-    in_vain: AtomicBool,
-    cancel: &'a Cancel,
-    progress: &'a Progress,
-}
+/// Lets nobody wait for a table that does not come, whatever the reason.
+struct Reading<'l>(&'l Live);
 
-impl Show for Shown<'_> {
-    fn page(&self) -> Option<&str> {
-        self.page.get().map(String::as_str)
-    }
-
-    fn entries(&self) -> u64 {
-        self.progress.counts().entries
-    }
-
-    fn has_ended(&self) -> bool {
-        self.cancel.is_cancelled() || self.in_vain.load(Ordering::Relaxed)
-    }
-}
-
-/// Lets nobody wait for a page that does not come, whatever the reason.
-struct Waiting<'s>(&'s Shown<'s>);
-
-impl Drop for Waiting<'_> {
+impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        if self.0.page.get().is_none() {
-            self.0.in_vain.store(true, Ordering::Relaxed);
-        }
+        self.0.give_up();
     }
 }
 
-/// Serves the page until Ctrl-C, or until nobody looks at it any more. That ends well: it is
-/// interrupted only while the tree is read.
+/// Serves the map while the tree is read and afterwards, until Ctrl-C, or until nobody looks at it any
+/// more. That ends well: it is interrupted only while the tree is read.
 fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<End, Fatal> {
     let server = Server::start()?;
     let mut text = output::buffer();
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
     output::hint("open this address in a browser; Ctrl-C ends it");
-    let in_vain = AtomicBool::new(false);
-    let shown = Shown { page: OnceLock::new(), in_vain, cancel, progress };
+    let outline = Outline::new();
+    let builder = builder().outline(&outline);
+    let live = Live::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
-        let drawing = scope.spawn(|| {
-            let _waiting = Waiting(&shown);
-            let (page, end) = draw(args, cancel, progress)?;
-            if let Some(page) = page {
-                shown.page.set(page).expect("BUG: one page is drawn");
+        let reading = scope.spawn(|| {
+            let _reading = Reading(&live);
+            let found = read(args, &builder, cancel, progress)?;
+            if let Some(table) = found.table {
+                live.finish(&table, found.interrupted)?;
             }
-            Ok(end)
+            Ok(found.end)
         });
-        let served = server.serve(&shown);
+        let served = server.serve(&live);
         // A browser that is gone waits for no tree either.
         cancel.cancel();
-        let end = drawing.join().expect("BUG: drawing does not panic");
+        let end = reading.join().expect("BUG: reading does not panic");
         served?;
         end
     })

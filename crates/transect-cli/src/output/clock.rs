@@ -16,11 +16,17 @@ impl Clock {
         Self(if times { TimeZone::system() } else { TimeZone::UTC })
     }
 
-    /// Returns a time to the second, from nanoseconds since 1970 UTC.
+    /// Returns a time to the second, from nanoseconds since 1970 UTC. The last that they reach stands
+    /// for all that is later, and the first for all that is earlier.
     pub(crate) fn text(&self, nanoseconds: i64) -> String {
         let time = Timestamp::from_nanosecond(nanoseconds.into())
             .expect("BUG: 64 bits of nanoseconds are within a thousand years");
-        time.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        let format = match nanoseconds {
+            i64::MIN => "before %Y-%m-%d",
+            i64::MAX => "after %Y-%m-%d",
+            _ => "%Y-%m-%d %H:%M:%S",
+        };
+        time.to_zoned(self.0.clone()).strftime(format).to_string()
     }
 }
 
@@ -36,8 +42,10 @@ mod tests {
             (-1, "1969-12-31 23:59:59"),
             (951_782_400_999_999_999, "2000-02-29 00:00:00"),
             (1_795_269_192_123_456_789, "2026-11-21 13:53:12"),
-            (i64::MAX, "2262-04-11 23:47:16"),
-            (i64::MIN, "1677-09-21 00:12:43"),
+            (i64::MAX - 1, "2262-04-11 23:47:16"),
+            (i64::MAX, "after 2262-04-11"),
+            (i64::MIN + 1, "1677-09-21 00:12:43"),
+            (i64::MIN, "before 1677-09-21"),
         ] {
             assert_eq!(clock.text(nanoseconds), text);
         }

@@ -1,14 +1,22 @@
-//! Attributes as columns: their names, and how each is shown.
+//! What can be told of an entry: the columns by name, and what each says.
 
 use serde::ser::SerializeMap;
-use transect::{Attributes, FieldMask};
+use std::ffi::OsString;
+use transect::{Attributes, FieldMask, FileType};
 
 use super::clock::Clock;
+use super::json::hex;
+use super::owner::{self, Names};
 use super::units;
 
-/// An attribute that can be shown.
+/// What can be told of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
+    Name,
+    Path,
+    Target,
+    Owner,
+    Group,
     Type,
     Size,
     Allocated,
@@ -27,7 +35,13 @@ pub(crate) enum Column {
 }
 
 impl Column {
+    /// All columns: what an entry is called, where it leads, its people by name, and the attributes.
     pub(crate) const ALL: &'static [Self] = &[
+        Self::Name,
+        Self::Path,
+        Self::Target,
+        Self::Owner,
+        Self::Group,
         Self::Type,
         Self::Size,
         Self::Allocated,
@@ -45,12 +59,20 @@ impl Column {
         Self::ReparseTag,
     ];
 
-    /// What people see unless they choose.
-    pub(crate) const FOR_PEOPLE: [Self; 3] = [Self::Type, Self::Size, Self::Mtime];
+    /// What a path does not say itself.
+    pub(crate) const OF_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
+
+    /// What the system tells.
+    pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(5).1;
 
     /// Returns the name, as users type it and as it stands in JSON.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Self::Name => "name",
+            Self::Path => "path",
+            Self::Target => "target",
+            Self::Owner => "owner",
+            Self::Group => "group",
             Self::Type => "type",
             Self::Size => "size",
             Self::Allocated => "allocated",
@@ -69,10 +91,11 @@ impl Column {
         }
     }
 
-    /// Returns what has to be asked for; nothing for the type, which always comes along.
+    /// Returns what has to be asked for; nothing for names and the type, which always come along, and
+    /// the target of a link, which is no attribute.
     pub(crate) fn field(self) -> FieldMask {
         match self {
-            Self::Type => FieldMask::empty(),
+            Self::Name | Self::Path | Self::Target | Self::Type => FieldMask::empty(),
             Self::Size => FieldMask::SIZE,
             Self::Allocated => FieldMask::ALLOCATED,
             Self::Mtime => FieldMask::MTIME,
@@ -80,8 +103,8 @@ impl Column {
             Self::Atime => FieldMask::ATIME,
             Self::Btime => FieldMask::BTIME,
             Self::Mode => FieldMask::MODE,
-            Self::Uid => FieldMask::UID,
-            Self::Gid => FieldMask::GID,
+            Self::Uid | Self::Owner => FieldMask::UID,
+            Self::Gid | Self::Group => FieldMask::GID,
             Self::Nlink => FieldMask::NLINK,
             Self::Inode => FieldMask::INODE,
             Self::Device => FieldMask::DEVICE,
@@ -90,64 +113,169 @@ impl Column {
         }
     }
 
-    /// Returns how wide it is in a table, for numbers of usual size.
+    /// Returns how many characters most values have.
     pub(crate) fn width(self) -> usize {
         match self {
+            Self::Name | Self::Target => 24,
+            Self::Path => 40,
             Self::Type => 9,
+            Self::Size | Self::Allocated | Self::Owner | Self::Group => 8,
             Self::Mtime | Self::Ctime | Self::Atime | Self::Btime => 19,
-            Self::Mode => 4,
-            Self::Uid | Self::Gid | Self::Nlink => 6,
-            Self::Attributes => 10,
-            _ => 10,
+            Self::Uid | Self::Gid | Self::Nlink => 5,
+            Self::Mode | Self::Inode | Self::Attributes => 10,
+            Self::Device => 6,
+            Self::ReparseTag => 11,
         }
     }
 
-    /// Returns the attribute for people; `None` if it is not known.
-    pub(crate) fn text(self, of: &Attributes, clock: &Clock) -> Option<String> {
+    /// Returns whether values begin below each other: words do, numbers end there.
+    pub(crate) fn begins_below(self) -> bool {
+        matches!(
+            self,
+            Self::Name
+                | Self::Path
+                | Self::Target
+                | Self::Owner
+                | Self::Group
+                | Self::Type
+                | Self::Mode
+        )
+    }
+}
+
+/// What a column says of an entry; each form of output has its own way to write it.
+pub(crate) enum Value {
+    Unknown,
+    /// A name or a path.
+    Name(OsString),
+    Word(String),
+    Bytes(u64),
+    Number(u64),
+    /// Bits that have their meaning from Windows.
+    Bits(u32),
+    Mode(u16, FileType),
+    /// Nanoseconds since 1970 UTC.
+    Time(i64),
+}
+
+impl Value {
+    /// Returns it for people.
+    pub(crate) fn text(self, clock: &Clock) -> String {
         match self {
-            Self::Type => Some(of.file_type().as_str().to_owned()),
-            Self::Size => of.size().map(units::bytes),
-            Self::Allocated => of.allocated().map(units::bytes),
-            Self::Mtime => of.mtime().map(|time| clock.text(time)),
-            Self::Ctime => of.ctime().map(|time| clock.text(time)),
-            Self::Atime => of.atime().map(|time| clock.text(time)),
-            Self::Btime => of.btime().map(|time| clock.text(time)),
-            Self::Mode => of.mode().map(|mode| format!("{:04o}", mode & 0o7777)),
-            Self::Uid => of.uid().map(|number| number.to_string()),
-            Self::Gid => of.gid().map(|number| number.to_string()),
-            Self::Nlink => of.nlink().map(|number| number.to_string()),
-            Self::Inode => of.inode().map(|number| number.to_string()),
-            Self::Device => of.device().map(|number| number.to_string()),
-            Self::Attributes => of.attribute_bits().map(|bits| format!("{bits:#010x}")),
-            Self::ReparseTag => of.reparse_tag().map(|tag| format!("{tag:#010x}")),
+            Self::Unknown => "-".to_owned(),
+            Self::Name(name) => name.to_string_lossy().into_owned(),
+            Self::Word(word) => word,
+            Self::Bytes(bytes) => units::bytes(bytes),
+            Self::Number(number) => number.to_string(),
+            Self::Bits(bits) => format!("{bits:#010x}"),
+            Self::Mode(mode, file_type) => permissions(mode, file_type),
+            Self::Time(time) => clock.text(time),
         }
     }
 
-    /// Writes the attribute under its name: the exact number, or null if it is not known.
-    pub(crate) fn write<M: SerializeMap>(
-        self,
-        of: &Attributes,
-        map: &mut M,
-    ) -> Result<(), M::Error> {
-        let name = self.as_str();
+    /// Writes it under its name: the exact number, or null if it is not known.
+    pub(crate) fn write<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Type => map.serialize_entry(name, of.file_type().as_str()),
-            Self::Size => map.serialize_entry(name, &of.size()),
-            Self::Allocated => map.serialize_entry(name, &of.allocated()),
-            Self::Mtime => map.serialize_entry(name, &of.mtime()),
-            Self::Ctime => map.serialize_entry(name, &of.ctime()),
-            Self::Atime => map.serialize_entry(name, &of.atime()),
-            Self::Btime => map.serialize_entry(name, &of.btime()),
-            Self::Mode => map.serialize_entry(name, &of.mode()),
-            Self::Uid => map.serialize_entry(name, &of.uid()),
-            Self::Gid => map.serialize_entry(name, &of.gid()),
-            Self::Nlink => map.serialize_entry(name, &of.nlink()),
-            Self::Inode => map.serialize_entry(name, &of.inode()),
-            Self::Device => map.serialize_entry(name, &of.device()),
-            Self::Attributes => map.serialize_entry(name, &of.attribute_bits()),
-            Self::ReparseTag => map.serialize_entry(name, &of.reparse_tag()),
+            Self::Unknown => map.serialize_entry(name, &None::<()>),
+            Self::Name(text) => {
+                map.serialize_entry(name, &text.to_string_lossy())?;
+                match text.to_str() {
+                    Some(_) => Ok(()),
+                    None => {
+                        let raw = hex(text.as_encoded_bytes());
+                        map.serialize_entry(&format!("{name}_raw"), &raw)
+                    }
+                }
+            }
+            Self::Word(word) => map.serialize_entry(name, word),
+            Self::Bytes(number) | Self::Number(number) => map.serialize_entry(name, number),
+            Self::Bits(bits) => map.serialize_entry(name, bits),
+            Self::Mode(mode, _) => map.serialize_entry(name, mode),
+            Self::Time(time) => map.serialize_entry(name, time),
         }
     }
+}
+
+/// The columns that are shown, and what they are made of.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    columns: Vec<Column>,
+    users: Names,
+    groups: Names,
+}
+
+impl Columns {
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        let (users, groups) = (Names::new(owner::user), Names::new(owner::group));
+        Self { columns: columns.to_vec(), users, groups }
+    }
+
+    /// Returns the attributes that the columns tell.
+    pub(crate) fn fields(&self) -> FieldMask {
+        self.columns.iter().map(|column| column.field()).collect()
+    }
+
+    pub(crate) fn are_paths_alone(&self) -> bool {
+        self.columns == [Column::Path]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Column> {
+        self.columns.iter().copied()
+    }
+
+    /// Returns what a column says that is made of attributes. They do not know what the entry is
+    /// called, nor where it leads.
+    pub(crate) fn value(&self, column: Column, of: &Attributes) -> Value {
+        let known = match column {
+            Column::Name | Column::Path | Column::Target => None,
+            Column::Owner => of.uid().and_then(|uid| self.users.of(uid)).map(Value::Word),
+            Column::Group => of.gid().and_then(|gid| self.groups.of(gid)).map(Value::Word),
+            Column::Type => Some(Value::Word(of.file_type().as_str().to_owned())),
+            Column::Size => of.size().map(Value::Bytes),
+            Column::Allocated => of.allocated().map(Value::Bytes),
+            Column::Mtime => of.mtime().map(Value::Time),
+            Column::Ctime => of.ctime().map(Value::Time),
+            Column::Atime => of.atime().map(Value::Time),
+            Column::Btime => of.btime().map(Value::Time),
+            Column::Mode => of.mode().map(|mode| Value::Mode(mode, of.file_type())),
+            Column::Uid => of.uid().map(|uid| Value::Number(uid.into())),
+            Column::Gid => of.gid().map(|gid| Value::Number(gid.into())),
+            Column::Nlink => of.nlink().map(|links| Value::Number(links.into())),
+            Column::Inode => of.inode().map(Value::Number),
+            Column::Device => of.device().map(Value::Number),
+            Column::Attributes => of.attribute_bits().map(Value::Bits),
+            Column::ReparseTag => of.reparse_tag().map(Value::Bits),
+        };
+        known.unwrap_or(Value::Unknown)
+    }
+}
+
+/// Returns type and permissions as `ls -l` shows them: `drwxr-xr-x`.
+fn permissions(mode: u16, file_type: FileType) -> String {
+    let first = match file_type {
+        FileType::File => '-',
+        FileType::Directory => 'd',
+        FileType::Symlink => 'l',
+        FileType::Block => 'b',
+        FileType::Char => 'c',
+        FileType::Fifo => 'p',
+        FileType::Socket => 's',
+        FileType::Unknown => '?',
+    };
+    let mut text = String::from(first);
+    // Each of the three special bits is shown in the place of one execute bit.
+    for (shift, special, letter) in [(6, 0o4000, 's'), (3, 0o2000, 's'), (0, 0o1000, 't')] {
+        let bits = mode >> shift;
+        text.push(if bits & 4 != 0 { 'r' } else { '-' });
+        text.push(if bits & 2 != 0 { 'w' } else { '-' });
+        text.push(match (mode & special != 0, bits & 1 != 0) {
+            (true, true) => letter,
+            (true, false) => letter.to_ascii_uppercase(),
+            (false, true) => 'x',
+            (false, false) => '-',
+        });
+    }
+    text
 }
 
 #[cfg(test)]
@@ -156,15 +284,35 @@ mod tests {
 
     #[test]
     fn every_attribute_has_a_column() {
-        let fields: FieldMask = Column::ALL.iter().map(|column| column.field()).collect();
+        let fields: FieldMask = Column::ATTRIBUTES.iter().map(|column| column.field()).collect();
         assert_eq!(FieldMask::all() - fields, FieldMask::SHORT_NAME);
+        assert_eq!(Column::ATTRIBUTES[0], Column::Type);
+        assert_eq!(Column::OF_PATHS[0], Column::Owner);
     }
 
     #[test]
     fn what_is_not_known_is_not_shown() {
-        let (nothing, clock) = (Attributes::default(), Clock::showing(FieldMask::empty()));
-        for column in &Column::ALL[1..] {
-            assert_eq!(column.text(&nothing, &clock), None);
+        let nothing = Attributes::default();
+        let columns = Columns::new(Column::ALL);
+        for column in columns.iter().filter(|&column| column != Column::Type) {
+            assert!(matches!(columns.value(column, &nothing), Value::Unknown), "{column:?}");
+        }
+    }
+
+    #[test]
+    fn permissions_are_shown_as_ls_shows_them() {
+        for (mode, file_type, text) in [
+            (0o755, FileType::Directory, "drwxr-xr-x"),
+            (0o644, FileType::File, "-rw-r--r--"),
+            (0o4755, FileType::File, "-rwsr-xr-x"),
+            (0o4644, FileType::File, "-rwSr--r--"),
+            (0o2711, FileType::File, "-rwx--s--x"),
+            (0o1777, FileType::Directory, "drwxrwxrwt"),
+            (0o1776, FileType::Directory, "drwxrwxrwT"),
+            (0o777, FileType::Symlink, "lrwxrwxrwx"),
+            (0, FileType::Socket, "s---------"),
+        ] {
+            assert_eq!(permissions(mode, file_type), text, "{mode:o}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod columns;
+pub(crate) mod file;
 pub(crate) mod json;
 pub(crate) mod owner;
 pub(crate) mod page;

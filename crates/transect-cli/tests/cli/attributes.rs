@@ -129,11 +129,19 @@ fn the_table_is_for_people() {
     crate::harness::assert_output!(env, output, @r"
     exit code: 0
     ----- stdout -----
-    type             size                mtime   nlink  path
-    file         1.95 KiB  2000-02-29 00:00:00       1  file
-    missing             -                    -       -  missing  No such file or directory
-    missing             -                    -       -  file/x  Not a directory
+    type           size                mtime  nlink  path
+    file       1.95 KiB  2000-02-29 00:00:00      1  file
+    missing           -                    -      -  missing  No such file or directory
+    missing           -                    -      -  file/x  Not a directory
     ");
+    env.chmod(&env.path("file"), 0o640);
+    let people =
+        env.transect(["attributes", "--columns=mode,owner,group", "file"]).exits(0).quiet();
+    let shown = people.stdout_text();
+    let words: Vec<&str> = shown.lines().last().expect("a row").split_whitespace().collect();
+    let names = env.sh("id -un; id -gn").stdout_text();
+    let names: Vec<&str> = names.lines().collect();
+    assert_eq!(words, ["-rw-r-----", names[0], names[1], "file"]);
     let followed = env.transect(["attributes", "-L", "--columns=type", "link"]).exits(0).quiet();
     assert!(followed.stdout_text().ends_with("file       link\n"), "{}", followed.text());
     let itself = env.transect(["attributes", "--columns=type", "link"]).exits(0).quiet();

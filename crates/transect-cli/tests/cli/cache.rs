@@ -154,6 +154,15 @@ fn files_that_lie_in_memory_stay_and_that_is_told() {
     let dropped = env.transect(["cache", "drop", "--json", "memory/file"]).exits(1).quiet().json();
     assert_eq!(dropped["file_list"][0]["kept"], "its file system lies in memory");
     assert_eq!(dropped["resident_after"], SIZE);
+
+    env.mkdir("memory/huge");
+    for name in ["a", "b", "c"] {
+        let file = fs::File::create(mount.path().join("huge").join(name)).unwrap();
+        file.set_len(i64::MAX as u64).expect("memory has files as large as numbers go");
+    }
+    let status = env.transect(["cache", "status", "--json", "memory/huge"]).exits(0).quiet().json();
+    assert_eq!(status["size"], u64::MAX, "as much as can be told");
+    assert_eq!(status["resident"], 0);
 }
 
 #[test]

@@ -39,7 +39,14 @@ impl TestEnv {
         env.chmod(&env.dir, 0o755);
         env.mkdir("");
         fs::create_dir(env.dir.join("runtime")).expect("the directory is new");
+        fs::create_dir(env.temporary()).expect("the directory is new");
+        env.chmod(&env.temporary(), 0o1777);
         env
+    }
+
+    /// Returns where programs put temporary files. Who is killed may leave some.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.dir.join("temporary")
     }
 
     /// Returns a path in the working directory.
@@ -103,6 +110,7 @@ impl TestEnv {
             // Nobody's profiles count, and none are left; contenders need not be built anew.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
             .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
+            .env("TMPDIR", self.temporary())
             .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
             .current_dir(self.path(""))
             .stdin(Stdio::null())

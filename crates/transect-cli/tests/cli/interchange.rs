@@ -1,10 +1,15 @@
 //! `transect usage` and exports of ncdu, held against ncdu and gdu themselves.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write as _;
+use std::time::Duration;
 
 use serde_json::Value;
+use transect_testkit::Mount;
 
 use crate::harness::{TestEnv, skip};
+use crate::signals::wait_until_handled;
 use crate::tree;
 
 /// Returns what `usage --json` says of an export: the sums, and every directory.
@@ -31,6 +36,72 @@ fn what_is_exported_is_what_ncdu_exports() {
     // What ncdu makes of our export, and writes again, is the same.
     let _ = env.sh("ncdu -0 -f ours.json -o again.json").exits(0);
     assert_eq!(imported(&env, "again.json"), ours);
+}
+
+/// Returns owner, group, mode and the second of the last change of all that is in an export, by path.
+fn extended(env: &TestEnv, file: &str) -> BTreeMap<String, [Value; 4]> {
+    let text = fs::read_to_string(env.path(file)).expect("an export");
+    let export: Value = serde_json::from_str(&text).expect("JSON");
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![(String::new(), &export[3])];
+    while let Some((above, item)) = waiting.pop() {
+        let own = item.get(0).unwrap_or(item);
+        let path = format!("{above}/{}", own["name"].as_str().expect("a name"));
+        for inside in item.as_array().into_iter().flatten().skip(1) {
+            waiting.push((path.clone(), inside));
+        }
+        let seconds = own["mtime"].as_u64().or(own["mtime"].as_f64().map(|time| time as u64));
+        let keys = ["uid", "gid", "mode"].map(|key| own[key].clone());
+        let [uid, gid, mode] = keys;
+        found.insert(path, [uid, gid, mode, seconds.into()]);
+    }
+    found
+}
+
+#[test]
+fn an_extended_export_is_what_ncdu_exports() {
+    let test = "an_extended_export_is_what_ncdu_exports";
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/sub/old", 10);
+    env.write("tree/future", 10);
+    env.write("tree/now", 10);
+    let prepare = "cd tree && ln now sub/link && ln -s now symlink && mkfifo pipe \
+        && touch -d '1901-02-03 04:05:06Z' sub/old && touch -d '2200-01-01' future \
+        && chmod 6751 now && chmod 1777 sub";
+    let _ = env.sh(prepare).exits(0);
+    if env.is_root() {
+        let _ = env.sh("chown 1234:56789 tree/now").exits(0);
+    }
+    if !env.has("ncdu") {
+        return skip(test, "there is no ncdu").unwrap_or_default();
+    }
+    let _ = env.transect(["usage", "-e", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let _ = env.sh("ncdu -0 -e -o theirs.json tree").exits(0);
+    let theirs = extended(&env, "theirs.json");
+    assert_eq!(theirs.len(), 8);
+    assert_eq!(extended(&env, "ours.json"), theirs);
+    let _ = env.sh("ncdu -0 -e -f ours.json -o again.json").exits(0);
+    assert_eq!(extended(&env, "again.json"), theirs);
+    // Without being asked, neither of us tells.
+    let _ = env.transect(["usage", "-o", "plain.json", "tree"]).exits(0).quiet();
+    assert!(extended(&env, "plain.json").values().all(|of| of.iter().all(Value::is_null)));
+
+    for key in ["owner", "age", "type"] {
+        let groups = |args: &[&str]| {
+            let shown = env.transect(["usage", "--json", "--by", key].iter().chain(args));
+            let mut groups = shown.exits(0).quiet().json()["groups"].take();
+            for group in groups.as_array_mut().expect("groups") {
+                // ncdu tells whole seconds.
+                let time = &mut group["newest_mtime"];
+                *time = time.as_i64().map(|time| time.div_euclid(1_000_000_000)).into();
+            }
+            groups
+        };
+        let walked = groups(&["tree"]);
+        assert_eq!(groups(&["--import-ncdu", "ours.json"]), walked, "{key}");
+        assert_eq!(groups(&["--import-ncdu", "theirs.json"]), walked, "{key}");
+    }
 }
 
 #[test]
@@ -66,6 +137,7 @@ fn exports_of_gdu_are_read() {
     env.mkdir("tree/sub");
     env.write("tree/one", 10_000);
     env.write("tree/sub/two", 20_000);
+    let _ = env.sh("touch -d 1969-01-01 tree/one").exits(0);
     if !env.has("gdu") {
         return skip(test, "there is no gdu").unwrap_or_default();
     }
@@ -75,7 +147,7 @@ fn exports_of_gdu_are_read() {
     let shown = imported(&env, "gdu.json");
     assert_eq!((&shown["files"], &shown["directories"]), (&2.into(), &2.into()), "{shown}");
     assert_eq!(shown["apparent_size"], 30_000);
-    let _ = env.transect(["usage", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let _ = env.transect(["usage", "-e", "-o", "ours.json", "tree"]).exits(0).quiet();
     let read = env.sh("gdu --non-interactive --no-progress --no-color -f ours.json").exits(0);
     assert!(
         read.stdout_text().contains("sub") && read.stdout_text().contains("one"),
@@ -96,11 +168,62 @@ fn what_cannot_be_exchanged_is_told() {
         (&["--import-ncdu", "broken", "a"], "cannot be used with"),
         (&["--import-ncdu", "broken", "-t", "f"], "cannot be used with"),
         (&["-o", "out", "a", "b"], "an export holds one tree"),
-        (&["-o", "nowhere/out", "a"], "cannot write 'nowhere/out'"),
+        (&["-o", "nowhere/out", "a"], "cannot create 'nowhere/out'"),
         (&["-o", "out", "--json"], "cannot be used with"),
+        (&["-e", "a"], "required"),
     ] {
         let refused = env.transect(["usage"].iter().chain(arguments)).exits(2);
         assert!(refused.stderr_text().contains(word), "{}", refused.text());
         assert!(refused.stdout.is_empty());
     }
+}
+
+#[test]
+fn a_full_device_leaves_the_export_that_was_there() {
+    let test = "a_full_device_leaves_the_export_that_was_there";
+    let env = TestEnv::new();
+    tree::many_files(&env, &env.path("tree"), 4000, "name");
+    let _mount = match Mount::tmpfs("32k", &env.path("small")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    for before in [None, Some("what was there")] {
+        if let Some(text) = before {
+            env.text("small/out.json", text);
+        }
+        let full = env.transect(["usage", "-o", "small/out.json", "tree"]).exits(2);
+        let said = full.stderr_text();
+        assert!(said.contains("cannot write 'small/out.json': No space left"), "{said}");
+        assert_eq!(fs::read_to_string(env.path("small/out.json")).ok().as_deref(), before);
+        let there = fs::read_dir(env.path("small")).unwrap().count();
+        assert_eq!(there, usize::from(before.is_some()), "nothing is left beside it");
+    }
+}
+
+#[test]
+fn an_interrupted_export_is_none() {
+    let env = TestEnv::new();
+    for directory in 0..100 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
+    }
+    env.mkdir("to");
+    let _ = env.transect(["usage", "-o", "to/out.json", "tree"]).exits(0).quiet();
+    let whole = imported(&env, "to/out.json");
+    let mut interrupted = 0;
+    // While it walks, while it writes, and when it is done, wherever that is on this machine.
+    for delay in (0..40).map(Duration::from_millis) {
+        let export = env.start(["usage", "-o", "to/out.json", "tree"]);
+        wait_until_handled(&export);
+        std::thread::sleep(delay);
+        export.signal("INT");
+        let output = export.finish();
+        match output.code {
+            Some(130) => interrupted += 1,
+            Some(0) => {}
+            _ => panic!("after {delay:?}: {}", output.text()),
+        }
+        assert_eq!(imported(&env, "to/out.json"), whole, "after {delay:?}");
+        assert_eq!(fs::read_dir(env.path("to")).unwrap().count(), 1, "after {delay:?}");
+    }
+    assert!(interrupted > 0, "none was caught in the middle of its work");
 }

@@ -42,9 +42,10 @@ fn cells(ranking: &Value) -> BTreeSet<&str> {
     list(ranking, "rows").iter().filter_map(|row| row["cell"]["name"].as_str()).collect()
 }
 
-/// Returns what is left of the folder that a session was given.
+/// Returns what is left in the folder that a session was given, and where temporary files belong.
 fn left_over(env: &TestEnv) -> usize {
-    std::fs::read_dir(env.path("scratch")).expect("the folder").count()
+    let folders = [env.path("scratch"), env.temporary()];
+    folders.iter().map(|folder| std::fs::read_dir(folder).expect("the folder").count()).sum()
 }
 
 #[test]

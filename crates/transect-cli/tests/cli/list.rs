@@ -4,6 +4,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::harness::{TestEnv, skip};
+use crate::terminal::on_terminal;
 use crate::tree;
 
 /// Returns paths as text, for messages that can be read.
@@ -361,13 +362,77 @@ fn the_long_list_shows_what_ls_shows() {
         }
         let shown = shown.stdout_text();
         let shown: Vec<&str> = shown.split_whitespace().collect();
-        let line = listed.lines().find(|line| line.ends_with(&format!("  {path}")));
-        let line: Vec<&str> = line.expect("a line of its own").split_whitespace().collect();
+        let is_about = |line: &&str| line.split_whitespace().nth(8) == Some(path);
+        let line = listed.lines().find(is_about).expect("a line of its own");
+        assert_eq!(line.trim_end(), line);
+        let line: Vec<&str> = line.split_whitespace().collect();
         // Mode, links, owner, group; the size has a unit; date, time, path.
         assert_eq!(line[..4], shown[..4], "{path}");
-        assert_eq!(line[6..9], [shown[5], shown[6], path], "{path}");
+        assert_eq!(line[6..], shown[5..], "{path}");
     }
     assert!(listed.contains("  10 B  "), "{listed}");
+}
+
+#[test]
+fn targets_of_links_are_the_bytes_that_they_are() {
+    use std::os::unix::fs::symlink;
+
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let strange = tree::raw(b"no/such\n\x1b[31m\xff");
+    symlink(&strange, env.path("tree/dangling")).unwrap();
+    symlink("dangling", env.path("tree/to a link")).unwrap();
+    let mut links = 0;
+    for object in objects(&env, &["-c", "path,type,target", "tree"]) {
+        if object.get("path_raw").is_some() || object["type"] != "symlink" {
+            assert!(object["type"] == "symlink" || object["target"].is_null(), "{object}");
+            continue;
+        }
+        links += 1;
+        let leads_to = env.path(object["path"].as_str().unwrap()).read_link().unwrap();
+        assert_eq!(object["target"], *leads_to.to_string_lossy(), "{object}");
+        assert_eq!(object.get("target_raw").is_some(), leads_to.to_str().is_none(), "{object}");
+    }
+    assert!(links > 3, "only {links} links");
+
+    let shown =
+        |arguments: &[&str]| env.transect(["list"].iter().chain(arguments)).exits(0).quiet().stdout;
+    let dangling = [b"tree/dangling -> ".as_slice(), strange.as_bytes(), b"\n"].concat();
+    assert_eq!(shown(&["-c", "path,target", "tree/dangling"]), dangling);
+    assert_eq!(shown(&["-c", "path,target", "tree/plain"]), b"tree/plain\n");
+    assert_eq!(shown(&["-c", "target", "tree/plain"]), b"-\n");
+    let csv = shown(&["--csv", "-c", "target,name", "-g", "to a link", "--min-depth", "1", "tree"]);
+    assert_eq!(csv, b"target,name\ndangling,to a link\n");
+    // What a link leads to has no target; one that leads nowhere stays a link.
+    symlink("plain", env.path("tree/to a file")).unwrap();
+    let followed = |path| objects(&env, &["-L", "-c", "target", path]).remove(0)["target"].take();
+    assert_eq!(followed("tree/to a file"), serde_json::Value::Null);
+    assert_eq!(followed("tree/to a link"), "dangling");
+
+    let run = r#"stty cols 200 rows 30; "$TRANSECT" list -c path,target tree/dangling"#;
+    let test = "targets_of_links_are_the_bytes_that_they_are";
+    let Some(shown) = on_terminal(&env, test, "NO_COLOR=1", run) else { return };
+    let text = shown.exits(0).stdout_text();
+    assert!(text.contains("tree/dangling -> no/such\\n\\e[31m\u{fffd}"), "{text:?}");
+}
+
+#[test]
+fn a_time_that_no_number_holds_is_said_to_be_later() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/future", 1);
+    if env.sh("touch -d 2300-01-01 tree/future && stat -c %y tree/future | grep 2300").code
+        != Some(0)
+    {
+        let test = "a_time_that_no_number_holds_is_said_to_be_later";
+        return skip(test, "this file system does not reach so far").unwrap_or_default();
+    }
+    let shown = env.transect(["list", "-c", "mtime,name", "tree/future"]).exits(0).quiet();
+    assert!(shown.stdout_text().trim_start().starts_with("after 2262-04-1"), "{}", shown.text());
+    let object = objects(&env, &["-c", "mtime", "tree/future"]).remove(0);
+    assert_eq!(object["mtime"], i64::MAX);
+    let newest = env.transect(["list", "--sort", "mtime", "-n", "1", "tree"]).exits(0).quiet();
+    assert_eq!(newest.stdout_text(), "tree/future\n");
 }
 
 #[test]

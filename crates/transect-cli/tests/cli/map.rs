@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use transect_testkit::Browser;
 
 use crate::harness::{TestEnv, skip};
@@ -34,21 +34,7 @@ fn open(test: &str, env: &TestEnv, args: &[&str]) -> Option<Browser> {
 
 fn show(browser: &Browser, env: &TestEnv) {
     browser.open(&env.path("map.html"));
-    wait_for(browser, "return document.documentElement.dataset.ready", &json!("yes"));
-}
-
-/// Waits until a script answers what it should.
-#[track_caller]
-fn wait_for(browser: &Browser, script: &str, expected: &Value) {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let answer = browser.run(script);
-        if answer == *expected {
-            return;
-        }
-        assert!(Instant::now() < end, "{answer} and not {expected}: {:?}", browser.console());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
 }
 
 #[track_caller]
@@ -208,16 +194,34 @@ fn names_are_found_wherever_they_are() {
     env.write("tree/\u{130}\u{130}\u{130}", 10);
     let Some(browser) = open("names_are_found_wherever_they_are", &env, &["tree"]) else { return };
     browser.type_into("#search", "NOTES");
-    wait_for(&browser, ROWS, &json!(["notes.txt"]));
+    browser.wait_for(ROWS, &json!(["notes.txt"]));
     let told = text(&browser, ".facts");
     assert!(told.starts_with("1 entry"), "{told}");
     browser.click("tbody .link");
     assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
     browser.type_into("#search", " nowhere");
-    wait_for(&browser, ROWS, &json!([]));
+    browser.wait_for(ROWS, &json!([]));
     // Escape ends it.
     browser.type_into("#search", "\u{e00c}");
-    wait_for(&browser, ROWS, &json!(["film.mkv", "notes.txt"]));
+    browser.wait_for(ROWS, &json!(["film.mkv", "notes.txt"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn several_paths_lie_beside_each_other() {
+    let env = TestEnv::new();
+    nested(&env);
+    env.mkdir("other");
+    env.write("other/file", 10_000);
+    let test = "several_paths_lie_beside_each_other";
+    let Some(browser) = open(test, &env, &["tree", "other", "--apparent"]) else { return };
+    assert_eq!(browser.run(WAY), json!(["2 paths"]));
+    assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
+    browser.click("tbody .link");
+    assert_eq!(browser.run(WAY), json!(["2 paths", "tree"]));
+    assert_eq!(text(&browser, "caption"), "Entries of tree, the largest first");
+    press(&browser, &["Backspace"]);
+    assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
     assert_silent(&browser);
 }
 
@@ -228,7 +232,7 @@ fn colours_are_explained_by_a_legend_that_adds_up() {
     let test = "colours_are_explained_by_a_legend_that_adds_up";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
-    wait_for(&browser, known, &json!(["video", "images", "source code", "documents"]));
+    browser.wait_for(known, &json!(["video", "images", "source code", "documents"]));
     let colour = |way: &str| {
         browser.run(&format!(
             "const s = document.querySelector('#colours'); s.value = '{way}';
@@ -236,10 +240,10 @@ fn colours_are_explained_by_a_legend_that_adds_up() {
         ));
     };
     colour("age");
-    wait_for(&browser, known, &json!(["less than 1 day"]));
+    browser.wait_for(known, &json!(["less than 1 day"]));
     colour("owner");
     let owner = env.sh("id -un").stdout_text();
-    wait_for(&browser, known, &json!([owner.trim()]));
+    browser.wait_for(known, &json!([owner.trim()]));
     colour("type");
     browser.click("#legend [data-class=video]");
     let pressed = "return document.querySelectorAll('#legend [aria-pressed=true]').length";
@@ -274,7 +278,7 @@ fn a_name_is_text_and_runs_nothing() {
         press(&browser, &["ArrowRight", "Home"]);
     }
     browser.type_into("#search", "<img");
-    wait_for(&browser, "return document.querySelectorAll('tbody tr').length", &json!(2));
+    browser.wait_for("return document.querySelectorAll('tbody tr').length", &json!(2));
     assert_eq!(browser.run("return document.querySelectorAll('img').length"), 0);
     assert_eq!(browser.run("return window.ran === undefined"), true);
     assert_silent(&browser);
@@ -366,7 +370,7 @@ fn far_times_are_told_as_far() {
         s.dispatchEvent(new Event('change'))",
     );
     let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
-    wait_for(&browser, known, &json!(["in the future", "older"]));
+    browser.wait_for(known, &json!(["in the future", "older"]));
     assert_silent(&browser);
 }
 
@@ -435,7 +439,7 @@ fn it_fits_a_phone_and_is_light_or_dark() {
         read.drawImage(document.querySelector('#map'), -100, -3);
         return [getComputedStyle(document.body).backgroundColor, [...read.getImageData(0, 0, 1, 1).data]]";
     browser.prefer_dark(false);
-    wait_for(&browser, "return matchMedia('(prefers-color-scheme: dark)').matches", &json!(false));
+    browser.wait_for("return matchMedia('(prefers-color-scheme: dark)').matches", &json!(false));
     std::thread::sleep(Duration::from_millis(200));
     let light = browser.run(colours);
     browser.click("#theme");
@@ -444,10 +448,10 @@ fn it_fits_a_phone_and_is_light_or_dark() {
     assert_ne!(light[0], dark[0]);
     assert_ne!(light[1], dark[1], "the map, too");
     browser.click("#theme");
-    wait_for(&browser, colours, &light);
+    browser.wait_for(colours, &light);
     show(&browser, &env);
     browser.prefer_dark(true);
-    wait_for(&browser, colours, &dark);
+    browser.wait_for(colours, &dark);
     assert_silent(&browser);
 }
 
@@ -506,12 +510,13 @@ fn without_a_file_it_is_served_to_who_knows_the_address() {
         Err(reason) => drop(skip::<()>(test, &reason)),
         Ok(browser) => {
             browser.visit(address);
-            wait_for(&browser, "return document.documentElement.dataset.ready", &json!("yes"));
+            browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
+            browser.wait_for("return document.querySelector('.reading').hidden", &json!(true));
             assert_eq!(browser.run(ROWS), json!(["large", "small"]));
             browser.run(
                 "window.alive = fetch('alive').then(answer => { window.heard = answer.status })",
             );
-            wait_for(&browser, "return window.heard", &json!(204));
+            browser.wait_for("return window.heard", &json!(204));
             // Nobody else: not even the one who knows the port.
             let (origin, _) =
                 address.split_at(address.trim_end_matches('/').rfind('/').expect("a token") + 1);

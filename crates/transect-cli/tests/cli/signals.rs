@@ -69,15 +69,20 @@ fn a_second_interrupt_ends_at_once() {
     assert_eq!(status.code(), Some(130));
 }
 
+/// Waits until a process handles signals, or has ended.
+pub(crate) fn wait_until_handled(process: &Running) {
+    wait_until("signals are handled, or the end", || {
+        // A process that has ended handles nothing.
+        process.signals("SigCgt").is_none_or(|set| set & (INT | TERM) == INT | TERM)
+            || is_dead(process)
+    });
+}
+
 /// Interrupts scans until one of them is caught in the middle of its work.
 fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
     for _ in 0..50 {
         let scan = env.start(["scan", "--order", "queue", "--threads", "1"].iter().chain(args));
-        wait_until("signals are handled, or the end", || {
-            // A process that has ended handles nothing.
-            scan.signals("SigCgt").is_none_or(|set| set & (INT | TERM) == INT | TERM)
-                || is_dead(&scan)
-        });
+        wait_until_handled(&scan);
         scan.signal("INT");
         let output = scan.finish();
         match output.code {

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
+use transect_testkit::Mount;
 
-use crate::harness::TestEnv;
+use crate::harness::{TestEnv, skip};
 use crate::terminal::on_terminal;
 use crate::tree;
 
@@ -114,6 +115,25 @@ fn times_far_from_now_have_their_groups() {
 }
 
 #[test]
+fn what_has_no_size_is_in_groups_all_the_same() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for name in ["one.c", "two.c", "three.h", "four"] {
+        env.write(format!("tree/{name}"), 0);
+    }
+    let keys = |args: &[&str]| -> Vec<String> {
+        let object = usage(&env, &[&["tree", "--apparent", "--by", "ext"], args].concat());
+        let groups = object["groups"].as_array().unwrap();
+        groups.iter().map(|group| group["key"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(keys(&[]), ["(directories)", "(no extension)", ".c", ".h"]);
+    assert_eq!(keys(&["-n", "3"]), ["(directories)", "(no extension)", ".c", "(1 other)"]);
+    // Beside what has a size, it is too small.
+    env.write("tree/five.rs", 100);
+    assert_eq!(keys(&[]), [".rs", "(4 others)"]);
+}
+
+#[test]
 fn csv_has_a_line_an_entry_and_paths_as_they_are() {
     let env = TestEnv::new();
     let strange = tree::raw(b"tree/a,\"b\"\n\xff");
@@ -155,6 +175,46 @@ fn an_empty_directory_a_single_file_and_a_large_hole() {
     assert_eq!(huge.metadata().unwrap().blocks(), 0);
     let shown = env.transect(["usage", "holes", "--apparent", "--files"]).exits(0).quiet();
     assert!(shown.stdout_text().contains("huge"));
+}
+
+#[test]
+fn sums_that_no_number_holds_are_said_to_be_more() {
+    let test = "sums_that_no_number_holds_are_said_to_be_more";
+    let env = TestEnv::new();
+    let mount = match Mount::tmpfs("1m", &env.path("memory")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    for directory in ["one", "two"] {
+        env.mkdir(format!("memory/{directory}"));
+        for name in ["a", "b"] {
+            let file = fs::File::create(mount.path().join(directory).join(name)).unwrap();
+            file.set_len(i64::MAX as u64).expect("memory has files as large as numbers go");
+        }
+    }
+    fs::hard_link(env.path("memory/one/a"), env.path("memory/two/c")).unwrap();
+    for (file, apparent) in [("one", u64::MAX - 1), ("two", u64::MAX), ("", u64::MAX)] {
+        let path = format!("memory/{file}");
+        for threads in ["1", "4"] {
+            let scan = env.transect(["scan", "--json", "-j", threads, &path]).exits(0).quiet();
+            assert_eq!(number(&scan.json(), "apparent_size"), apparent, "{path}");
+            assert_eq!(number(&scan.json(), "allocated_size"), 0);
+            let object = usage(&env, &[&path, "-j", threads, "--apparent", "--files"]);
+            assert_eq!(number(&object, "apparent_size"), apparent, "{path}");
+        }
+    }
+    for arguments in
+        [&["scan"][..], &["usage", "--apparent"], &["usage", "--apparent", "--by", "ext"]]
+    {
+        let shown = env.transect(arguments.iter().chain(&["memory"])).exits(0).quiet();
+        assert!(shown.stdout_text().contains("16+ EiB"), "{}", shown.text());
+    }
+    let listed = env.transect(["list", "--columns", "size,path", "--sort", "size", "memory"]);
+    assert!(listed.exits(0).quiet().stdout_text().contains("8.00 EiB"));
+    let _ = env.transect(["map", "--apparent", "--html", "map.html", "memory"]).exits(0).quiet();
+    let _ = env.transect(["usage", "-o", "export.json", "memory"]).exits(0).quiet();
+    let again = usage(&env, &["--import-ncdu", "export.json"]);
+    assert_eq!(number(&again, "apparent_size"), u64::MAX);
 }
 
 #[test]

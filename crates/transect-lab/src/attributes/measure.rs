@@ -220,7 +220,7 @@ impl Measure for Answers<'_> {
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
             let served = self.served_ns();
-            let watch = Watch::begin();
+            let watch = self.launcher.disturbable.then(Watch::begin);
             let ran = self.run(cell, header, place);
             let read_kib = probe.end();
             let (runs, usage) = match ran {
@@ -233,7 +233,8 @@ impl Measure for Answers<'_> {
             // What a service works for us is ours, or it would be taken for a disturbance.
             let served = self.served_ns().saturating_sub(served);
             let user_ns = usage.user_ns.saturating_add(served);
-            let beside = watch.end(&Usage { user_ns, ..usage }).map(Box::new);
+            let beside =
+                watch.and_then(|watch| watch.end(&Usage { user_ns, ..usage })).map(Box::new);
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
                 _ => return Ok(Outcome::Right { runs, usage, read_kib, beside, passed: None }),

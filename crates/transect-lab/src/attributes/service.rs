@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::ask::{Run, WANT};
 use crate::beside::TICK;
+use crate::launch::ask_to_end;
 
-/// The longest that is waited for a server to answer.
+/// The longest that is waited for a server to answer, or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server of a session, which ends with it.
@@ -59,6 +60,21 @@ impl Server {
         processor_ns(&std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?)
     }
 
+    /// Asks it to end, and returns whether it did.
+    fn ends(&mut self) -> bool {
+        if !ask_to_end(&self.child) {
+            return false;
+        }
+        let asked_at = Instant::now();
+        while asked_at.elapsed() < PATIENCE {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+                ended => return ended.is_ok(),
+            }
+        }
+        false
+    }
+
     /// Returns where it answers.
     pub(super) fn socket(&self) -> PathBuf {
         socket_in(&self.folder)
@@ -67,8 +83,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // Who is killed leaves behind what it has for itself.
+        if !self.ends() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -27,7 +27,7 @@ const MISSING: usize = 100;
 const NOWHERE: usize = 20;
 
 /// Files of a huge directory that are asked about.
-const FEW: usize = 200;
+const FEW: usize = 2000;
 
 /// The last write time of the first file, in seconds since 1970: the seconds of the others follow.
 const FIRST: u64 = 1_600_000_000;
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn few_of_a_huge_directory_are_asked_about() {
         let temp = TempDir::new();
-        let (questions, made) = make(Task::OneCold, &scale(1000), temp.path()).unwrap();
-        assert_eq!((questions.paths.len(), made), (200, 1000));
+        let (questions, made) = make(Task::OneCold, &scale(10_000), temp.path()).unwrap();
+        assert_eq!((questions.paths.len(), made), (2000, 10_000));
     }
 }

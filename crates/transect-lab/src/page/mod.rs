@@ -1,7 +1,7 @@
 //! The report as a page: one file that needs nothing beside it, and asks nothing of any network.
 //!
 //! ```text
-//! page.html ── the skeleton, with places for all that follows
+//! transect_web::page ── the skeleton, with places for all that follows
 //! page.css, scripts/ ── looks and behaviour, as real files
 //! plain.rs ── the report as plain tables: what a browser without scripts shows
 //! the report as JSON ── what the scripts draw from
@@ -15,11 +15,10 @@
 mod plain;
 
 use serde::Serialize;
-use transect_web::page::{ELEMENTS, escaped, fill, in_a_script, nonce};
+use transect_web::page::{self, ELEMENTS, Page};
 
 use crate::report::{Report, csv};
 
-const SKELETON: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 
 /// What the page does, in the order in which it is put together: each file uses those before it.
@@ -64,19 +63,19 @@ pub fn html(report: &Report<'_>) -> serde_json::Result<String> {
         csv_head: csv::head(),
         csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),
     };
-    let data = in_a_script(&serde_json::to_string(&data)?);
-    let script = format!("(() => {{\n'use strict';\n{}}})();\n", SCRIPTS.concat());
-    let (nonce, title) = (nonce(&data), escaped(&title(report)));
-    let plain = plain::write(report);
-    Ok(fill(SKELETON, |place| match place {
-        "nonce" => &nonce,
-        "title" => &title,
-        "style" => STYLE,
-        "plain" => &plain,
-        "data" => &data,
-        "script" => &script,
-        _ => unreachable!("BUG: the skeleton has no place '{place}'"),
-    }))
+    let data = serde_json::to_string(&data)?;
+    let title = title(report);
+    let page = Page {
+        generator: "transect lab",
+        title: &title,
+        heading: &title,
+        plain: &plain::write(report),
+        style: STYLE,
+        data: &[("data", page::Data::Json(&data))],
+        script: &SCRIPTS.concat(),
+        asks: false,
+    };
+    Ok(page.html())
 }
 
 /// Returns the name of the page: the first tree and how many more, and how many methods.
@@ -144,7 +143,7 @@ mod tests {
         assert!(!policy.contains("unsafe"), "{policy}");
         let nonce = between(policy, "script-src 'nonce-", "'");
         assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
-        let own = SCRIPTS.concat() + STYLE + SKELETON;
+        let own = SCRIPTS.concat() + STYLE;
         for address in ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent"] {
             // The name of a namespace is no address, and nothing is asked there.
             let own = own.replace("http://www.w3.org/2000/svg", "");

@@ -233,14 +233,14 @@ impl<'m> Passes<'m> {
             return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
         }
         let probe = Probe::begin();
-        let watch = Watch::begin();
+        let watch = self.launcher.disturbable.then(Watch::begin);
         let ran = self.run(cell, header, place);
         let read_kib = probe.end();
         let (runs, usage) = match ran {
             Ok(ran) => ran,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
-        let beside = watch.end(&usage).map(Box::new);
+        let beside = watch.and_then(|watch| watch.end(&usage)).map(Box::new);
         let (written, unwritten) = left_by(&self.made_in(place));
         let unwritten = unwritten.filter(|_| place.phase.is_none_or(Phase::writes));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });

@@ -148,6 +148,33 @@ fn what_is_no_path_is_told_apart() {
 }
 
 #[test]
+fn paths_in_no_order_are_answered_in_theirs() {
+    let temp = TempDir::new();
+    let mut paths = Vec::new();
+    for number in 0..3000 {
+        let dir = temp.join(format!("{}", number % 53));
+        fs::create_dir_all(&dir).unwrap();
+        let path = dir.join(format!("file-{number}"));
+        // Every seventh is missing; the others are told by their lengths.
+        if number % 7 > 0 {
+            fs::write(&path, vec![b'x'; number]).unwrap();
+        }
+        paths.push(path);
+    }
+    let served = Served::with(CacheOptions::new(Level::Frozen), ServeOptions::default(), temp);
+    let mut client = served.client();
+    for _ in 0..2 {
+        let answers = client.attributes(&paths, FieldMask::SIZE, true).unwrap();
+        for (number, answer) in answers.iter().enumerate() {
+            let size = answer.ok().and_then(|attributes| attributes.size());
+            assert_eq!(size, (number % 7 > 0).then_some(number as u64));
+        }
+        let there = client.exist(&paths).unwrap();
+        assert!(there.iter().enumerate().all(|(number, there)| *there == Ok(number % 7 > 0)));
+    }
+}
+
+#[test]
 fn outside_the_roots_nothing_is_answered() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("in")).unwrap();

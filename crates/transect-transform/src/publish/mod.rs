@@ -17,7 +17,7 @@ mod target;
 mod temporary;
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -34,6 +34,9 @@ use transect_sys::file::attributes_of;
 use crate::error::{Error, Operation, Unfit};
 use crate::source::{Source, same_state};
 use crate::system;
+
+/// Bytes that [`put_with`] gathers before it appends them.
+const BUFFER: usize = 64 * 1024;
 
 /// What may be done to what is at the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -401,6 +404,17 @@ impl Replacement {
 /// # Errors
 /// Those of [`Replacement::begin`] and [`Replacement::publish`]; what was there is then untouched.
 pub fn put(target: &Path, bytes: &[u8]) -> Result<Published, Error> {
+    put_with(target, |out| out.write_all(bytes))
+}
+
+/// Puts at a target what `write` writes, as [`put`] does, but never holds all of it in memory.
+///
+/// # Errors
+/// Those of [`put`], and what `write` says; what was there is then untouched.
+pub fn put_with(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Published, Error> {
     let options = ReplaceOptions {
         existing: Existing::Replace,
         break_links: true,
@@ -408,7 +422,13 @@ pub fn put(target: &Path, bytes: &[u8]) -> Result<Published, Error> {
         keep_times: false,
     };
     let mut out = Replacement::begin(target, None, options)?;
-    out.append(bytes)?;
+    let mut buffer = BufWriter::with_capacity(BUFFER, &mut out);
+    let written = write(&mut buffer).and_then(|()| buffer.flush());
+    // What fails to be written is not tried again.
+    drop(buffer.into_parts());
+    written.map_err(|error| {
+        error.downcast().unwrap_or_else(Error::system(Operation::Write, target))
+    })?;
     out.publish()
 }
 

@@ -4,7 +4,9 @@ use std::io::Write;
 
 use transect_testkit::TempDir;
 use transect_transform::Source;
-use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement, put};
+use transect_transform::publish::{
+    Batch, Durability, Existing, ReplaceOptions, Replacement, put, put_with,
+};
 use transect_transform::transform_into;
 
 use crate::support::{Upper, copy, existing, in_place, message, names, passes, run};
@@ -241,6 +243,30 @@ fn a_batch_takes_what_was_not_begun_for_it() {
         assert_eq!(std::fs::read(target).unwrap(), b"new");
     }
     assert_eq!(names(temp.path()), ["one", "two"]);
+}
+
+#[test]
+fn what_is_written_bit_by_bit_is_whole_or_not_there() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    let write = |bytes: u8, fails: bool| {
+        put_with(&file, |out| {
+            (0..300_000_u32).try_for_each(|_| out.write_all(&[bytes]))?;
+            if fails { Err(std::io::Error::other("no more")) } else { Ok(()) }
+        })
+    };
+    for (bytes, fails) in [(1, true), (2, false), (3, true), (4, false)] {
+        let written = write(bytes, fails);
+        if let Err(error) = &written {
+            assert_eq!(error.to_string(), format!("cannot write '{}': no more", file.display()));
+        }
+        assert_eq!(written.is_err(), fails);
+        let there = std::fs::read(&file).unwrap_or_default();
+        let last = if fails { bytes - 1 } else { bytes };
+        assert_eq!(there.len(), if last == 0 { 0 } else { 300_000 });
+        assert!(there.iter().all(|&byte| byte == last));
+        assert_eq!(names(temp.path()).len(), usize::from(last > 0), "nothing is left beside it");
+    }
 }
 
 #[test]

@@ -286,12 +286,14 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
 
 #[test]
 fn what_a_journal_says_is_done_is_not_done_twice() {
+    // Each run does one file at least and looks at all: Wine takes minutes for as many as Linux.
+    let files = if cfg!(windows) { 60 } else { 300 };
     for durability in [Durability::None, Durability::Batch] {
         for threads in [1, 3] {
             let temp = TempDir::new();
             let root = temp.join("tree");
             std::fs::create_dir(&root).unwrap();
-            for number in 0..300 {
+            for number in 0..files {
                 // A name that has to be escaped, where there is such a thing.
                 let end = if cfg!(windows) { "" } else { "\n" };
                 std::fs::write(root.join(format!("{number:03}{end}")), "a").unwrap();
@@ -306,7 +308,7 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
             let elsewhere = job(To::Folder(temp.join("out")), threads, durability);
             std::fs::remove_file(&journal).unwrap();
             with_stops(&elsewhere, &journal, "case=upper", &inputs);
-            assert_eq!(names(&temp.join("out")).len(), 300);
+            assert_eq!(names(&temp.join("out")).len(), files);
         }
     }
 }

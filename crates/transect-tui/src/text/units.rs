@@ -6,6 +6,10 @@ const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
 pub fn bytes(bytes: u64) -> String {
+    if bytes == u64::MAX {
+        // The most that a sum can tell: it may be more.
+        return "16+ EiB".to_owned();
+    }
     let mut value = bytes as f64;
     let mut unit = 0;
     // 1023.5 would be shown as 1024.
@@ -69,7 +73,8 @@ mod tests {
             (10 * 1024, "10.0 KiB"),
             (1_048_575, "1.00 MiB"),
             (123 << 30, "123 GiB"),
-            (u64::MAX, "16.0 EiB"),
+            (u64::MAX - 1, "16.0 EiB"),
+            (u64::MAX, "16+ EiB"),
         ] {
             assert_eq!(bytes(size), text);
         }

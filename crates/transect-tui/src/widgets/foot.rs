@@ -64,7 +64,8 @@ fn marks(app: &App) -> Option<String> {
         return Some(marked);
     }
     let outermost = app.table.outermost(app.marks.iter().copied()).into_iter();
-    let size: u64 = outermost.map(|row| app.order.measure.of(&app.table.sums(row))).sum();
+    let sizes = outermost.map(|row| app.order.measure.of(&app.table.sums(row)));
+    let size = sizes.fold(0, u64::saturating_add);
     Some(format!("{marked}, {}", bytes(size)))
 }
 

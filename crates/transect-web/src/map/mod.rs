@@ -4,8 +4,9 @@
 //! selection.rs ── which entries are shown one by one, the largest of a directory first
 //! columns.rs ──── what is known of them, a column an attribute
 //! kinds.rs ────── what extensions say of a file
+//! live.rs ─────── the map of a tree that is still being read, for who is served
 //! plain.rs ────── the largest as a plain table: what a browser without scripts shows
-//! page.html, page.css, scripts/ ── skeleton, looks and behaviour, as real files
+//! page.css, scripts/ ── looks and behaviour, as real files
 //! ```
 //!
 //! A tree has millions of names, so the page holds no object an entry: columns, deflated, as one text
@@ -13,19 +14,21 @@
 
 mod columns;
 mod kinds;
+mod live;
 mod plain;
 mod selection;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use std::io;
+
 use serde::Serialize;
 use transect::table::{Sums, Table};
 
-use crate::page::{ELEMENTS, escaped, fill, in_a_script, nonce};
-use columns::{Columns, Place};
+use crate::page::{Data, ELEMENTS, Page};
+use columns::{Columns, Packed, Place};
 use selection::Selection;
 
-const SKELETON: &str = include_str!("page.html");
+pub use live::Live;
+
 const STYLE: &str = include_str!("page.css");
 
 /// What the page does, in the order in which it is put together: each file uses those before it.
@@ -49,7 +52,7 @@ const SCRIPTS: &[&str] = &[
 ];
 
 /// What it does in addition where it is served.
-const SERVED: &str = include_str!("scripts/served.js");
+const SERVED: &str = concat!(include_str!("scripts/renew.js"), include_str!("scripts/served.js"));
 
 /// What an area stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +93,18 @@ pub struct Settings {
     pub read_at: i64,
     /// The walk was stopped before its end.
     pub interrupted: bool,
-    /// The page is served, and tells the [server](crate::serve) that somebody looks.
-    pub served: bool,
+    /// The page is served: it tells the [server](crate::serve) that somebody looks, and takes what is
+    /// newer than itself.
+    pub served: Option<State>,
+}
+
+/// A state of what is served.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// Later states have larger numbers.
+    pub version: u64,
+    /// The tree is still being read, and the table an outline.
+    pub reading: bool,
 }
 
 /// What the page knows of itself, beside the columns.
@@ -99,6 +112,8 @@ pub struct Settings {
 struct About<'p> {
     schema: &'static str,
     title: &'p str,
+    version: Option<u64>,
+    reading: bool,
     measure: &'static str,
     entries: u64,
     shown: usize,
@@ -121,50 +136,75 @@ struct About<'p> {
 ///
 /// # Errors
 /// Memory for packing the columns ran out.
-pub fn html(table: &Table, settings: &Settings) -> std::io::Result<String> {
-    let selection = Selection::of(table, settings.measure, settings.max_entries);
-    let columns = Columns::of(table, &selection, settings.owner_name);
-    let packed = columns.pack()?;
-    let title = title(table);
-    let about = About {
-        schema: "transect.map/1",
-        title: &title,
-        measure: settings.measure.as_str(),
-        entries: table.len(),
-        shown: selection.entries(),
-        max_entries: settings.max_entries,
-        hard_links: table.hard_links(),
-        complete: table.tally().is_complete() && !settings.interrupted,
-        interrupted: settings.interrupted,
-        errors: table.tally().errors,
-        vanished: table.tally().vanished,
-        read_at: settings.read_at,
-        separator: std::path::MAIN_SEPARATOR,
-        types: columns::TYPES,
-        kinds: kinds::names(),
-        owners: &columns.owners,
-        unread: &columns.unread,
-        columns: &packed.places,
-    };
-    let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
-    let (about, data) = (in_a_script(&about), STANDARD.encode(&packed.bytes));
-    let (connect, served) =
-        if settings.served { ("; connect-src 'self'", SERVED) } else { ("", "") };
-    let script = SCRIPTS.concat() + served;
-    let script = format!("(async () => {{\n'use strict';\n{script}}})();\n");
-    let (nonce, title) = (nonce(&(about.clone() + &data)), escaped(&title));
-    let plain = plain::write(table, settings.measure);
-    Ok(fill(SKELETON, |place| match place {
-        "nonce" => &nonce,
-        "title" => &title,
-        "connect" => connect,
-        "style" => STYLE,
-        "plain" => &plain,
-        "about" => &about,
-        "columns" => &data,
-        "script" => &script,
-        _ => unreachable!("BUG: the skeleton has no place '{place}'"),
-    }))
+pub fn html(table: &Table, settings: &Settings) -> io::Result<String> {
+    Ok(Drawing::of(table, settings)?.html())
+}
+
+/// A map, drawn.
+#[derive(Debug)]
+struct Drawing {
+    title: String,
+    /// [`About`], as JSON in one line.
+    about: String,
+    packed: Vec<u8>,
+    plain: String,
+    served: Option<State>,
+}
+
+impl Drawing {
+    fn of(table: &Table, settings: &Settings) -> io::Result<Self> {
+        let selection = Selection::of(table, settings.measure, settings.max_entries);
+        let columns = Columns::of(table, &selection, settings.owner_name);
+        let Packed { places, bytes: packed } = columns.pack()?;
+        let title = title(table);
+        let reading = settings.served.is_some_and(|state| state.reading);
+        let about = About {
+            schema: "transect.map/1",
+            title: &title,
+            version: settings.served.map(|state| state.version),
+            reading,
+            measure: settings.measure.as_str(),
+            entries: table.len(),
+            shown: selection.entries(),
+            max_entries: settings.max_entries,
+            hard_links: table.hard_links(),
+            complete: table.tally().is_complete() && !settings.interrupted && !reading,
+            interrupted: settings.interrupted,
+            errors: table.tally().errors,
+            vanished: table.tally().vanished,
+            read_at: settings.read_at,
+            separator: std::path::MAIN_SEPARATOR,
+            types: columns::TYPES,
+            kinds: kinds::names(),
+            owners: &columns.owners,
+            unread: &columns.unread,
+            columns: &places,
+        };
+        let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
+        let plain = plain::write(table, settings.measure);
+        Ok(Self { title, about, packed, plain, served: settings.served })
+    }
+
+    fn html(&self) -> String {
+        let asks = self.served.is_some();
+        let script = SCRIPTS.concat() + if asks { SERVED } else { "" };
+        let page = Page {
+            generator: "transect map",
+            title: &format!("{} · transect map", self.title),
+            heading: &self.title,
+            plain: &self.plain,
+            style: STYLE,
+            data: &[("about", Data::Json(&self.about)), ("columns", Data::Bytes(&self.packed))],
+            script: &script,
+            asks,
+        };
+        page.html()
+    }
+
+    /// Returns what a page that is open takes to show this: a line of JSON, and the columns.
+    fn columns(&self) -> Vec<u8> {
+        [self.about.as_bytes(), b"\n", &self.packed].concat()
+    }
 }
 
 /// Returns what the page is called: its root, or the first and how many more.

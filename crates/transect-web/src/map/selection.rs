@@ -2,6 +2,8 @@
 //!
 //! They lie breadth first, the entries of a directory together and the largest first: then a number of
 //! children says where they are, and who draws can stop at the first that is too small to be seen.
+//!
+//! What has no rows, in an outline, is summed up beside the directories that have.
 
 use std::cmp::Reverse;
 
@@ -16,7 +18,8 @@ pub(super) enum Item {
     Top,
     /// An entry.
     Entry(Row),
-    /// The smallest of a directory, summed up: which of [`Selection::summed_up`].
+    /// The smallest of a directory and those that have no rows, summed up: which of
+    /// [`Selection::summed_up`].
     More(u32),
 }
 
@@ -37,16 +40,18 @@ impl Selection {
         let size = |row: Row| measure.size(&table.sums(row));
         let mut kept = Kept::of(table, size, most);
         let mut selection = Self::default();
-        if table.roots().len() > 1 {
+        // Before anything has been read there is no root either.
+        if table.roots().len() != 1 {
             selection.push(Item::Top, measure.size(&table.total()));
         }
-        selection.append(table, measure, table.roots(), &mut Kept::all());
+        selection.append(table, measure, table.roots(), Sums::default(), &mut Kept::all());
         let roots = selection.items.len();
         let mut at = 0;
         while let Some(&item) = selection.items.get(at) {
             let before = selection.items.len();
             if let Item::Entry(row) = item {
-                selection.append(table, measure, table.children(row), &mut kept);
+                let (children, unlisted) = (table.children(row), table.unlisted(row));
+                selection.append(table, measure, children, unlisted, &mut kept);
                 selection.children[at] = count(selection.items.len() - before);
             } else if item == Item::Top {
                 selection.children[at] = count(roots - 1);
@@ -61,18 +66,21 @@ impl Selection {
         self.items.iter().filter(|item| matches!(item, Item::Entry(_))).count()
     }
 
-    /// Appends the entries of one directory.
+    /// Appends the entries of one directory, and what those come to that have no rows.
     fn append(
         &mut self,
         table: &Table,
         measure: Measure,
         children: impl Iterator<Item = Row>,
+        unlisted: Sums,
         kept: &mut Kept,
     ) {
         let size = |row: Row| measure.size(&table.sums(row));
         let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
         sorted.sort_by_key(|&(size, _)| Reverse(size));
-        let mut more: Option<Sums> = None;
+        // Alone they would be an area in an area.
+        let beside = unlisted.entries() > 0 && !sorted.is_empty();
+        let mut more = beside.then_some(unlisted);
         sorted.retain(|&(size, row)| {
             let takes = kept.takes(size);
             if !takes {

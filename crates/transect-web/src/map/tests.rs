@@ -3,16 +3,18 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
-use transect::table::TableBuilder;
-use transect::{FieldMask, ScanOptions};
+use transect::table::{Outline, TableBuilder};
+use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_testkit::TempDir;
 
 use super::*;
+use crate::serve::Show;
 
 fn table(roots: &[&Path]) -> Table {
     let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
@@ -27,7 +29,7 @@ fn settings(max_entries: usize) -> Settings {
         owner_name: |uid| format!("user {uid}"),
         read_at: 1_800_000_000,
         interrupted: false,
-        served: false,
+        served: None,
     }
 }
 
@@ -41,9 +43,14 @@ impl Opened {
     fn of(page: &str) -> Self {
         let about = serde_json::from_str(between(page, "id=\"about\">", "</script>")).unwrap();
         let packed = STANDARD.decode(between(page, "id=\"columns\">", "</script>")).unwrap();
-        let mut bytes = Vec::new();
-        DeflateDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
-        Self { about, bytes }
+        Self { about, bytes: inflated(&packed) }
+    }
+
+    /// The same of what a page takes that is open.
+    fn of_columns(columns: &[u8]) -> Self {
+        let end = columns.iter().position(|&byte| byte == b'\n').unwrap();
+        let about = serde_json::from_slice(&columns[..end]).unwrap();
+        Self { about, bytes: inflated(&columns[end + 1..]) }
     }
 
     fn column(&self, name: &str) -> Vec<i64> {
@@ -71,6 +78,12 @@ impl Opened {
         let names = bytes.strip_suffix(&[0]).unwrap().split(|&byte| byte == 0);
         names.map(|name| String::from_utf8(name.to_vec()).unwrap()).collect()
     }
+}
+
+fn inflated(packed: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
@@ -154,6 +167,55 @@ fn several_roots_stand_below_a_top_and_none_is_an_empty_page() {
     assert_eq!(page.column("children"), [0]);
 }
 
+#[test]
+fn what_is_not_listed_yet_is_summed_up_beside_directories() {
+    let temp = TempDir::new();
+    files(&temp, &[("a/x", 10), ("a/y", 20), ("a/b/z", 40), ("c/v", 5)]);
+    fs::create_dir(temp.join("a/empty")).unwrap();
+    let (outline, cancel, progress) = (Outline::new(), Cancel::new(), Arc::new(Progress::new()));
+    let live = Live::new(outline.clone(), settings(10), Arc::clone(&progress), cancel.clone());
+    let nothing = Opened::of(&live.page().unwrap().unwrap());
+    assert_eq!((&nothing.about["version"], &nothing.about["reading"]), (&0.into(), &true.into()));
+    assert_eq!((nothing.column("type"), nothing.column("children")), (vec![9], vec![0]));
+    assert!(live.columns(0).unwrap().is_none() && live.is_reading());
+
+    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).outline(&outline);
+    let options = ScanOptions::new([temp.path()]).progress(progress);
+    let sink = options.plan().unwrap().run(|| builder.sink()).unwrap().sink;
+    let table = sink.into_table().unwrap();
+    let outlined = Opened::of_columns(&live.columns(0).unwrap().unwrap());
+    assert_eq!(outlined.names()[1..], ["a", "c", "b", "", "empty"]);
+    assert_eq!(outlined.column("size"), [75, 70, 5, 40, 30, 0]);
+    assert_eq!(outlined.column("children"), [2, 3, 0, 0, 0, 0]);
+    assert_eq!(outlined.column("entries"), [9, 6, 2, 2, 2, 1]);
+    assert_eq!(outlined.about["complete"], false);
+    let version = outlined.about["version"].as_u64().unwrap();
+    assert_eq!((version, live.entries()), (9, 9));
+    assert!(live.columns(version).unwrap().is_none());
+
+    live.finish(&table, false).unwrap();
+    let (page, columns) = (live.page().unwrap().unwrap(), live.columns(version).unwrap().unwrap());
+    let (page, newer) = (Opened::of(&page), Opened::of_columns(&columns));
+    assert_eq!((&page.about, &page.bytes), (&newer.about, &newer.bytes));
+    assert_eq!((&newer.about["reading"], &newer.about["complete"]), (&false.into(), &true.into()));
+    assert_eq!(newer.names().len(), 9);
+    assert!(live.columns(newer.about["version"].as_u64().unwrap()).unwrap().is_none());
+    live.give_up();
+    assert!(!live.is_reading() && !live.has_ended(), "what is finished stays");
+    cancel.cancel();
+    assert!(live.has_ended());
+}
+
+#[test]
+fn nobody_waits_for_what_does_not_come() {
+    let live = Live::new(Outline::new(), settings(10), Arc::default(), Cancel::new());
+    assert!(live.page().unwrap().unwrap().contains("connect-src 'self'"));
+    assert!(!live.has_ended());
+    live.give_up();
+    assert!(live.has_ended());
+    assert!(live.page().unwrap().is_none() && live.columns(7).unwrap().is_none());
+}
+
 #[cfg(unix)]
 #[test]
 fn large_sizes_and_far_times_are_kept() {
@@ -213,7 +275,7 @@ fn nothing_is_loaded_and_nothing_foreign_runs() {
     assert!(!policy.contains("unsafe"), "{policy}");
     let nonce = between(policy, "script-src 'nonce-", "'");
     assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
-    let own = SCRIPTS.concat() + STYLE + SKELETON;
+    let own = SCRIPTS.concat() + STYLE;
     for address in
         ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent", "fetch("]
     {

@@ -6,14 +6,81 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const SKELETON: &str = include_str!("page.html");
+
 /// How scripts make elements: what comes from outside goes into them as text.
 pub const ELEMENTS: &str = include_str!("elements.js");
+
+/// A page, as the parts it is put together from.
+#[derive(Debug)]
+pub struct Page<'p> {
+    /// Which program makes it.
+    pub generator: &'p str,
+    /// What it is called; any text.
+    pub title: &'p str,
+    /// What stands above its plain part; any text.
+    pub heading: &'p str,
+    /// What is shown without scripts, as markup.
+    pub plain: &'p str,
+    /// How it looks.
+    pub style: &'p str,
+    /// What its scripts read, by the ids of the elements that hold it.
+    pub data: &'p [(&'static str, Data<'p>)],
+    /// What it does.
+    pub script: &'p str,
+    /// Its scripts may ask whoever serves it.
+    pub asks: bool,
+}
+
+/// What lies in a page for its scripts.
+#[derive(Clone, Copy, Debug)]
+pub enum Data<'p> {
+    /// JSON, as it was written.
+    Json(&'p str),
+    /// Anything else; the page holds it as base64.
+    Bytes(&'p [u8]),
+}
+
+impl Page<'_> {
+    /// Returns the page: the same for the same parts.
+    pub fn html(&self) -> String {
+        let data = self.data.iter().map(|&(id, data)| element(id, data)).collect::<String>();
+        let script = format!("(async () => {{\n'use strict';\n{}}})();\n", self.script);
+        let (title, heading) = (escaped(self.title), escaped(self.heading));
+        let nonce = nonce(&data);
+        fill(SKELETON, |place| match place {
+            "nonce" => &nonce,
+            "connect" if self.asks => "; connect-src 'self'",
+            "connect" => "",
+            "generator" => self.generator,
+            "title" => &title,
+            "style" => self.style,
+            "heading" => &heading,
+            "plain" => self.plain,
+            "data" => &data,
+            "script" => &script,
+            _ => unreachable!("BUG: the skeleton has no place '{place}'"),
+        })
+    }
+}
+
+/// Returns the element that holds data; there is nothing in it that could end it.
+fn element(id: &str, data: Data<'_>) -> String {
+    let (kind, text) = match data {
+        Data::Json(json) => ("application/json", in_a_script(json)),
+        Data::Bytes(bytes) => ("text/plain", STANDARD.encode(bytes)),
+    };
+    format!("<script type=\"{kind}\" id=\"{id}\">{text}</script>\n")
+}
 
 /// Fills each `{{place}}` of a skeleton; what is filled in is not looked at again.
 ///
 /// # Panics
 /// If a place of the skeleton does not end.
-pub fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
+fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
     let mut parts = skeleton.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -26,7 +93,7 @@ pub fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String 
 
 /// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
 /// in strings only, where they may be written as escapes.
-pub fn in_a_script(json: &str) -> String {
+fn in_a_script(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {
         match character {
@@ -69,7 +136,7 @@ pub fn escaped(text: &str) -> String {
 
 /// Returns what tells the page's own scripts and styles from any other. It hangs on all that the
 /// page holds, so that no name in it can know it in advance.
-pub fn nonce(data: &str) -> String {
+fn nonce(data: &str) -> String {
     let mut hasher = DefaultHasher::new();
     data.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
@@ -78,6 +145,31 @@ pub fn nonce(data: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_what_they_are_and_nothing_else() {
+        let evil = "</script><img>{{script}}";
+        let json = format!("\"{evil}\"");
+        let data = [("one", Data::Json(&json)), ("other", Data::Bytes(evil.as_bytes()))];
+        let page = Page {
+            generator: "transect",
+            title: evil,
+            heading: evil,
+            plain: "<p>plain</p>\n",
+            style: "p { margin: 0 }\n",
+            data: &data,
+            script: "run();\n",
+            asks: false,
+        };
+        let html = page.html();
+        assert!(!html.contains("<img>") && !html.contains("connect-src"));
+        assert_eq!(html.matches("<script").count(), 3, "two of data, and the script: {html}");
+        assert_eq!(html.matches("</script>").count(), 3, "{html}");
+        assert_eq!(html.matches("run();").count(), 1, "{html}");
+        assert!(html.contains("<h1>&lt;/script&gt;&lt;img&gt;{{script}}</h1>\n<p>plain</p>"));
+        let asking = Page { asks: true, ..page }.html();
+        assert!(asking.contains("; connect-src 'self'; base-uri 'none'"), "{asking}");
+    }
 
     #[test]
     fn a_place_is_filled_once() {

@@ -1,9 +1,10 @@
-//! A page for a browser on the same machine, while it is made and afterwards.
+//! A page for a browser on the same machine, of what is there and what is still coming.
 //!
 //! ```text
-//! browser ── GET /TOKEN/ ──────────► a page that waits, until there is the one it waits for
-//!         ── GET /TOKEN/progress ──► how far it is
-//!         ── GET /TOKEN/alive ─────► nothing: somebody is still looking
+//! browser ── GET /TOKEN/ ────────────────► the page, of what is known now
+//!         ── GET /TOKEN/progress ────────► how far it is
+//!         ── GET /TOKEN/columns/VERSION ─► what is newer, for the page that is open
+//!         ── GET /TOKEN/alive ───────────► nothing: somebody is still looking
 //! ```
 //!
 //! Names of files are nobody else's business. The server listens on loopback only, on a port that the
@@ -17,11 +18,6 @@ use std::time::{Duration, Instant};
 
 use tiny_http::{Header, Method, Request, Response};
 
-use crate::page::{fill, nonce};
-
-const SKELETON: &str = include_str!("waiting.html");
-const SCRIPT: &str = include_str!("waiting.js");
-
 /// Who has looked and was not heard of for so long is gone. Pages in the background are woken once a
 /// minute only.
 const GONE: Duration = Duration::from_secs(180);
@@ -31,12 +27,23 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 /// What a server has to show.
 pub trait Show {
-    /// Returns the page, as soon as there is one.
-    fn page(&self) -> Option<&str>;
+    /// Returns the page of what is known now; `None` if there will be nothing.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    fn page(&self) -> io::Result<Option<String>>;
 
-    /// Returns how many entries were read until now. No bytes: those of files with several names are
-    /// counted once only when all of them are known.
+    /// Returns what a page takes that is open and shows the version `known`; `None` if nothing is newer.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    fn columns(&self, known: u64) -> io::Result<Option<Vec<u8>>>;
+
+    /// Returns how many entries were read until now.
     fn entries(&self) -> u64;
+
+    /// Returns whether more is to come.
+    fn is_reading(&self) -> bool;
 
     /// Returns whether nobody is to be served any more.
     fn has_ended(&self) -> bool;
@@ -112,27 +119,21 @@ impl Server {
         if *request.method() != Method::Get {
             return Answer::refused(405);
         }
-        match page {
-            "" => Answer::html(shown.page().map_or_else(waiting, str::to_owned)),
-            "progress" => {
-                let (entries, is_there) = (shown.entries(), shown.page().is_some());
-                let progress = serde_json::json!({ "entries": entries, "is_there": is_there });
-                Answer { status: 200, kind: "application/json", body: progress.to_string() }
-            }
-            "alive" => Answer { status: 204, kind: "text/plain", body: String::new() },
-            _ => Answer::refused(404),
+        let answer = match page.split_once('/').unwrap_or((page, "")) {
+            ("", "") => shown.page().map(|page| page.map(Answer::html)),
+            ("columns", known) => match known.parse() {
+                Ok(known) => shown.columns(known).map(|columns| columns.map(Answer::columns)),
+                Err(_) => return Answer::refused(404),
+            },
+            ("progress", "") => Ok(Some(Answer::progress(shown))),
+            ("alive", "") => Ok(None),
+            _ => return Answer::refused(404),
+        };
+        match answer {
+            Ok(answer) => answer.unwrap_or_else(Answer::nothing),
+            Err(_) => Answer::refused(500),
         }
     }
-}
-
-/// Returns the page that waits for another one.
-fn waiting() -> String {
-    let nonce = nonce(SCRIPT);
-    fill(SKELETON, |place| match place {
-        "nonce" => &nonce,
-        "script" => SCRIPT,
-        _ => unreachable!("BUG: the skeleton has no place '{place}'"),
-    })
 }
 
 /// Compares without telling by the time it takes how much was right.
@@ -144,16 +145,31 @@ fn is_same(one: &str, other: &str) -> bool {
 struct Answer {
     status: u16,
     kind: &'static str,
-    body: String,
+    body: Vec<u8>,
 }
 
 impl Answer {
     fn html(page: String) -> Self {
-        Self { status: 200, kind: "text/html; charset=utf-8", body: page }
+        Self { status: 200, kind: "text/html; charset=utf-8", body: page.into_bytes() }
+    }
+
+    fn columns(body: Vec<u8>) -> Self {
+        Self { status: 200, kind: "application/octet-stream", body }
+    }
+
+    fn progress(shown: &impl Show) -> Self {
+        // In this order: what is read to its end is not said to be less.
+        let reading = shown.is_reading();
+        let progress = serde_json::json!({ "entries": shown.entries(), "reading": reading });
+        Self { status: 200, kind: "application/json", body: progress.to_string().into_bytes() }
+    }
+
+    fn nothing() -> Self {
+        Self::refused(204)
     }
 
     fn refused(status: u16) -> Self {
-        Self { status, kind: "text/plain", body: String::new() }
+        Self { status, kind: "text/plain", body: Vec::new() }
     }
 
     fn response(self) -> Response<io::Cursor<Vec<u8>>> {
@@ -189,12 +205,24 @@ mod tests {
     }
 
     impl Show for Shown {
-        fn page(&self) -> Option<&str> {
-            self.there.load(Ordering::Relaxed).then_some("<title>the page</title>")
+        fn page(&self) -> io::Result<Option<String>> {
+            Ok(Some("<title>the page</title>".to_owned()))
+        }
+
+        fn columns(&self, known: u64) -> io::Result<Option<Vec<u8>>> {
+            match known {
+                0 => Ok(Some(b"{}\nthe page".to_vec())),
+                1 => Ok(None),
+                _ => Err(io::ErrorKind::OutOfMemory.into()),
+            }
         }
 
         fn entries(&self) -> u64 {
             17
+        }
+
+        fn is_reading(&self) -> bool {
+            !self.there.load(Ordering::Relaxed)
         }
 
         fn has_ended(&self) -> bool {
@@ -232,25 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_the_address_sees_the_page_as_soon_as_it_is_there() {
+    fn who_knows_the_address_sees_the_page_and_what_is_newer() {
         with_server(|server, shown| {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
             let get = |page: &str| ask(server, &format!("GET /{}/{page}", server.token), &host);
-            assert!(get("").contains("progress"), "it waits");
-            assert!(get("progress").ends_with(r#"{"entries":17,"is_there":false}"#));
-            shown.there.store(true, Ordering::Relaxed);
             let page = get("");
             assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<title>the page</title>"));
             assert!(page.contains("frame-ancestors 'none'") && page.contains("no-store"), "{page}");
-            assert!(get("progress").contains(r#""is_there":true"#));
+            assert!(get("progress").ends_with(r#"{"entries":17,"reading":true}"#));
+            shown.there.store(true, Ordering::Relaxed);
+            assert!(get("progress").ends_with(r#"{"entries":17,"reading":false}"#));
+            let columns = get("columns/0");
+            assert!(columns.starts_with("HTTP/1.1 200") && columns.ends_with("{}\nthe page"));
+            assert!(columns.contains("application/octet-stream") && columns.contains("nosniff"));
+            assert!(get("columns/1").starts_with("HTTP/1.1 204"));
+            assert!(get("columns/2").starts_with("HTTP/1.1 500"));
             assert!(get("alive").starts_with("HTTP/1.1 204"));
         });
     }
 
     #[test]
     fn nobody_else_is_told_anything() {
-        with_server(|server, shown| {
-            shown.there.store(true, Ordering::Relaxed);
+        with_server(|server, _| {
             let (port, token) = (server.port, &server.token);
             let own = format!("Host: 127.0.0.1:{port}\r\n");
             let wrong = "0".repeat(32);
@@ -260,6 +291,16 @@ mod tests {
                 (404, format!("GET /{}/", &token[..31]), own.clone()),
                 (404, format!("GET /{token}"), own.clone()),
                 (404, format!("GET /{token}/../etc/passwd"), own.clone()),
+                (404, format!("GET /{wrong}/columns/0"), own.clone()),
+                (404, format!("GET /{token}/columns"), own.clone()),
+                (404, format!("GET /{token}/columns/-1"), own.clone()),
+                (404, format!("GET /{token}/alive/0"), own.clone()),
+                (421, format!("GET /{token}/columns/0"), "Host: example.org\r\n".to_owned()),
+                (
+                    403,
+                    format!("GET /{token}/columns/0"),
+                    format!("{own}Origin: http://example.org\r\n"),
+                ),
                 (421, format!("GET /{token}/"), "Host: example.org\r\n".to_owned()),
                 (421, format!("GET /{token}/"), format!("Host: example.org:{port}\r\n")),
                 (421, format!("GET /{token}/"), String::new()),

@@ -1,4 +1,7 @@
 //! The bytes in and below a directory.
+//!
+//! Files with holes may claim more than 2^64 bytes together. A sum that reaches [`u64::MAX`] stays
+//! there, and stands for that much or more: sums neither wrap nor fail.
 
 use std::ops::{AddAssign, SubAssign};
 
@@ -18,24 +21,56 @@ pub struct Sum {
 impl Sum {
     /// Returns the disk usage: allocated bytes, the directories' own included, as `du` counts.
     pub fn disk_usage(&self) -> u64 {
-        self.allocated + self.directories_allocated
+        self.allocated.saturating_add(self.directories_allocated)
     }
 }
 
 impl AddAssign for Sum {
     fn add_assign(&mut self, other: Self) {
-        self.apparent += other.apparent;
-        self.allocated += other.allocated;
-        self.directories_apparent += other.directories_apparent;
-        self.directories_allocated += other.directories_allocated;
+        self.change(other, u64::saturating_add);
     }
 }
 
 impl SubAssign for Sum {
     fn sub_assign(&mut self, other: Self) {
-        self.apparent -= other.apparent;
-        self.allocated -= other.allocated;
-        self.directories_apparent -= other.directories_apparent;
-        self.directories_allocated -= other.directories_allocated;
+        self.change(other, take_back);
+    }
+}
+
+impl Sum {
+    fn change(&mut self, other: Self, change: impl Fn(u64, u64) -> u64) {
+        self.apparent = change(self.apparent, other.apparent);
+        self.allocated = change(self.allocated, other.allocated);
+        self.directories_apparent = change(self.directories_apparent, other.directories_apparent);
+        self.directories_allocated =
+            change(self.directories_allocated, other.directories_allocated);
+    }
+}
+
+/// Returns a sum without a part of it. Nobody knows how much more than [`u64::MAX`] it was, so it
+/// stays that.
+fn take_back(sum: u64, part: u64) -> u64 {
+    if sum == u64::MAX { sum } else { sum - part }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(apparent: u64) -> Sum {
+        Sum { apparent, ..Sum::default() }
+    }
+
+    #[test]
+    fn sums_stay_at_the_most_that_can_be_told() {
+        let mut all = sum(0);
+        for expected in [i64::MAX as u64, u64::MAX - 1, u64::MAX, u64::MAX] {
+            all += sum(i64::MAX as u64);
+            assert_eq!(all, sum(expected));
+        }
+        all -= sum(1);
+        assert_eq!(all, sum(u64::MAX), "how much more it was nobody knows");
+        let large = Sum { allocated: u64::MAX - 1, directories_allocated: 2, ..sum(0) };
+        assert_eq!(large.disk_usage(), u64::MAX);
     }
 }

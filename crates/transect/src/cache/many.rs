@@ -8,6 +8,7 @@ use transect_sys::FileType;
 
 use super::Answer;
 use super::options::Level;
+use super::order::by_directory;
 use super::pass::{Need, Pass};
 use super::place::Place;
 use super::refusal::Refusal;
@@ -32,9 +33,8 @@ struct Open<'p> {
 impl Pass<'_> {
     /// Returns the attributes of what many paths lead to, in the order in which they are asked.
     ///
-    /// What has to be asked is asked directory by directory, whatever the order of the paths, and
-    /// where that is cheaper by one listing. What is known is found fastest where paths of one
-    /// directory come one after another.
+    /// Whatever the order of the paths, one directory is looked at after another. What has to be
+    /// asked is asked in one listing where that is cheaper.
     pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Answer> {
         self.many(paths, true)
     }
@@ -45,12 +45,11 @@ impl Pass<'_> {
     }
 
     fn many<P: AsRef<Path>>(&self, paths: &[P], follow: bool) -> Vec<Answer> {
-        let mut answers = Vec::with_capacity(paths.len());
         if self.level == Level::Verified {
             let each = |path: &P| if follow { self.get(path) } else { self.get_link(path) };
-            answers.extend(paths.iter().map(each));
-            return answers;
+            return paths.iter().map(each).collect();
         }
+        let mut answers = vec![PENDING; paths.len()];
         let open = self.answer_known(paths, follow, &mut answers);
         self.cache.counters.hits.add((paths.len() - open.len()) as u64);
         self.answer_open(paths, follow, open, &mut answers);
@@ -63,33 +62,37 @@ impl Pass<'_> {
         &self,
         paths: &'p [P],
         follow: bool,
-        answers: &mut Vec<Answer>,
+        answers: &mut [Answer],
     ) -> Vec<Open<'p>> {
         let need = Need::Attributes { follow };
-        let mut open = Vec::new();
+        let order = by_directory(paths);
+        let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
         // What is no plain name may lead out of the roots.
-        let plain = |path: &'p P| split(path.as_ref()).filter(|(_, name)| is_plain(name));
-        while let Some(path) = paths.get(answers.len()) {
-            let known = plain(path).and_then(|(directory, _)| {
+        let plain = |at| split(paths[index(at)].as_ref()).filter(|(_, name)| is_plain(name));
+        let mut open = Vec::new();
+        let mut at = 0;
+        while at < paths.len() {
+            let known = plain(at).and_then(|(directory, _)| {
                 Some((directory, self.cache.memo.find(directory).filter(|place| place.inside)?))
             });
             let Some((directory, place)) = known else {
-                answers.push(self.find_place(path.as_ref(), answers.len(), &mut open));
+                let path = paths[index(at)].as_ref();
+                answers[index(at)] = self.find_place(path, index(at), &mut open);
+                at += 1;
                 continue;
             };
             // While this is held nothing may be done that evicts, which would wait for it.
             let seen = place.look();
-            for path in &paths[answers.len()..] {
-                let Some((_, name)) = plain(path).filter(|(own, _)| *own == directory) else {
-                    break;
-                };
+            while at < paths.len()
+                && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
+            {
                 let look = self.look(&seen, Name::new(name, &self.cache.hasher), need);
                 if look.serves(need) {
-                    answers.push(look.into_answer());
+                    answers[index(at)] = look.into_answer();
                 } else {
-                    open.push(Open { place: Arc::clone(&place), name, index: answers.len() });
-                    answers.push(PENDING);
+                    open.push(Open { place: Arc::clone(&place), name, index: index(at) });
                 }
+                at += 1;
             }
         }
         open

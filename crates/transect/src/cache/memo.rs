@@ -50,7 +50,11 @@ impl Memo {
     /// Returns the directory that is kept under a key, if it is known.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Arc<Place>> {
-        let hash = self.hasher.hash_one(key);
+        self.find_hashed(self.hasher.hash_one(key), key)
+    }
+
+    #[inline]
+    fn find_hashed(&self, hash: u64, key: &[u8]) -> Option<Arc<Place>> {
         let shard = self.shard(hash).read().expect(POISONED);
         shard.find(hash, |place| place.key() == key).map(Arc::clone)
     }
@@ -59,10 +63,10 @@ impl Memo {
     /// may be asked about.
     pub(super) fn place(&self, directory: &Path, inside: bool) -> Arc<Place> {
         let key = spelling::key(directory);
-        if let Some(place) = self.find(key) {
+        let hash = self.hasher.hash_one(key);
+        if let Some(place) = self.find_hashed(hash, key) {
             return place;
         }
-        let hash = self.hasher.hash_one(key);
         let mut shard = self.shard(hash).write().expect(POISONED);
         // Somebody may have been faster.
         if let Some(place) = shard.find(hash, |place| place.key() == key) {

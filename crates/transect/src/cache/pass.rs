@@ -10,7 +10,7 @@ use transect_sys::{Attributes, FieldMask, FileType};
 use super::options::Level;
 use super::place::{Directory, Listed, Place, Trust};
 use super::refusal::Refusal;
-use super::spelling::{Spelling, is_plain, key, split};
+use super::spelling::{Spelling, is_plain, split};
 use super::system::{self, Extent, Identity, ListDirectory};
 use super::table::{Found, Name};
 use super::{Answer, AttributeCache};
@@ -249,11 +249,10 @@ impl Pass<'_> {
         if !matches!(self.level, Level::Frozen | Level::Checked) {
             return false;
         }
-        let (Some(above), Some(name)) = (place.path().parent(), place.path().file_name()) else {
-            return false;
-        };
-        let Some(above) = self.cache.memo.find(key(above)) else { return false };
-        let name = Name::new(name.as_encoded_bytes(), &self.cache.hasher);
+        let above = split(place.path()).filter(|(_, name)| is_plain(name));
+        let Some((above, name)) = above else { return false };
+        let Some(above) = self.cache.memo.find(above) else { return false };
+        let name = Name::new(name, &self.cache.hasher);
         let look = self.look(&above.peek(), name, Need::Type);
         match look {
             Look::Refused(refusal) if refusal.holds_below() => {

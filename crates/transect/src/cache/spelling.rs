@@ -1,6 +1,8 @@
 //! A path, taken apart into a directory and a name in it.
 
 use std::borrow::Cow;
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::refusal::Refusal;
@@ -39,7 +41,7 @@ pub(super) struct Spelling<'a> {
     pub(super) path: Cow<'a, Path>,
     /// The directory: absolute, without `.` and repeated separators. `..` stays, for what it means
     /// depends on the links before it.
-    pub(super) directory: PathBuf,
+    pub(super) directory: Cow<'a, Path>,
     /// The name in it.
     pub(super) name: &'a [u8],
     /// The directory lies in a root.
@@ -66,6 +68,20 @@ impl Scope {
             return Err(Refusal::NUL);
         }
         let name = split(path).map_or(bytes, |(_, name)| name);
+        // Most paths are, and nothing has to be put together for them.
+        let [path, whole, directory] = match directory_of_tidy(path) {
+            Some(directory) => [path.into(), path.into(), directory.into()],
+            None => self.tidy_up(path, name)?,
+        };
+        if !self.holds(&whole) {
+            return Err(Refusal::OutsideRoots);
+        }
+        let inside = self.holds(&directory);
+        Ok(Spelling { path, directory, name, inside })
+    }
+
+    /// Returns a path as the system is asked, as it is kept, and the directory of its last name.
+    fn tidy_up<'a>(&self, path: &'a Path, name: &[u8]) -> Result<[Cow<'a, Path>; 3], Refusal> {
         let path = self.absolute(path)?;
         let whole: PathBuf = path.components().collect();
         let directory = match name {
@@ -74,11 +90,7 @@ impl Scope {
             // A drive or a share, and nothing behind it.
             _ => whole.parent().map_or_else(|| whole.clone(), Path::to_path_buf),
         };
-        if !self.holds(&whole) {
-            return Err(Refusal::OutsideRoots);
-        }
-        let inside = self.holds(&directory);
-        Ok(Spelling { path, directory, name, inside })
+        Ok([path, whole.into(), directory.into()])
     }
 
     /// Returns a path as the system is asked.
@@ -95,6 +107,31 @@ impl Scope {
         self.roots.is_empty()
             || self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(stays))
     }
+}
+
+/// Returns the directory of a path that is absolute and written as it is kept: nothing in it can be
+/// left out.
+#[cfg(unix)]
+fn directory_of_tidy(path: &Path) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt;
+
+    let bytes = path.as_os_str().as_bytes();
+    // Looking at all of it, whatever is found, takes a few instructions.
+    let untidy = bytes.windows(3).fold(false, |untidy, three| {
+        let separator = three[0] == b'/';
+        let for_nothing = (three[1] == b'/') | (three[1] == b'.') & (three[2] == b'/');
+        untidy | separator & for_nothing
+    });
+    let ends = bytes.ends_with(b"/") || bytes.ends_with(b"/.");
+    let tidy = bytes.starts_with(b"/") && !ends && !untidy;
+    let (directory, _) = split(path).filter(|_| tidy)?;
+    Some(Path::new(if directory.is_empty() { "/".as_ref() } else { OsStr::from_bytes(directory) }))
+}
+
+/// Where there are several separators, and prefixes, nobody looks.
+#[cfg(not(unix))]
+fn directory_of_tidy(_: &Path) -> Option<&Path> {
+    None
 }
 
 /// Returns whether a relative path never goes above where it begins.
@@ -145,6 +182,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_tidy_is_kept_as_it_is() {
+        let scope = Scope::default();
+        for (path, tidy) in [
+            ("/a", true),
+            ("/a/b", true),
+            ("/a/../b", true),
+            ("/a/..", true),
+            ("/.a/b.", true),
+            ("/a/...", true),
+            ("/", false),
+            ("/a/", false),
+            ("/a//b", false),
+            ("//a/b", false),
+            ("/./a", false),
+            ("/a/.", false),
+            ("a/b", false),
+        ] {
+            assert_eq!(directory_of_tidy(Path::new(path)).is_some(), tidy, "{path}");
+            if let (true, Ok(kept)) = (tidy, scope.spell(Path::new(path))) {
+                let name = split(Path::new(path)).map_or(&b""[..], |(_, name)| name);
+                let Ok([path, _, directory]) = scope.tidy_up(Path::new(path), name) else {
+                    panic!("{path} is refused");
+                };
+                assert_eq!((kept.path, kept.directory), (path, directory));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_path_is_refused() {
         let scope = Scope::default();
         let refusal = |path| scope.spell(Path::new(path)).err();
@@ -174,7 +240,7 @@ mod tests {
         }
         // What a root is called may be asked, but not what is beside it.
         let Ok(root) = scope.spell(Path::new("/r")) else { panic!("a root is refused") };
-        assert_eq!((root.directory.as_path(), root.inside), (Path::new("/"), false));
+        assert_eq!((&*root.directory, root.inside), (Path::new("/"), false));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     scanner.expect(b',')?;
 
     // What identifies a hard link is two columns that nobody need ask for.
-    let mut tree = Tree { given: GivenTree::new(columns), devices: Vec::new(), sizes: [0; 2] };
+    let mut tree = Tree { given: GivenTree::new(columns), devices: Vec::new() };
     scanner.expect(b'[')?;
     tree.enter(&mut scanner)?;
     while tree.given.depth() > 0 {
@@ -74,7 +74,7 @@ struct Item {
     uid: Option<u64>,
     gid: Option<u64>,
     mode: Option<u64>,
-    mtime: Option<u64>,
+    mtime: Option<i64>,
 }
 
 impl Item {
@@ -99,7 +99,7 @@ impl Item {
                 b"uid" => item.uid = Some(scanner.number()?),
                 b"gid" => item.gid = Some(scanner.number()?),
                 b"mode" => item.mode = Some(scanner.number()?),
-                b"mtime" => item.mtime = Some(scanner.number()?),
+                b"mtime" => item.mtime = Some(scanner.time()?),
                 _ => scanner.pass()?,
             }
             if !scanner.accept(b',')? {
@@ -130,6 +130,10 @@ impl Item {
             attributes.set_inode(ino);
         }
         let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
+        // ncdu writes the upper half of them as numbers below zero, and those without a sign.
+        let person = |id: Option<u64>| {
+            narrow(id).or_else(|| Some(i32::try_from(id? as i64).ok()?.cast_unsigned()))
+        };
         match narrow(self.nlink) {
             Some(names) => attributes.set_nlink(names),
             None if !self.hlnkc => attributes.set_nlink(1),
@@ -138,14 +142,13 @@ impl Item {
         if let Some(mode) = mode {
             attributes.set_mode(mode);
         }
-        if let Some(uid) = narrow(self.uid) {
+        if let Some(uid) = person(self.uid) {
             attributes.set_uid(uid);
         }
-        if let Some(gid) = narrow(self.gid) {
+        if let Some(gid) = person(self.gid) {
             attributes.set_gid(gid);
         }
-        let seconds = self.mtime.and_then(|seconds| i64::try_from(seconds).ok());
-        if let Some(mtime) = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000)) {
+        if let Some(mtime) = self.mtime {
             attributes.set_mtime(mtime);
         }
         attributes
@@ -157,8 +160,6 @@ struct Tree {
     given: GivenTree,
     /// Those of the directories that have been entered: it is told only where it changes.
     devices: Vec<u64>,
-    /// All of `asize`, and all of `dsize`.
-    sizes: [u64; 2],
 }
 
 impl Tree {
@@ -204,16 +205,10 @@ impl Tree {
 
     fn item<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<Item, Error> {
         let offset = scanner.offset();
-        let wrong = |what: &str| Err(Error::Format { offset, what: what.to_owned() });
         let item = Item::read(scanner)?;
         if self.given.depth() > 0 && item.name.contains(&b'/') {
-            return wrong("a name that holds a '/'");
-        }
-        for (all, size) in self.sizes.iter_mut().zip([item.asize, item.dsize]) {
-            match all.checked_add(size).filter(|&all| i64::try_from(all).is_ok()) {
-                Some(sum) => *all = sum,
-                None => return wrong("sizes that come to more than 2^63 bytes"),
-            }
+            let what = "a name that holds a '/'".to_owned();
+            return Err(Error::Format { offset, what });
         }
         Ok(item)
     }

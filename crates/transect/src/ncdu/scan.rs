@@ -73,23 +73,48 @@ impl<R: BufRead> Scanner<R> {
 
     /// Reads a whole number that is not negative. Of a number with a fraction that is left out.
     pub(super) fn number(&mut self) -> Result<u64, Error> {
-        let start = self.offset;
-        let mut digits = Vec::new();
+        let (start, digits) = self.digits()?;
+        let whole = digits.split_once('.').map_or(digits.as_str(), |(whole, _)| whole);
+        let what = "a whole number is expected here, not negative and below 2^64";
+        natural(whole).ok_or_else(|| Error::Format { offset: start, what: what.to_owned() })
+    }
+
+    /// Reads a time in seconds since 1970 UTC, and returns it in nanoseconds, or as near to it as they
+    /// reach.
+    pub(super) fn time(&mut self) -> Result<i64, Error> {
+        let (start, digits) = self.digits()?;
+        let (negative, seconds) = match digits.strip_prefix('-') {
+            Some(seconds) => (true, seconds),
+            None => (false, digits.as_str()),
+        };
+        let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
+        let billionths: String = fraction.chars().chain("00000000".chars()).take(9).collect();
+        let what = "a time in seconds is expected here";
+        let (Some(whole), Some(fraction)) = (natural(whole), natural(&billionths)) else {
+            return Err(Error::Format { offset: start, what: what.to_owned() });
+        };
+        // ncdu writes what lies before 1970 as a number without a sign.
+        let whole = if negative { i128::from(whole) } else { i128::from(whole as i64) };
+        let time = whole * 1_000_000_000 + i128::from(fraction);
+        let time = if negative { -time } else { time };
+        Ok(time.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+
+    /// Takes all that a number is made of, and returns where it began.
+    fn digits(&mut self) -> Result<(u64, String), Error> {
         self.peek()?;
+        let start = self.offset;
+        let mut digits = String::new();
         while let Some(byte @ (b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) =
             self.next_byte()?
         {
-            digits.push(byte);
+            digits.push(char::from(byte));
             self.take();
             if digits.len() > 40 {
                 break;
             }
         }
-        let whole = digits.split(|&byte| byte == b'.').next().unwrap_or_default();
-        let whole = std::str::from_utf8(whole).ok().filter(|whole| !whole.starts_with('+'));
-        let what = "a whole number is expected here, not negative and below 2^64".to_owned();
-        let number = whole.and_then(|whole| whole.parse().ok());
-        number.ok_or(Error::Format { offset: start, what })
+        Ok((start, digits))
     }
 
     /// Reads `true` or `false`.
@@ -231,6 +256,11 @@ impl<R: BufRead> Scanner<R> {
     }
 }
 
+/// Returns the number that nothing but digits stand for.
+fn natural(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|_| !digits.starts_with('+'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,6 +294,30 @@ mod tests {
         assert_eq!(number("12.75").unwrap(), 12);
         for text in ["-1", "18446744073709551616", "x", "", "+1", "\"1\""] {
             assert!(number(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_may_lie_before_1970_and_have_a_fraction() {
+        let time = |text: &str| scanner(text.as_bytes()).time();
+        for (text, nanoseconds) in [
+            ("0", 0),
+            (" 5,", 5_000_000_000),
+            ("5.25", 5_250_000_000),
+            ("5.1234567899", 5_123_456_789),
+            ("-5", -5_000_000_000),
+            ("-5.25", -5_250_000_000),
+            ("18446744073709551611", -5_000_000_000),
+            ("18446744073709551611.75", -4_250_000_000),
+            ("9223372036", 9_223_372_036_000_000_000),
+            ("9223372037", i64::MAX),
+            ("9223372036854775808", i64::MIN),
+            ("-18446744073709551615", i64::MIN),
+        ] {
+            assert_eq!(time(text).unwrap(), nanoseconds, "{text}");
+        }
+        for text in ["", "x", "--5", "+5", "5e3", "18446744073709551616", "1.+5"] {
+            assert!(time(text).is_err(), "{text}");
         }
     }
 

@@ -9,10 +9,14 @@ use transect_sys::FileType;
 use crate::sink::SkipReason;
 use crate::table::{Row, Table, Unread};
 
+/// Those of a second.
+const NANOSECONDS: i64 = 1_000_000_000;
+
 /// Writes a root of a table, and all that is below it, as ncdu exports them. `path` is what the root
 /// is called there, where it is looked at from anywhere; `time` is when it was read, in seconds
 /// since 1970 UTC. The table should have the columns inode, device and link count: without them
-/// hard links are files of their own.
+/// hard links are files of their own. Owner, group, mode and time of the last change are written,
+/// as ncdu's extended exports have them, if the table has these columns.
 ///
 /// # Errors
 /// Whatever writing says.
@@ -80,6 +84,20 @@ fn write_item(
     let above = table.parent(row).and_then(|parent| table.attributes(parent).device());
     if let Some(device) = of.device().filter(|&device| Some(device) != above) {
         write!(out, r#","dev":{device}"#)?;
+    }
+    for (key, id) in [("uid", of.uid()), ("gid", of.gid()), ("mode", of.mode().map(u32::from))] {
+        if let Some(id) = id {
+            write!(out, r#","{key}":{id}"#)?;
+        }
+    }
+    if let Some(mtime) = of.mtime() {
+        // What lies before 1970 is a number without a sign, as ncdu writes and reads it.
+        let seconds = mtime.div_euclid(NANOSECONDS).cast_unsigned();
+        write!(out, r#","mtime":{seconds}"#)?;
+        match mtime.rem_euclid(NANOSECONDS) {
+            0 => {}
+            fraction => write!(out, ".{fraction:09}")?,
+        }
     }
     let linked = of.nlink().filter(|&names| names > 1 && of.file_type() != FileType::Directory);
     if let (Some(names), Some(inode)) = (linked, of.inode()) {

@@ -151,7 +151,7 @@ impl Sink for Totals {
             };
             if first {
                 account.sum += size;
-                self.bytes += size.allocated;
+                self.bytes = self.bytes.saturating_add(size.allocated);
             }
             self.largest_files
                 .offer(&size, 0, entry.attributes.file_id(), || visit.dir.path_of(entry.name));
@@ -160,7 +160,7 @@ impl Sink for Totals {
     }
 
     fn leave(&mut self, dir: &Dir<Self::Tag>) {
-        let account = std::mem::take(&mut *lock(&dir.tag));
+        let mut account = std::mem::take(&mut *lock(&dir.tag));
         let Some(parent) = dir.parent() else {
             self.sum += account.sum;
             self.hard_links += account.links.further();
@@ -170,12 +170,12 @@ impl Sink for Totals {
             self.largest_directories.offer(&account.sum, account.errors, dir.id, || dir.path());
         }
         let mut above = lock(&parent.tag);
-        above.sum += account.sum;
         above.errors += account.errors;
         if !account.links.is_empty() {
-            let twice = above.links.merge(account.links);
-            above.sum -= twice;
+            // Taken back before it is added: no sum is larger than what there is.
+            account.sum -= above.links.merge(account.links);
         }
+        above.sum += account.sum;
     }
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
@@ -203,7 +203,7 @@ impl Sink for Totals {
         self.others += other.others;
         self.hard_links += other.hard_links;
         self.sum += other.sum;
-        self.bytes += other.bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.tally.merge(other.tally);
         self.largest_files.merge(other.largest_files);
         self.largest_directories.merge(other.largest_directories);

@@ -118,7 +118,7 @@ impl TableSink {
             let mut own = *own;
             own.set_file_type(FileType::Directory);
             sums = Sums::of(&own);
-            self.bytes += sums.disk_usage;
+            self.bytes = self.bytes.saturating_add(sums.disk_usage);
         }
         let Some(row) = self.own.room_for(1) else {
             self.too_large = true;
@@ -195,7 +195,8 @@ impl Sink for TableSink {
         if self.at.is_none() {
             self.at = Some(self.place_of(visit.dir.tag));
         }
-        self.bytes += self.desk.take(self.rows.columns(), visit.batch, visit.follow);
+        let bytes = self.desk.take(self.rows.columns(), visit.batch, visit.follow);
+        self.bytes = self.bytes.saturating_add(bytes);
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
@@ -248,7 +249,7 @@ impl Sink for TableSink {
         self.unread.append(&mut other.unread);
         self.errors.append(&mut other.errors);
         self.tally.merge(other.tally);
-        self.bytes += other.bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.too_large |= other.too_large;
     }
 }

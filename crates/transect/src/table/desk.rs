@@ -67,8 +67,9 @@ impl Desk {
     pub(super) fn sums_of_one_name(&self, columns: FieldMask) -> Sums {
         let mut sums = self.sums;
         for &(place, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
-            sums.apparent -= self.rows.size(columns, place as usize).unwrap_or(0);
-            sums.disk_usage -= self.rows.allocated(columns, place as usize).unwrap_or(0);
+            let bytes = |of: Option<u64>| of.unwrap_or(0);
+            let apparent = bytes(self.rows.size(columns, place as usize));
+            sums.take_back(apparent, bytes(self.rows.allocated(columns, place as usize)));
         }
         sums
     }

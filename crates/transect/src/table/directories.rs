@@ -12,7 +12,8 @@ use super::columns::Rows;
 use super::rank::Ranks;
 use crate::sink::SkipReason;
 
-/// What entries come to: those in and below a directory, itself included.
+/// What entries come to: those in and below a directory, itself included. Bytes that reach
+/// [`u64::MAX`] stay there, and stand for that much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sums {
     /// Regular files: names, not file ids.
@@ -47,6 +48,21 @@ impl Sums {
         }
     }
 
+    /// Takes back bytes that were added. Of what reached the most that can be told nobody knows how
+    /// much it was: it stays there.
+    pub(super) fn take_back(&mut self, apparent: u64, allocated: u64) {
+        for (sum, bytes) in [(&mut self.apparent, apparent), (&mut self.disk_usage, allocated)] {
+            if *sum != u64::MAX {
+                *sum -= bytes;
+            }
+        }
+    }
+
+    /// Returns whether any bytes have reached the most that can be told.
+    pub(super) fn is_full(&self) -> bool {
+        self.apparent == u64::MAX || self.disk_usage == u64::MAX
+    }
+
     /// Returns how many entries there are.
     pub fn entries(&self) -> u64 {
         u64::from(self.files) + u64::from(self.directories) + u64::from(self.others)
@@ -76,8 +92,8 @@ impl AddAssign for Sums {
         self.files += other.files;
         self.directories += other.directories;
         self.others += other.others;
-        self.apparent += other.apparent;
-        self.disk_usage += other.disk_usage;
+        self.apparent = self.apparent.saturating_add(other.apparent);
+        self.disk_usage = self.disk_usage.saturating_add(other.disk_usage);
         self.newest = self.newest.max(other.newest);
     }
 }

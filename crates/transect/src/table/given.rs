@@ -56,7 +56,7 @@ impl GivenTree {
         self.open.push(Open { number, desk, unread: false });
     }
 
-    /// Adds an entry to the directory entered last. Sizes, together, must not exceed `i64::MAX`.
+    /// Adds an entry to the directory entered last.
     pub fn entry(&mut self, name: &OsStr, attributes: &Attributes) {
         let columns = self.sink.rows.columns();
         self.last().desk.push(columns, name, attributes, false);

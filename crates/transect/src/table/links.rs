@@ -18,7 +18,7 @@
 //!        c +x    d +x            sums upwards: a 1, c 1, d 1, b 1, top 1
 //! ```
 
-use transect_sys::FileId;
+use transect_sys::{FileId, FileType};
 
 use super::Row;
 use super::columns::Rows;
@@ -67,13 +67,13 @@ pub(super) struct Linked<'t> {
     pub(super) all_here: bool,
 }
 
-/// Allocated bytes in and below a directory.
+/// Allocated bytes in and below a directory: wide enough for whatever a file system says.
 #[derive(Clone, Copy, Debug, Default)]
 struct InDirectory {
     /// Of files that are named here and charged to a name elsewhere.
-    charged_elsewhere: i64,
+    charged_elsewhere: i128,
     /// Of files that are also named elsewhere.
-    shared: i64,
+    shared: i128,
 }
 
 impl Shared {
@@ -101,14 +101,17 @@ impl Shared {
     }
 
     pub(super) fn shared(&self, place: u32) -> u64 {
-        self.directories.get(place as usize).map_or(0, |found| found.shared.unsigned_abs())
+        self.directories.get(place as usize).map_or(0, |found| told(found.shared))
     }
 
     pub(super) fn charged_elsewhere(&self, place: u32) -> u64 {
-        self.directories
-            .get(place as usize)
-            .map_or(0, |found| found.charged_elsewhere.unsigned_abs())
+        self.directories.get(place as usize).map_or(0, |found| told(found.charged_elsewhere))
     }
+}
+
+/// Returns a sum that is complete, as far as it can be told.
+fn told(sum: i128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
 /// Takes back what directories counted more than once, and finds what they share.
@@ -147,6 +150,7 @@ pub(super) fn charge(
             above.shared += below.shared;
         }
     }
+    shared.count_again(rows, directories);
     shared
 }
 
@@ -167,7 +171,7 @@ impl Shared {
         self.rows.extend(names.iter().map(|name| name.row));
         // No table has more rows than a number of 32 bits counts.
         self.groups.push(Group { end: self.rows.len() as u32, all_here });
-        let bytes = allocated(rows, first.row) as i64;
+        let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.holder(Row(first.row));
         let mut holder_of_all = before;
         self.files.insert(first.row);
@@ -194,6 +198,31 @@ impl Shared {
         }
     }
 
+    /// Adds up the bytes of directories anew from which nothing could be taken back: the names in them
+    /// came to more than can be told, but perhaps not the files.
+    fn count_again(&self, rows: &Rows, directories: &mut Directories) {
+        let Directories { top, all, .. } = directories;
+        let own = |row: u32| Some(allocated(rows, row));
+        let all = all.iter_mut().map(|directory| (own(directory.row), directory));
+        for (own, directory) in all.chain([(None, top)]) {
+            if !directory.sums.is_full() {
+                continue;
+            }
+            let range = directory.range();
+            let sums = &mut directory.sums;
+            (sums.apparent, sums.disk_usage) = (0, own.unwrap_or(0));
+            for row in range.filter(|&row| !self.further.contains(row)) {
+                let (chunk, index) = rows.at(Row(row));
+                // Directories add theirs later.
+                if chunk.file_type(index) != FileType::Directory {
+                    let size = chunk.size(rows.columns(), index).unwrap_or(0);
+                    sums.apparent = sums.apparent.saturating_add(size);
+                    sums.disk_usage = sums.disk_usage.saturating_add(allocated(rows, row));
+                }
+            }
+        }
+    }
+
     fn add(&mut self, place: u32, add: impl FnOnce(&mut InDirectory)) {
         // Nobody asks what all roots together share.
         if let Some(found) = self.directories.get_mut(place as usize) {
@@ -213,8 +242,9 @@ fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) 
         Some(holder) => &mut holder.sums,
         None => &mut directories.top.sums,
     };
-    sums.apparent -= chunk.size(rows.columns(), index).unwrap_or(0);
-    sums.disk_usage -= chunk.allocated(rows.columns(), index).unwrap_or(0);
+    let (size, allocated) =
+        (chunk.size(rows.columns(), index), chunk.allocated(rows.columns(), index));
+    sums.take_back(size.unwrap_or(0), allocated.unwrap_or(0));
 }
 
 /// Where directories lie, as intervals of the order in which they are met.

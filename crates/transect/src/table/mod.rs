@@ -22,6 +22,8 @@
 //! names would meet their directories (`links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
+//! **While it is being filled** an [`Outline`] shows the directories that are known, as a table.
+//!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
 //! use transect::table::TableBuilder;
@@ -35,6 +37,7 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 
+mod age;
 mod build;
 mod columns;
 mod desk;
@@ -56,6 +59,7 @@ use transect_sys::{Attributes, FieldMask, FileType};
 use crate::dir;
 use crate::sink::Tally;
 
+pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, Sums, Unread};
 pub use given::GivenTree;
@@ -246,7 +250,9 @@ impl Table {
     /// charged: what `du` says of this entry alone.
     pub fn alone(&self, row: Row) -> u64 {
         match self.directories.number(row) {
-            Some(place) => self.sums(row).disk_usage + self.shared.charged_elsewhere(place),
+            Some(place) => {
+                self.sums(row).disk_usage.saturating_add(self.shared.charged_elsewhere(place))
+            }
             None => self.allocated(row).unwrap_or(0),
         }
     }

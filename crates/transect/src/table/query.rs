@@ -51,6 +51,16 @@ impl Table {
         groups
     }
 
+    /// Adds up what entries come to by the number of their owner, as [`Table::group`] does; `None`
+    /// stands for those of which it is not known. The table must have the column
+    /// [`UID`](transect_sys::FieldMask::UID), or it is known of none.
+    pub fn by_owner(
+        &self,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> HashMap<Option<u32>, Sums, FixedState> {
+        self.group(rows, |row| Some(self.attributes(row).uid()))
+    }
+
     /// Returns what an entry comes to without what it holds.
     pub fn itself(&self, row: Row) -> Sums {
         match self.directories.at(row) {

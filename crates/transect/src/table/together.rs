@@ -60,7 +60,7 @@ impl Table {
             together.files += u64::from(sums.files);
             together.directories += u64::from(sums.directories);
             together.others += u64::from(sums.others);
-            together.disk_usage += sums.disk_usage;
+            together.disk_usage = together.disk_usage.saturating_add(sums.disk_usage);
         }
         let mut all = Part::of(&rows, &[]);
         for &row in without.iter().filter(|&&row| all.holds(self, row)) {
@@ -68,7 +68,7 @@ impl Table {
             together.files -= u64::from(sums.files);
             together.directories -= u64::from(sums.directories);
             together.others -= u64::from(sums.others);
-            together.disk_usage -= sums.disk_usage;
+            together.disk_usage = together.disk_usage.saturating_sub(sums.disk_usage);
         }
         let mut part = Part::of(&rows, without);
         for linked in self.shared.linked() {
@@ -77,10 +77,10 @@ impl Table {
             let Some(&first) = linked.rows.first().filter(|_| names > 0) else { continue };
             let bytes = self.allocated(Row(first)).unwrap_or(0);
             if !part.holds(self, Row(first)) {
-                together.disk_usage += bytes;
+                together.disk_usage = together.disk_usage.saturating_add(bytes);
             }
             if names < linked.rows.len() || !linked.all_here {
-                together.shared += bytes;
+                together.shared = together.shared.saturating_add(bytes);
                 together.shared_files += 1;
             }
         }

@@ -51,6 +51,11 @@ fn assert_oracle(paths: &[PathBuf]) {
                 assert_eq!(seen(answer), oracle(path, follow), "{context}");
             }
         }
+        // So many, and in no order, are asked in another one.
+        let scattered: Vec<&PathBuf> = paths.iter().cycle().take(300.max(paths.len())).collect();
+        for (path, answer) in scattered.iter().zip(cache.get_many(&scattered)) {
+            assert_eq!(seen(&answer), oracle(path, true), "{word}, scattered, {}", path.display());
+        }
     }
 }
 

@@ -9,8 +9,12 @@ use transect_testkit::{TempDir, trees};
 
 use crate::support::scan;
 
+/// What ncdu exports when it is asked for more.
+const EXTENDED: FieldMask =
+    FieldMask::UID.union(FieldMask::GID).union(FieldMask::MODE).union(FieldMask::MTIME);
+
 fn table_of(root: &Path) -> Table {
-    let builder = TableBuilder::new(FieldMask::FILE_ID | FieldMask::NLINK);
+    let builder = TableBuilder::new(FieldMask::FILE_ID | FieldMask::NLINK | EXTENDED);
     let outcome = scan(root).plan().unwrap().run(|| builder.sink()).unwrap();
     outcome.sink.into_table().unwrap()
 }
@@ -23,7 +27,7 @@ fn written(table: &Table) -> Vec<u8> {
 }
 
 fn read(text: &[u8]) -> Result<Table, ncdu::Error> {
-    ncdu::read(text, FieldMask::empty())
+    ncdu::read(text, EXTENDED)
 }
 
 /// Wraps what is in a directory.
@@ -43,8 +47,14 @@ fn refused(text: &[u8]) -> (u64, String) {
 #[test]
 fn what_is_written_is_read_again() {
     let temp = TempDir::new();
-    let make: [fn(&Path); 5] =
-        [trees::basic, trees::deep, trees::hardlinks, trees::special, trees::weirdnames];
+    let make: [fn(&Path); 6] = [
+        trees::basic,
+        trees::deep,
+        trees::hardlinks,
+        trees::special,
+        trees::times,
+        trees::weirdnames,
+    ];
     for (number, make) in make.into_iter().enumerate() {
         let at = temp.path().join(number.to_string());
         std::fs::create_dir(&at).unwrap();
@@ -66,6 +76,11 @@ fn what_is_written_is_read_again() {
         assert_eq!(sums(&ours, one), sums(&again, other), "{what:?}");
         assert_eq!(ours.shared(one), again.shared(other), "{what:?}");
         assert_eq!(ours.alone(one), again.alone(other), "{what:?}");
+        let extended = |table: &Table, row: Row| {
+            let of = table.attributes(row);
+            (of.uid(), of.gid(), of.mode(), of.mtime(), of.file_type())
+        };
+        assert_eq!(extended(&ours, one), extended(&again, other), "{what:?}");
         ours_left.extend(ours.children(one));
         again_left.extend(again.children(other));
     }
@@ -140,7 +155,7 @@ fn what_is_no_export_is_refused_with_its_place() {
         (r#",{"name":"a/b"}"#, "'/'"),
         (r#",{"name":"a\u0000b"}"#, "no system allows"),
         (r#",{"name":"a"},[{"name":"a"}]"#, "two entries"),
-        (r#",{"name":"a","asize":9223372036854775807},{"name":"b","asize":1}"#, "2^63"),
+        (r#",{"name":"a","mtime":"now"}"#, "a time in seconds"),
         (r#"{"name":"a"}"#, "','"),
         (r#",17"#, "'{'"),
     ] {
@@ -150,9 +165,65 @@ fn what_is_no_export_is_refused_with_its_place() {
 }
 
 #[test]
-fn the_largest_file_that_can_be_is_read() {
-    let table = read(&tree(r#",{"name":"a","asize":9223372036854775807}"#)).unwrap();
-    assert_eq!(table.total().apparent, i64::MAX as u64);
+fn who_owns_what_and_since_when_is_read_as_ncdu_and_gdu_write_it() {
+    let table = read(&tree(
+        r#",
+        {"name":"a","uid":1000,"gid":65534,"mode":33188,"mtime":1700000000.5},
+        {"name":"b","uid":18446744073709551614,"mtime":18446744071562067968},
+        {"name":"c","uid":4294967295,"gid":4294967296,"mode":65536,"mtime":-2147483648},
+        {"name":"d","mtime":9223372036854775807}"#,
+    ))
+    .unwrap();
+    let root = table.roots().next().unwrap();
+    let of = |name: &str| table.attributes(table.child(root, name.as_ref()).unwrap());
+    let people = |name: &str| (of(name).uid(), of(name).gid(), of(name).mode());
+    assert_eq!(people("a"), (Some(1000), Some(65534), Some(0o100_644)));
+    assert_eq!(people("b"), (Some(u32::MAX - 1), None, None));
+    assert_eq!(people("c"), (Some(u32::MAX), None, None), "what cannot be is not known");
+    assert_eq!(of("a").mtime(), Some(1_700_000_000_500_000_000));
+    for name in ["b", "c"] {
+        assert_eq!(of(name).mtime(), Some(i64::from(i32::MIN) * 1_000_000_000), "{name}");
+    }
+    assert_eq!(of("d").mtime(), Some(i64::MAX), "292 years are as far as nanoseconds reach");
+}
+
+#[test]
+fn sums_of_absurd_sizes_stay_at_the_most_that_can_be_told() {
+    let most = i64::MAX as u64;
+    let file =
+        |name: &str, size: u64| format!(r#",{{"name":"{name}","asize":{size},"dsize":{size}}}"#);
+    let sums = |inside: &str| {
+        let total = read(&tree(inside)).unwrap().total();
+        (total.apparent, total.disk_usage)
+    };
+    let two = file("a", most) + &file("b", most);
+    assert_eq!(sums(&file("a", most)), (most, most));
+    assert_eq!(sums(&two), (2 * most, 2 * most));
+    assert_eq!(sums(&(two + &file("c", most))), (u64::MAX, u64::MAX));
+    assert_eq!(sums(&(file("a", u64::MAX) + &file("b", u64::MAX))), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn a_file_counts_once_however_absurd_its_size_is() {
+    let most = i64::MAX as u64;
+    let link = |name: &str, names: u32| {
+        format!(
+            r#",{{"name":"{name}","asize":{most},"dsize":{most},"ino":1,"hlnkc":true,"nlink":{names}}}"#
+        )
+    };
+    let here = link("a", 6) + &link("b", 6) + &link("c", 6) + &link("d", 6);
+    let inside =
+        format!(r#",[{{"name":"sub","dsize":8}}{here}],[{{"name":"too"}}{}]"#, link("e", 6));
+    let table = read(&tree(&inside)).unwrap();
+    let root = table.roots().next().unwrap();
+    let child = |name: &str| table.child(root, name.as_ref()).unwrap();
+    let sums = |row: Row| (table.sums(row).apparent, table.sums(row).disk_usage, table.shared(row));
+    assert_eq!(sums(root), (most, most + 8, most));
+    assert_eq!(sums(child("sub")), (most, most + 8, most));
+    assert_eq!(sums(child("too")), (0, 0, most));
+    assert_eq!(table.alone(child("too")), most);
+    assert_eq!(table.total().files, 5);
+    assert_eq!(table.hard_links(), 4);
 }
 
 proptest! {

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
-use transect::table::{Row, Sums, Table, TableBuilder, Together, Unread};
+use transect::table::{Age, Row, Sums, Table, TableBuilder, Together, Unread};
 use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
 use transect_sys::fake::{At, FakeTree};
 
@@ -338,4 +339,27 @@ fn groups_together_are_everything() {
     let mut all = Sums::default();
     groups.values().for_each(|&sums| all += sums);
     assert_eq!(all, table.total());
+}
+
+#[test]
+fn owners_and_ages_together_are_everything() {
+    let mut tree = FakeTree::new();
+    for (path, uid, mtime) in [("/a", 1, 10), ("/b", 1, 60), ("/c", 2, 95), ("/d", 2, 101)] {
+        tree.add(path, FileType::File, 1000);
+        tree.change(path, |attributes| {
+            attributes.set_uid(uid);
+            attributes.set_mtime(mtime);
+        });
+    }
+    let builder = TableBuilder::new(columns() | FieldMask::UID);
+    let table = run_fake(&Arc::new(tree), scan("/"), || builder.sink()).sink;
+    let table = table.into_table().expect("a small tree");
+    let files = || table.iter().filter(|&row| table.file_type(row) == FileType::File);
+    let owners = table.by_owner(files());
+    assert_eq!((owners[&Some(1)].files, owners[&Some(2)].files, owners.len()), (2, 2, 2));
+    let limits = [10, 50].map(Duration::from_nanos);
+    let ages = table.by_age(files(), 100, &limits);
+    let expected = [Age::Future, Age::Below(0), Age::Below(1), Age::Older];
+    assert_eq!(ages.keys().copied().collect::<Vec<_>>(), expected);
+    assert!(ages.values().all(|sums| sums.files == 1), "{ages:?}");
 }

@@ -12,18 +12,21 @@ use transect_service::protocol::PathList;
 use crate::args::AttributesArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
-use crate::output::columns::Column;
+use crate::output::columns::{Column, Columns};
 use crate::output::{self, Unbuffered};
 use input::Input;
 use rows::Rows;
 use source::Source;
+
+/// What people see unless they choose.
+const FOR_PEOPLE: &[Column] = &[Column::Type, Column::Size, Column::Mtime];
 
 pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     transect_sys::host::raise_handle_limit();
     let mut source = Source::new(args)?;
     let columns = columns(args, source.fields())?;
-    let want = columns.iter().map(|column| column.field()).collect();
+    let want = columns.fields();
     let mut input = Input::new(args, &cancel)?;
     let mut rows = Rows::new(args, columns);
     let mut list = PathList::default();
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
 }
 
 /// Returns the columns to show: those that were chosen, or those that make sense here.
-fn columns(args: &AttributesArgs, told: FieldMask) -> Result<Vec<Column>, Fatal> {
+fn columns(args: &AttributesArgs, told: FieldMask) -> Result<Columns, Fatal> {
     let is_told = |column: &Column| told.contains(column.field());
     if let Some(column) = args.columns.iter().find(|column| !is_told(column)) {
         let name = column.as_str();
@@ -55,8 +58,11 @@ fn columns(args: &AttributesArgs, told: FieldMask) -> Result<Vec<Column>, Fatal>
         )));
     }
     Ok(match args.columns.as_slice() {
-        [] if args.json => Column::ALL.iter().copied().filter(is_told).collect(),
-        [] => Column::FOR_PEOPLE.to_vec(),
-        chosen => chosen.to_vec(),
+        [] if args.json => {
+            let told: Vec<_> = Column::ATTRIBUTES.iter().copied().filter(is_told).collect();
+            Columns::new(&told)
+        }
+        [] => Columns::new(FOR_PEOPLE),
+        chosen => Columns::new(chosen),
     })
 }

@@ -10,7 +10,7 @@ use transect::cache::{Answer, Refusal};
 
 use crate::args::AttributesArgs;
 use crate::output::clock::Clock;
-use crate::output::columns::Column;
+use crate::output::columns::{Column, Columns, Value};
 use crate::output::json::PathEntry;
 use crate::output::{self, BOLD, WARN, quote};
 
@@ -30,7 +30,7 @@ enum Form {
 
 /// Lines that are gathered until somebody takes them.
 pub(super) struct Rows {
-    columns: Vec<Column>,
+    columns: Columns,
     clock: Clock,
     form: Form,
     table: AutoStream<Vec<u8>>,
@@ -39,13 +39,13 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(args: &AttributesArgs, columns: Vec<Column>) -> Self {
+    pub(super) fn new(args: &AttributesArgs, columns: Columns) -> Self {
         let form = match args {
             AttributesArgs { json: true, .. } => Form::Json,
             AttributesArgs { null: true, .. } => Form::Null,
             _ => Form::Table,
         };
-        let clock = Clock::showing(columns.iter().map(|column| column.field()).collect());
+        let clock = Clock::showing(columns.fields());
         Self { columns, clock, form, table: output::buffer(), exact: Vec::new(), has_head: false }
     }
 
@@ -85,38 +85,34 @@ impl Rows {
     }
 }
 
-fn head(out: &mut impl Write, columns: &[Column]) -> io::Result<()> {
-    for column in columns {
-        let (name, width) = (column.as_str(), column.width());
-        match column {
-            Column::Type => write!(out, "{BOLD}{name:<width$}{BOLD:#}  ")?,
-            _ => write!(out, "{BOLD}{name:>width$}{BOLD:#}  ")?,
-        }
+fn head(out: &mut impl Write, columns: &Columns) -> io::Result<()> {
+    for column in columns.iter() {
+        write!(out, "{BOLD}{}{BOLD:#}  ", cell(column, column.as_str()))?;
     }
     writeln!(out, "{BOLD}path{BOLD:#}")
 }
 
 fn cells(
     out: &mut impl Write,
-    columns: &[Column],
+    columns: &Columns,
     clock: &Clock,
     answer: &Answer,
 ) -> io::Result<()> {
-    for column in columns {
-        let width = column.width();
-        match (column, answer) {
-            (Column::Type, Err(refusal)) => write!(out, "{:<width$}  ", word(*refusal))?,
-            (Column::Type, Ok(attributes)) => {
-                write!(out, "{:<width$}  ", attributes.file_type().as_str())?;
-            }
-            (_, Err(_)) => write!(out, "{:>width$}  ", "-")?,
-            (column, Ok(attributes)) => {
-                let text = column.text(attributes, clock);
-                write!(out, "{:>width$}  ", text.as_deref().unwrap_or("unknown"))?;
-            }
-        }
+    for column in columns.iter() {
+        let value = match (column, answer) {
+            (_, Ok(attributes)) => columns.value(column, attributes),
+            (Column::Type, Err(refusal)) => Value::Word(word(*refusal).to_owned()),
+            (_, Err(_)) => Value::Unknown,
+        };
+        write!(out, "{}  ", cell(column, &value.text(clock)))?;
     }
     Ok(())
+}
+
+/// Returns a text as wide as its column.
+fn cell(column: Column, text: &str) -> String {
+    let width = column.width();
+    if column.begins_below() { format!("{text:<width$}") } else { format!("{text:>width$}") }
 }
 
 /// Returns what stands in the place of a type.
@@ -152,19 +148,19 @@ struct Error {
 }
 
 /// The columns of attributes.
-struct Chosen<'a>(&'a [Column], &'a Attributes);
+struct Chosen<'a>(&'a Columns, &'a Attributes);
 
 impl Serialize for Chosen<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for column in self.0 {
-            column.write(self.1, &mut map)?;
+        for column in self.0.iter() {
+            self.0.value(column, self.1).write(column.as_str(), &mut map)?;
         }
         map.end()
     }
 }
 
-fn told<'a>(columns: &'a [Column], answer: &'a Answer) -> Told<'a> {
+fn told<'a>(columns: &'a Columns, answer: &'a Answer) -> Told<'a> {
     match answer {
         Ok(attributes) => Told::Attributes(Chosen(columns, attributes)),
         Err(refusal) => {

@@ -137,9 +137,9 @@ fn with_open<T>(
     Ok((id, found))
 }
 
-/// Returns a sum of what is known, or nothing if anything is not.
-fn sum(parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    parts.sum()
+/// Returns a sum of what is known, or nothing if anything is not. It stays at the most that can be told.
+fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    parts.try_fold(0_u64, |sum, part| Some(sum.saturating_add(part?)))
 }
 
 /// Returns a size, or a word if it is not known.

@@ -48,9 +48,11 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<End, Fatal> {
 /// Adds up what is known of files, each of them once.
 fn total(done: &Done<Status>) -> Residency {
     let files = || done.files().map(|status| status.whole);
+    let all =
+        |of: fn(Residency) -> u64| files().fold(0_u64, |sum, whole| sum.saturating_add(of(whole)));
     Residency {
-        bytes: files().map(|whole| whole.bytes).sum(),
-        resident: files().map(|whole| whole.resident).sum(),
+        bytes: all(|whole| whole.bytes),
+        resident: all(|whole| whole.resident),
         dirty: sum(files().map(|whole| whole.dirty)),
         writeback: sum(files().map(|whole| whole.writeback)),
     }

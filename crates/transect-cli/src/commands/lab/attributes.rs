@@ -30,7 +30,7 @@ type Wanted = (String, Task, Scale, Option<Source>);
 pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let methods = methods(args)?;
-    if args.dry_run {
+    if args.session.dry_run {
         return show_plan(args, &methods);
     }
     let scratch = scratch(args)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
         tell_time(header, &Pilot::of(header), &mut answers, &cancel)?;
     }
     measure(&mut session, &mut answers, &cancel)?;
-    if !args.no_calls {
+    if !args.session.no_calls {
         count(|progress| {
             session.count_each(&cancel, progress, &mut |header, place, cell| {
                 answers.accesses(header, place, cell)
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
 fn show_plan(args: &LabAttributesArgs, methods: &[Method]) -> Result<End, Fatal> {
     let chosen = choose(args, methods)?;
     let passes = passes(args)?.len();
-    let rounds = rounds(args.rounds, args.preset.rounds, args.max_time);
+    let rounds = rounds(&args.session, args.preset.rounds);
     let mut out = output::buffer();
     let mut samples = 0;
     for (name, task, ..) in wanted(args)? {
@@ -126,10 +126,10 @@ fn session(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes,
-        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
-        max_time: args.max_time.map(|time| time.as_secs()),
+        rounds: rounds(&args.session, args.preset.rounds),
+        max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: 1,
-        seed: args.seed.unwrap_or_else(seed),
+        seed: args.session.seed.unwrap_or_else(seed),
         limit: args.limit,
         cells,
         base: BASE.to_owned(),
@@ -138,7 +138,7 @@ fn session(
         parallel_floor: None,
         transform: None,
     };
-    let file = args.output.clone().unwrap_or_else(|| file_of(&header));
+    let file = args.session.output.clone().unwrap_or_else(|| file_of(&header));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(header, &file).map_err(lab)
 }

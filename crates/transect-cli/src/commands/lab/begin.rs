@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderName};
@@ -16,7 +16,7 @@ use transect_lab::statistics::verdict::MIN_ROUNDS;
 use transect_lab::variant::Variant;
 
 use super::corpus as corpora;
-use crate::args::LabRunArgs;
+use crate::args::{LabRunArgs, LabSessionArgs};
 use crate::exit::{End, Fatal};
 use crate::output::quote;
 use crate::output::units::counted;
@@ -58,10 +58,10 @@ pub(super) fn header(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes,
-        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
-        max_time: args.max_time.map(|time| time.as_secs()),
+        rounds: rounds(&args.session, args.preset.rounds),
+        max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: args.preset.runs,
-        seed: args.seed.unwrap_or_else(seed),
+        seed: args.session.seed.unwrap_or_else(seed),
         limit: args.limit,
         floor: floor(FLOORS[0]),
         parallel_floor: floor(FLOORS[1]),
@@ -83,7 +83,7 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
     if places == 0 {
         return Err(nothing_to_walk());
     }
-    let rounds = rounds(args.rounds, args.preset.rounds, args.max_time);
+    let rounds = rounds(&args.session, args.preset.rounds);
     let mut out = output::buffer();
     write_cells(&mut out, &cells, (places, "tree", "trees"), passes, rounds)?;
     for name in &corpora {
@@ -243,9 +243,9 @@ pub(super) fn named<'m>(
 
 /// Returns how many rounds there are: as many as were asked for, or as the preset has. Where rounds are
 /// added until they are enough, nothing is enough before the first that can decide anything.
-pub(super) fn rounds(asked: Option<u16>, preset: usize, max_time: Option<Duration>) -> usize {
-    let rounds = asked.map_or(preset, usize::from);
-    if max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
+pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
+    let rounds = asked.rounds.map_or(preset, usize::from);
+    if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
 }
 
 pub(super) fn seed() -> u64 {

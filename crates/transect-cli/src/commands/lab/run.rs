@@ -28,7 +28,7 @@ const WORTH_TELLING: Duration = Duration::from_secs(60);
 pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let (mut methods, _) = methods(&args.all)?;
-    if args.dry_run {
+    if args.session.dry_run {
         return begin::show_plan(args, &mut methods);
     }
     let Some(mut session) = session(args, &mut methods, &cancel)? else {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
         tell_time(header, &Pilot::of(header), &mut walks, &cancel)?;
     }
     measure(&mut session, &mut walks, &cancel)?;
-    if args.preset.calls && !args.no_calls {
+    if args.preset.calls && !args.session.no_calls {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
     report::show(session.recorded(), false)?;
@@ -69,7 +69,7 @@ fn session(
     }
     begin::add_variants(args, methods);
     let Some(header) = begin::header(args, methods, cancel)? else { return Ok(None) };
-    let file = args.output.clone().unwrap_or_else(|| begin::file_of(&header));
+    let file = args.session.output.clone().unwrap_or_else(|| begin::file_of(&header));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(header, &file).map(Some).map_err(lab)
 }
@@ -213,7 +213,7 @@ pub(super) fn launcher<'c>(
             }
         }
     }
-    Ok(Launcher { program, built })
+    Ok(Launcher { program, built, disturbable: true })
 }
 
 /// Says what went wrong in a sample.

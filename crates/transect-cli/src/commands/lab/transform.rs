@@ -34,7 +34,7 @@ use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
-    if args.dry_run {
+    if args.session.dry_run {
         return show_plan(args);
     }
     let folder = folder(args)?;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     make_inputs(header, &scratch, &cancel)?;
     measure(&mut session, &mut passes, &cancel)?;
     time_starts(&mut session, &passes, &cancel)?;
-    if args.preset.calls && !args.no_calls {
+    if args.preset.calls && !args.session.no_calls {
         count(|progress| {
             session.count_each(&cancel, progress, &mut |header, place, cell| {
                 passes.accesses(header, place, cell)
@@ -136,7 +136,7 @@ fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
     }
     let header = header(args, folder)?;
     check(&header, folder)?;
-    let file = args.output.clone().unwrap_or_else(|| file_of(&header));
+    let file = args.session.output.clone().unwrap_or_else(|| file_of(&header));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(header, &file).map_err(lab)
 }
@@ -272,10 +272,10 @@ fn begin(
         environment: Environment::capture(std::env::args().collect()),
         places,
         passes: given(&states, args.preset.states),
-        rounds: rounds(args.rounds, args.preset.rounds, args.max_time),
-        max_time: args.max_time.map(|time| time.as_secs()),
+        rounds: rounds(&args.session, args.preset.rounds),
+        max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: 1,
-        seed: args.seed.unwrap_or_else(seed),
+        seed: args.session.seed.unwrap_or_else(seed),
         limit: args.limit,
         cells,
         base: BASE.to_owned(),

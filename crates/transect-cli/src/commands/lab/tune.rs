@@ -38,6 +38,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         time: Duration::from_secs(args.seconds),
         program: std::env::current_exe()?,
         files: files.paths.clone(),
+        disturbable: true,
     };
     let cancel = cancel_on_signal()?;
     let mut status = StatusLine::on_a_terminal();

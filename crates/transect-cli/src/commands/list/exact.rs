@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use transect::{FieldMask, LineFormat, Listed};
 
-use super::value::{Columns, Value};
-use crate::args::Column;
-use crate::output::json::hex;
+use super::value;
+use crate::output::columns::{Column, Columns, Value};
 
 /// Writing into memory goes well.
 const IN_MEMORY: &str = "BUG: a line in memory that cannot be written";
@@ -37,24 +36,8 @@ struct Object<'a> {
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (column, value) in self.columns.values(self.entry) {
-            let key = column.as_str();
-            match value {
-                Value::Unknown => map.serialize_entry(key, &None::<()>)?,
-                Value::Name(name) => {
-                    map.serialize_entry(key, &name.to_string_lossy())?;
-                    if name.to_str().is_none() {
-                        let raw = hex(name.as_encoded_bytes());
-                        map.serialize_entry(&format!("{key}_raw"), &raw)?;
-                    }
-                }
-                Value::Word(word) => map.serialize_entry(key, &word)?,
-                Value::Bytes(number) | Value::Number(number) => {
-                    map.serialize_entry(key, &number)?
-                }
-                Value::Mode(mode) => map.serialize_entry(key, &mode)?,
-                Value::Time(time) => map.serialize_entry(key, &time)?,
-            }
+        for column in self.columns.iter() {
+            value::of(self.columns, column, self.entry).write(column.as_str(), &mut map)?;
         }
         map.end()
     }
@@ -70,7 +53,7 @@ impl LineFormat for Csv {
     }
 
     fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
-        write_record(line, self.0.values(entry).map(|(_, value)| field(value)));
+        write_record(line, self.0.iter().map(|column| field(value::of(&self.0, column, entry))));
     }
 }
 
@@ -101,7 +84,8 @@ fn field(value: Value) -> Vec<u8> {
         Value::Name(name) => return name.into_encoded_bytes(),
         Value::Word(word) => return word.into_bytes(),
         Value::Bytes(number) | Value::Number(number) => write!(field, "{number}"),
-        Value::Mode(mode) => write!(field, "{mode}"),
+        Value::Bits(bits) => write!(field, "{bits}"),
+        Value::Mode(mode, _) => write!(field, "{mode}"),
         Value::Time(time) => write!(field, "{time}"),
     };
     written.expect(IN_MEMORY);

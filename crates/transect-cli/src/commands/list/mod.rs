@@ -10,16 +10,32 @@ use std::sync::Arc;
 
 use transect::{LineFormat, PathOutput, Paths, Progress, Tally};
 
-use crate::args::{Column, ListArgs};
+use crate::args::ListArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
+use crate::output::columns::{Column, Columns};
 use crate::progress::ProgressLine;
 use crate::{output, profile};
 
 use colours::Colours;
 use exact::{Csv, Json};
 use people::People;
-use value::Columns;
+
+/// What `ls -l` shows, in its order.
+const LONG: &[Column] = &[
+    Column::Mode,
+    Column::Nlink,
+    Column::Owner,
+    Column::Group,
+    Column::Size,
+    Column::Mtime,
+    Column::Path,
+    Column::Target,
+];
+
+/// What programs get that do not say what they want.
+const EXACT: &[Column] =
+    &[Column::Path, Column::Type, Column::Size, Column::Allocated, Column::Mtime];
 
 pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     let progress = Arc::new(Progress::new());
@@ -62,8 +78,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
 /// Returns the columns that are printed.
 fn columns(args: &ListArgs) -> &[Column] {
     match args.columns.as_slice() {
-        [] if args.long => Column::LONG,
-        [] if args.json || args.csv => Column::EXACT,
+        [] if args.long => LONG,
+        [] if args.json || args.csv => EXACT,
         [] => &[Column::Path],
         columns => columns,
     }

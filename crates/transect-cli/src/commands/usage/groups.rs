@@ -1,12 +1,13 @@
 //! What entries come to together, wherever they are.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use transect::FileType;
-use transect::table::{Row, Sums, Table};
+use transect::table::{Age, Sums, Table};
 
 use super::measure::Measure;
 use crate::args::Key;
+use crate::output::units::counted;
 use crate::output::{owner, quote};
 
 /// Entries that have something in common.
@@ -17,14 +18,15 @@ pub(super) struct Group {
     pub(super) sums: Sums,
 }
 
-/// Ages in days, each with the word for what is younger.
-const AGES: [(i64, &str); 6] = [
-    (0, "in the future"),
-    (1, "1 day"),
-    (7, "1 week"),
-    (30, "1 month"),
-    (365, "1 year"),
-    (5 * 365, "5 years"),
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Ages, each with the word for what is younger.
+const AGES: [(Duration, &str); 5] = [
+    (DAY, "1 day"),
+    (DAY.saturating_mul(7), "1 week"),
+    (DAY.saturating_mul(30), "1 month"),
+    (DAY.saturating_mul(365), "1 year"),
+    (DAY.saturating_mul(5 * 365), "5 years"),
 ];
 
 /// Returns the largest groups, the largest first; those of ages from the youngest to the oldest.
@@ -46,12 +48,15 @@ pub(super) fn largest(
         let larger = measure.size(&b.sums).cmp(&measure.size(&a.sums));
         larger.then_with(|| a.key.cmp(&b.key))
     });
+    // Where nothing has any size, nothing is too small.
+    let least = least.min(measure.size(&table.total()));
     let large = groups.iter().take_while(|group| measure.size(&group.sums) >= least).count();
     let others = groups.split_off(large.min(most.max(1)));
     if !others.is_empty() {
         let mut sums = Sums::default();
         others.iter().for_each(|other| sums += other.sums);
-        groups.push(Group { key: format!("({} others)", others.len()), sums });
+        let key = format!("({})", counted(others.len() as u64, "other", "others"));
+        groups.push(Group { key, sums });
     }
     groups
 }
@@ -73,7 +78,7 @@ fn by_extension(table: &Table) -> Vec<Group> {
 }
 
 fn by_owner(table: &Table) -> Vec<Group> {
-    let groups = table.group(table.iter(), |row| Some(table.attributes(row).uid()));
+    let groups = table.by_owner(table.iter());
     let name = |uid: Option<u32>| uid.map_or_else(|| "(unknown)".to_owned(), owner::name);
     groups.into_iter().map(|(uid, sums)| Group { key: name(uid), sums }).collect()
 }
@@ -87,53 +92,17 @@ fn by_type(table: &Table) -> Vec<Group> {
 }
 
 fn by_age(table: &Table) -> Vec<Group> {
-    let now = nanoseconds(SystemTime::now());
-    let age = |row: Row| table.mtime(row).map(|mtime| age_of(mtime, now));
-    let groups = table.group(table.iter(), |row| Some(age(row)));
-    let name = |age: Option<usize>| match age.map(|age| AGES.get(age)) {
-        Some(Some((0, word))) => (*word).to_owned(),
-        Some(Some((_, word))) => format!("less than {word}"),
-        Some(None) => "older".to_owned(),
-        None => "(unknown)".to_owned(),
+    let name = |age| match age {
+        Age::Future => "in the future".to_owned(),
+        Age::Below(limit) => format!("less than {}", AGES[limit].1),
+        Age::Older => "older".to_owned(),
+        Age::Unknown => "(unknown)".to_owned(),
     };
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|&(age, _)| age.unwrap_or(usize::MAX));
+    let groups = table.by_age(table.iter(), nanoseconds(SystemTime::now()), &AGES.map(|age| age.0));
     groups.into_iter().map(|(age, sums)| Group { key: name(age), sums }).collect()
-}
-
-/// Returns the place of an age among [`AGES`]; the one behind them if it is older.
-fn age_of(mtime: i64, now: i64) -> usize {
-    const DAY: i64 = 24 * 3600 * 1_000_000_000;
-    let old = now.saturating_sub(mtime);
-    AGES.iter().position(|&(days, _)| old < days * DAY).unwrap_or(AGES.len())
 }
 
 fn nanoseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_their_places_however_far_times_are() {
-        let now = 1_800_000_000 * 1_000_000_000;
-        let day = 24 * 3600 * 1_000_000_000;
-        for (mtime, word) in [
-            (now + 1, Some("in the future")),
-            (i64::MAX, Some("in the future")),
-            (now, Some("1 day")),
-            (now - day, Some("1 week")),
-            (now - 29 * day, Some("1 month")),
-            (now - 364 * day, Some("1 year")),
-            (now - 365 * day, Some("5 years")),
-            (now - 5 * 365 * day, None),
-            (0, None),
-            (i64::MIN, None),
-        ] {
-            assert_eq!(AGES.get(age_of(mtime, now)).map(|age| age.1), word, "{mtime}");
-        }
-    }
 }

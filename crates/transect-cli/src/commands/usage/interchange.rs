@@ -1,17 +1,17 @@
 //! Trees that come from ncdu, and go there.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use transect::table::{Row, Table};
-use transect::{FieldMask, ncdu};
+use transect::{Cancel, FieldMask, ncdu};
 
-use crate::exit::Fatal;
+use crate::exit::{End, Fatal};
 use crate::output::{self, quote};
 
-/// Bytes that are gathered before they are written, or read at once.
+/// Bytes that are read at once.
 const ROOM: usize = 64 * 1024;
 
 /// Reads what ncdu, or another one, exported.
@@ -28,27 +28,23 @@ pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, Fatal> {
     })
 }
 
-/// Writes a table as ncdu exports it.
-pub(super) fn export(table: &Table, file: &Path) -> Result<(), Fatal> {
+/// Writes a table as ncdu exports it, and returns how that ended. Who is interrupted writes nothing:
+/// an export cannot say that it is no whole tree.
+pub(super) fn export(table: &Table, file: &Path, end: End, cancel: &Cancel) -> Result<End, Fatal> {
     let mut roots = table.roots();
     let (Some(root), None) = (roots.next(), roots.next()) else {
         let reason = "an export holds one tree: give one PATH, one that can be read";
         return Err(Fatal::Usage(reason.to_owned()));
     };
-    if file.as_os_str() == "-" {
-        let mut out = BufWriter::with_capacity(ROOM, output::Unbuffered::stdout());
-        write(table, root, &mut out)?;
-        return Ok(out.flush()?);
+    let written =
+        output::file::write(file, |out| write(table, root, &mut Stoppable { out, cancel }));
+    match written {
+        Err(_) if cancel.is_cancelled() => {
+            output::tell("interrupted: nothing was exported");
+            Ok(End::Interrupted)
+        }
+        written => written.map(|()| end),
     }
-    let written = File::create(file).and_then(|there| {
-        let mut out = BufWriter::with_capacity(ROOM, there);
-        write(table, root, &mut out)?;
-        out.flush()
-    });
-    written.map_err(|error| {
-        let (file, reason) = (file.display(), transect::reason(&error));
-        Fatal::Usage(format!("cannot write '{file}': {reason}"))
-    })
 }
 
 fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
@@ -57,4 +53,24 @@ fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or(path);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     ncdu::write(table, root, &path, since.as_secs(), out)
+}
+
+/// Takes no more once somebody has asked to stop.
+struct Stoppable<'a> {
+    out: &'a mut dyn Write,
+    cancel: &'a Cancel,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            // Not the kind that says so: who writes would try again.
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use transect::table::{Row, Table, TableBuilder};
-use transect::{FieldMask, Outcome, Progress};
+use transect::{Cancel, FieldMask, Outcome, Progress};
 
 use crate::args::{Key, UsageArgs};
 use crate::exit::{End, Fatal};
@@ -47,11 +47,13 @@ struct Usage {
 
 pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
     let began = Instant::now();
-    let (table, outcome) = match &args.import_ncdu {
-        Some(file) => (interchange::import(file, columns(args))?, None),
+    let (table, outcome, cancel) = match &args.import_ncdu {
+        // Not before: what comes from a pipe can be waited for until somebody presses Ctrl-C.
+        Some(file) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
         None => {
-            let (table, outcome) = walk(args)?;
-            (table, Some(outcome))
+            let cancel = cancel_on_signal()?;
+            let (table, outcome) = walk(args, &cancel)?;
+            (table, Some(outcome), cancel)
         }
     };
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
@@ -61,8 +63,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
         return Ok(end);
     }
     if let Some(file) = &args.export_ncdu {
-        interchange::export(&table, file)?;
-        return Ok(end);
+        return interchange::export(&table, file, end, &cancel);
     }
     let measure = Measure::of(args);
     let shown = choose(args, &table, measure);
@@ -71,10 +72,10 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
     Ok(end)
 }
 
-fn walk(args: &UsageArgs) -> Result<(Table, Outcome<()>), Fatal> {
+fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), Fatal> {
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::options(&args.walk);
-    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+    let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
     let builder = TableBuilder::new(columns(args));
     let line = ProgressLine::start(&progress);
     let outcome = plan.run(|| builder.sink());
@@ -87,7 +88,9 @@ fn walk(args: &UsageArgs) -> Result<(Table, Outcome<()>), Fatal> {
 /// Returns the columns that the question needs.
 fn columns(args: &UsageArgs) -> FieldMask {
     if args.export_ncdu.is_some() {
-        return FieldMask::FILE_ID | FieldMask::NLINK;
+        let linked = FieldMask::FILE_ID | FieldMask::NLINK;
+        let extended = FieldMask::UID | FieldMask::GID | FieldMask::MODE | FieldMask::MTIME;
+        return if args.extended { linked | extended } else { linked };
     }
     match args.by {
         Some(Key::Owner) => FieldMask::UID,

@@ -66,7 +66,9 @@ const WAYS = {
   },
   owner: {
     label: 'owner',
-    classes: [...about.owners.slice(0, OWNERS).map(visible), about.owners.length > OWNERS ? 'other owners' : 'several or unknown'],
+    get classes() {
+      return [...about.owners.slice(0, OWNERS).map(visible), about.owners.length > OWNERS ? 'other owners' : 'several or unknown'];
+    },
     of: (at) => Math.min(owner[at], Math.min(about.owners.length, OWNERS)),
     tone: (name, dark, place) => {
       if (place >= Math.min(about.owners.length, OWNERS)) return tone(dark ? 0.4 : 0.87, 0.012, 260);
@@ -77,11 +79,12 @@ const WAYS = {
 };
 
 /** The class of every entry; a directory that is too small to be opened looks like its largest entry. */
-const classes = { way: null, of: new Uint8Array(total) };
+const classes = { way: null, of: new Uint8Array(0) };
 
 function classify(way) {
   const { of } = WAYS[way];
   classes.way = way;
+  if (classes.of.length !== total) classes.of = new Uint8Array(total);
   for (let at = 0; at < total; at += 1) classes.of[at] = of(at);
   for (let at = 0; at < total; at += 1) {
     if (children[at] > 0) classes.of[at] = classes.of[largest[at]];

@@ -1,7 +1,8 @@
 // What was found, as columns: a number an entry, all entries of a directory beside each other and the
 // largest first.
 
-const about = JSON.parse(document.getElementById('about').textContent);
+/** What the page knows of itself and of the tree; with the columns it is replaced where there is newer. */
+let about = JSON.parse(document.getElementById('about').textContent);
 
 const NUMBERS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array };
 
@@ -13,15 +14,20 @@ function bytesOf(text) {
   return all;
 }
 
-async function unpacked() {
+/** The columns that lie in the page. */
+function embedded() {
   const node = document.getElementById('columns');
-  const packed = new Blob([bytesOf(node.textContent)]);
+  const packed = bytesOf(node.textContent);
   // Its text is as large as the file.
   node.remove();
-  const stream = packed.stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return packed;
+}
+
+async function unpacked(packed, places) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   const buffer = await new Response(stream).arrayBuffer();
   const column = ([name, width, offset, length]) => [name, new NUMBERS[width](buffer, offset, length)];
-  return Object.fromEntries(about.columns.map(column));
+  return Object.fromEntries(places.map(column));
 }
 
 /** Numbers of which most fit into 32 bits: those that do not have more elsewhere. */
@@ -34,9 +40,20 @@ function whole(low, places, high) {
   return numbers;
 }
 
-performance.mark('unpack');
-const columns = await unpacked();
-const size = whole(columns.size, columns.size_at, columns.size_high);
-const time = whole(columns.time, columns.time_at, columns.time_high);
-const { children, entries, type, kind, owner } = columns;
-const total = size.length;
+let columns;
+let size;
+let time;
+let children;
+let entries;
+let type;
+let kind;
+let owner;
+let total;
+
+function takeColumns(found) {
+  columns = found;
+  size = whole(columns.size, columns.size_at, columns.size_high);
+  time = whole(columns.time, columns.time_at, columns.time_high);
+  ({ children, entries, type, kind, owner } = columns);
+  total = size.length;
+}

@@ -16,7 +16,11 @@ function positionOf(event) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
+/** Where the pointer is over the map. */
+let pointer = null;
+
 function pointAt(x, y, withTip) {
+  pointer = [x, y, withTip];
   const place = areaAt(view.x + x / view.scale, view.y + y / view.scale);
   if (place !== pointed) {
     pointed = place;
@@ -34,6 +38,7 @@ function pointAt(x, y, withTip) {
 }
 
 function pointAway() {
+  pointer = null;
   pointed = -1;
   tip.hidden = true;
   drawOver();

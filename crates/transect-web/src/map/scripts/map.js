@@ -17,14 +17,16 @@ const field = h('input', {
 const ways = h('select', { id: 'colours', 'aria-label': 'Colour by', change: () => colourBy(ways.value) },
   Object.entries(WAYS).map(([value, { label }]) => h('option', { value }, `by ${label}`)));
 const theme = h('button', { type: 'button', class: 'quiet', id: 'theme', 'aria-label': 'Light or dark', title: 'Light or dark (t)', click: turnTheme }, '◐');
+const helpOfLimits = h('p', {});
 const help = h('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
   h('header', {}, h('h2', { id: 'help-title' }, 'The map'), h('button', { type: 'button', class: 'quiet', click: () => help.close() }, 'Close')),
   h('p', {}, `Areas are as large as what they stand for: bytes ${MEASURE}, among the entries of one directory. A file with several names is charged to one of them; the others are told to share it.`),
   h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
-  h('p', {}, `${limits()} Ages are those of ${day(about.read_at)}, when it was read. This page holds all its data and asks no network.`));
+  helpOfLimits);
 const helpButton = h('button', { type: 'button', class: 'quiet', id: 'help', 'aria-label': 'Help', title: 'Help (?)', click: () => help.showModal() }, '?');
 
 function limits() {
+  if (about.reading) return 'Directories are shown as they are read, what else is in them at the end.';
   const beyond = about.entries - about.shown;
   if (beyond === 0) return `All ${counted(about.entries, 'entry', 'entries')} are shown.`;
   return `The ${counted(about.shown, 'largest entry', 'largest entries')} are shown one by one (--max-entries ${count(about.max_entries)}); ${counted(beyond, 'smaller one is', 'smaller ones are')} summed up in their directories.`;
@@ -35,7 +37,7 @@ function doubts() {
   const told = [];
   if (about.interrupted) told.push('interrupted before its end');
   if (about.errors > 0) told.push(counted(about.errors, 'error', 'errors'));
-  else if (!about.complete && !about.interrupted) told.push('something could not be read');
+  else if (!about.complete && !about.interrupted && !about.reading) told.push('something could not be read');
   if (told.length > 0) told.unshift('Partial');
   return told.join(', ');
 }
@@ -60,10 +62,13 @@ function drawSide() {
   else drawListing();
 }
 
-function search() {
-  const wanted = field.value;
-  answer = wanted === '' ? null : searchFor(wanted);
+function find() {
+  answer = field.value === '' ? null : searchFor(field.value);
   found = answer?.marks ?? null;
+}
+
+function search() {
+  find();
   if (answer) spoken.textContent = `${counted(answer.hits.length, 'entry', 'entries')} found`;
   redraw();
   drawSide();
@@ -114,21 +119,33 @@ listeners.push(() => {
   tellDetail();
 });
 
+const footer = h('footer', {});
+/** How far the reading is, in words, as long as it goes on. */
+const reading = h('span', { class: 'reading', hidden: true });
+
+/** What holds of all that is shown. */
+function drawFooter() {
+  const doubt = doubts();
+  const whole = `${counted(about.entries, 'entry', 'entries')}, ${bytes(size[TOP])} ${MEASURE}; read ${day(about.read_at)}`;
+  footer.replaceChildren(...[
+    doubt ? h('strong', { class: 'doubt' }, doubt) : null, about.reading ? null : h('span', {}, whole),
+    about.entries === about.shown && !about.reading ? null : h('span', {}, limits()),
+  ].filter(Boolean));
+  helpOfLimits.textContent = `${limits()} Ages are those of ${day(about.read_at)}, when it was read. This page holds all its data and asks no network.`;
+}
+
 const app = document.getElementById('app');
-const doubt = doubts();
 app.append(
   h('header', { class: 'top' },
-    h('span', { class: 'brand' }, h('span', { class: 'mark' }), 'transect map'), way,
+    h('span', { class: 'brand' }, h('span', { class: 'mark' }), 'transect map'), way, reading,
     h('form', { class: 'tools', role: 'search', submit: (event) => event.preventDefault() }, field, ways, theme, helpButton)),
   h('main', {}, h('section', { class: 'chart', 'aria-label': 'Map' }, stage, detail, legend), listing),
-  h('footer', {}, doubt ? h('strong', { class: 'doubt' }, doubt) : null,
-    h('span', {}, `${counted(about.entries, 'entry', 'entries')}, ${bytes(size[TOP])} ${MEASURE}; read ${day(about.read_at)}`),
-    about.entries === about.shown ? null : h('span', {}, limits())),
-  help, spoken);
+  footer, help, spoken);
 document.getElementById('plain').remove();
 app.hidden = false;
 classify(ways.value);
 prepareTones();
+drawFooter();
 draw();
 tell();
 new ResizeObserver(redraw).observe(stage);

@@ -12,6 +12,10 @@ function smallNames() {
   return small;
 }
 
+function forgetSmallNames() {
+  small = null;
+}
+
 /** The entry whose name is at a place of the text. */
 function entryAt(places, place) {
   let low = 0;

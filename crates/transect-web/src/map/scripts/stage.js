@@ -62,7 +62,8 @@ function draw() {
   drawOver();
   const nothing = total === 0 || children[view.at] === 0;
   empty.hidden = !nothing && inside[view.at] > 0;
-  empty.textContent = nothing ? 'There is nothing in here.' : 'What is in here occupies no room: the table lists it.';
+  if (about.reading) empty.textContent = 'Nothing that is in here has been read yet.';
+  else empty.textContent = nothing ? 'There is nothing in here.' : 'What is in here occupies no room: the table lists it.';
 }
 
 let asked = false;

@@ -5,27 +5,34 @@ const MORE = about.types.indexOf('more');
 const DIRECTORY = about.types.indexOf('directory');
 const ABOVE_ROOTS = about.types.indexOf('top');
 
-const first = new Uint32Array(total);
-const parent = new Uint32Array(total);
+let first;
+let parent;
 /** What the entries of a directory come to, without the directory itself. */
-const inside = new Float64Array(total);
+let inside;
 /** The largest entry that is no directory, found by going into the largest of each. */
-const largest = new Uint32Array(total);
-
-for (let at = 0, next = 1; at < total; at += 1) {
-  first[at] = next;
-  next += children[at];
-  parent.fill(at, first[at], next);
-}
-for (let at = total - 1; at >= 0; at -= 1) {
-  if (at > 0) inside[parent[at]] += size[at];
-  largest[at] = children[at] > 0 ? largest[first[at]] : at;
-}
-
-const names = new TextDecoder().decode(columns.names);
-const begins = beginningsOf(names);
-
+let largest;
+let names;
 /** Where each name begins. */
+let begins;
+
+function connect() {
+  first = new Uint32Array(total);
+  parent = new Uint32Array(total);
+  inside = new Float64Array(total);
+  largest = new Uint32Array(total);
+  for (let at = 0, next = 1; at < total; at += 1) {
+    first[at] = next;
+    next += children[at];
+    parent.fill(at, first[at], next);
+  }
+  for (let at = total - 1; at >= 0; at -= 1) {
+    if (at > 0) inside[parent[at]] += size[at];
+    largest[at] = children[at] > 0 ? largest[first[at]] : at;
+  }
+  names = new TextDecoder().decode(columns.names);
+  begins = beginningsOf(names);
+}
+
 function beginningsOf(text) {
   const all = new Uint32Array(total + 1);
   for (let at = 0, next = 0; at < total; at += 1) {
@@ -40,10 +47,17 @@ function isDirectory(at) {
   return type[at] === DIRECTORY || type[at] === ABOVE_ROOTS;
 }
 
+/** The name as it is; nothing for what is no entry. */
+function plainNameOf(at) {
+  return names.slice(begins[at], begins[at + 1] - 1);
+}
+
 function nameOf(at) {
-  if (type[at] === MORE) return counted(entries[at], 'smaller entry', 'smaller entries');
+  if (type[at] === MORE) {
+    return about.reading ? `${counted(entries[at], 'entry', 'entries')} not listed yet` : counted(entries[at], 'smaller entry', 'smaller entries');
+  }
   if (type[at] === ABOVE_ROOTS) return counted(children[at], 'path', 'paths');
-  return visible(names.slice(begins[at], begins[at + 1] - 1));
+  return visible(plainNameOf(at));
 }
 
 /** What holds an entry, the highest first, and the entry itself. */
@@ -54,6 +68,7 @@ function wayTo(at) {
 }
 
 function pathOf(at) {
+  if (type[at] === ABOVE_ROOTS) return nameOf(at);
   const steps = wayTo(at).filter((step) => type[step] !== ABOVE_ROOTS).map(nameOf);
   return steps.reduce((path, step) => path + (path.endsWith(about.separator) ? '' : about.separator) + step);
 }
@@ -95,3 +110,7 @@ function sharingOf(at) {
   if (children[at] > 0) return `${shared}, ${bytes(columns.exclusive[place])} exclusive`;
   return size[at] === 0 ? `${shared}, charged to another name` : shared;
 }
+
+performance.mark('unpack');
+takeColumns(await unpacked(embedded(), about.columns));
+connect();

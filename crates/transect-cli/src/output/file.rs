@@ -1,0 +1,41 @@
+//! Files that somebody asks for, which are whole or not there.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use transect_transform::publish::put_with;
+
+use crate::exit::Fatal;
+
+/// Bytes that are gathered before they go to a stream.
+const ROOM: usize = 64 * 1024;
+
+/// Writes a file where somebody wants it; `-` is stdout. Whoever opens it finds all that `write`
+/// wrote, or what was there before.
+pub(crate) fn write(
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Fatal> {
+    if file.as_os_str() == "-" {
+        return Ok(gathered(super::Unbuffered::stdout(), write)?);
+    }
+    if file.exists() && !file.is_file() {
+        // A device or a pipe stays what it is, and a directory says that it is one.
+        let written = File::create(file).and_then(|there| gathered(there, write));
+        return written.map_err(|error| {
+            let (file, reason) = (file.display(), transect::reason(&error));
+            Fatal::File(format!("cannot write '{file}': {reason}"))
+        });
+    }
+    Ok(put_with(file, write).map(drop)?)
+}
+
+fn gathered(
+    stream: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(ROOM, stream);
+    write(&mut out)?;
+    out.flush()
+}
