@@ -10,6 +10,7 @@ mod parts;
 mod patch;
 mod serve;
 mod transform;
+mod tui;
 mod usage;
 mod verify;
 mod walk;
@@ -28,6 +29,7 @@ pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use serve::*;
 pub(crate) use transform::*;
+pub(crate) use tui::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
@@ -60,6 +62,9 @@ pub(crate) enum Command {
     /// Shows where the bytes are: the largest directories as a tree, or entries in groups
     #[command(after_help = USAGE_NOTES)]
     Usage(UsageArgs),
+    /// Shows a tree on the screen of the terminal, to look around in and to tidy up
+    #[command(after_help = TUI_NOTES)]
+    Tui(TuiArgs),
     /// Draws a tree as a page to walk around in: every entry an area as large as it is
     #[command(after_help = MAP_NOTES)]
     Map(MapArgs),

@@ -58,6 +58,8 @@ pub(crate) enum Fatal {
     Transform(transect_transform::Error),
     /// A service cannot be made, or does not answer.
     Service(transect_service::Error),
+    /// Nobody can look around.
+    Tui(transect_tui::Error),
     /// The arguments make no sense together.
     Usage(String),
 }
@@ -80,6 +82,12 @@ impl From<transect_service::Error> for Fatal {
     }
 }
 
+impl From<transect_tui::Error> for Fatal {
+    fn from(error: transect_tui::Error) -> Self {
+        Self::Tui(error)
+    }
+}
+
 impl From<io::Error> for Fatal {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
@@ -93,6 +101,7 @@ impl fmt::Display for Fatal {
             Self::Transform(error) => error.fmt(f),
             Self::Service(error) => error.fmt(f),
             Self::Lab(reason) | Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
+            Self::Tui(error) => error.fmt(f),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         None => commands::scan::run(&cli.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
         Some(Command::Usage(args)) => commands::usage::run(args),
+        Some(Command::Tui(args)) => commands::tui::run(args),
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),

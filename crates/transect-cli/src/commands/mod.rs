@@ -12,5 +12,6 @@ pub(crate) mod patch;
 pub(crate) mod scan;
 pub(crate) mod serve;
 pub(crate) mod transform;
+pub(crate) mod tui;
 pub(crate) mod usage;
 pub(crate) mod verify;

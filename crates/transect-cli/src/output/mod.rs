@@ -6,9 +6,7 @@ pub(crate) mod file;
 pub(crate) mod json;
 pub(crate) mod owner;
 pub(crate) mod page;
-pub(crate) mod quote;
 pub(crate) mod summary;
-pub(crate) mod units;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Stdout, Write};
@@ -17,6 +15,8 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
+pub(crate) use transect_tui::text::wrap::wrap;
+pub(crate) use transect_tui::text::{quote, units};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -85,22 +85,6 @@ impl Write for Unbuffered {
     }
 }
 
-/// Returns a text in lines of at most `width` characters, those after the first with a margin.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) => lines.push(format!("  {word}")),
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// Writes one JSON object and a newline.
 pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, object)?;
@@ -132,18 +116,5 @@ pub(crate) fn show_errors(tally: &Tally, all: bool) {
     let more = tally.errors - shown.min(tally.list.len()) as u64;
     if more > 0 && !all {
         hint(&format!("{} more errors; --errors lists all of them", units::count(more)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_wrapped_between_words_and_loses_none() {
-        assert_eq!(wrap("one two three", 100), ["one two three"]);
-        assert_eq!(wrap("one two three", 7), ["one two", "  three"]);
-        assert_eq!(wrap("one two three four", 12), ["one two", "  three four"]);
-        assert_eq!(wrap("longer than wide", 3), ["longer", "  than", "  wide"]);
     }
 }

@@ -3,9 +3,10 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 16] = [
+pub(crate) const COMMANDS: [&str; 17] = [
     "scan",
     "usage",
+    "tui",
     "map",
     "list",
     "transform",

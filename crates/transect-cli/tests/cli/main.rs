@@ -31,6 +31,7 @@ mod start;
 mod terminal;
 mod transform;
 mod tree;
+mod tui;
 mod tune;
 mod usage;
 mod wine;

@@ -4,12 +4,14 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use transect::FileType;
-use transect::table::{Row, Table};
+use transect::table::Table;
+use transect_tui::text::notes;
+use transect_tui::text::share::{bar, percent};
 
 use super::groups::Group;
 use super::measure::Measure;
 use super::tree::Line;
-use super::{Shown, Usage, unread};
+use super::{Shown, Usage};
 use crate::output::units::{bytes, counted, duration};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
@@ -81,7 +83,7 @@ impl Page {
                 (true, true) => "└─ ",
             });
         }
-        let mut notes = notes(table, line.row);
+        let mut notes = notes::of(table, line.row);
         let mut name = quote::for_terminal(table.name(line.row));
         if let Some(room) = self.name {
             (guide, name, notes) = fit(room, guide, name, notes);
@@ -132,46 +134,6 @@ fn fit(room: usize, guide: String, name: String, notes: String) -> (String, Stri
     (guide, name, notes)
 }
 
-/// Returns a share in percent. What is there is never shown as nothing, nor as all if it is not.
-fn percent(share: f64) -> String {
-    let rounded = (share * 100.0).round();
-    match rounded {
-        r if r < 1.0 && share > 0.0 => "<1%".to_owned(),
-        r if r >= 100.0 && share < 1.0 => "99%".to_owned(),
-        r => format!("{r}%"),
-    }
-}
-
-/// Returns a bar `width` characters wide that is filled by a share, to an eighth of a character.
-fn bar(share: f64, width: usize) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
-    let mut bar = "█".repeat(eighths / 8);
-    bar.push_str(EIGHTHS[eighths % 8]);
-    let filled = bar.chars().count();
-    bar.push_str(&" ".repeat(width - filled));
-    bar
-}
-
-/// Returns what is to be known of an entry beside its size, with a blank before it.
-fn notes(table: &Table, row: Row) -> String {
-    let mut notes = Vec::new();
-    let shared = table.shared(row);
-    if shared > 0 {
-        notes.push(format!("{} shared", bytes(shared)));
-    }
-    match unread(table, row) {
-        Some(word) => notes.push(word.replace('_', " ")),
-        None => {
-            let errors = table.errors(row);
-            if errors > 0 {
-                notes.push(counted(errors, "error", "errors"));
-            }
-        }
-    }
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
-}
-
 fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let Usage { elapsed, interrupted, table, .. } = usage;
     let total = table.total();
@@ -200,17 +162,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_wide_as_they_should_be() {
-        for share in [0.0, 1e-9, 0.03, 0.5, 0.999, 1.0, 2.0, f64::NAN] {
-            for width in [0, 1, 7, 40] {
-                assert_eq!(bar(share, width).chars().count(), width, "{share} of {width}");
-            }
-        }
-        assert_eq!(bar(0.5, 4), "██  ");
-        assert_eq!(bar(0.28, 4), "█▏  ");
-    }
-
-    #[test]
     fn whatever_does_not_fit_is_cut_and_the_name_is_the_last() {
         let line = |room: usize, guide: &str, name: &str, notes: &str| {
             let (guide, name, notes) = fit(room, guide.into(), name.into(), notes.into());
@@ -221,19 +172,5 @@ mod tests {
         assert_eq!(line(9, "│  └─ ", "name", " (denied)"), "… └─ name");
         assert_eq!(line(4, "│  └─ ", "name", ""), "name");
         assert_eq!(line(3, "│  └─ ", "name", ""), "…me");
-    }
-
-    #[test]
-    fn little_is_not_nothing_and_nearly_all_is_not_all() {
-        for (share, text) in [
-            (0.0, "0%"),
-            (0.001, "<1%"),
-            (0.012, "1%"),
-            (0.5, "50%"),
-            (0.999, "99%"),
-            (1.0, "100%"),
-        ] {
-            assert_eq!(percent(share), text);
-        }
     }
 }

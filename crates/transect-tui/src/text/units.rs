@@ -5,7 +5,7 @@ use std::time::Duration;
 const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     if bytes == u64::MAX {
         // The most that a sum can tell: it may be more.
         return "16+ EiB".to_owned();
@@ -27,7 +27,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// Returns a count with its thousands apart: `1,234,567`.
-pub(crate) fn count(count: u64) -> String {
+pub fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -40,12 +40,12 @@ pub(crate) fn count(count: u64) -> String {
 }
 
 /// Returns a count with its noun: `1 file`, `2 files`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// Returns a duration with three significant digits: `1.23 s`, `45.6 ms`.
-pub(crate) fn duration(time: Duration) -> String {
+pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         s if s >= 60.0 => format!("{} min {:.0} s", time.as_secs() / 60, s % 60.0),

@@ -1,0 +1,55 @@
+//! `transect tui`: looking around in the terminal.
+
+use std::io;
+use std::time::SystemTime;
+
+use anstream::{AutoStream, ColorChoice};
+use transect::FieldMask;
+use transect::remove::Trash;
+use transect_tui::{Look, browse};
+
+use crate::args::TuiArgs;
+use crate::exit::{End, Fatal};
+use crate::interrupt::cancel_on_signal;
+use crate::output::clock::Clock;
+use crate::output::{self, owner};
+use crate::profile;
+
+pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
+    let stop = cancel_on_signal()?;
+    let (mut options, _) = profile::options(&args.walk);
+    // Above the entries it says where one is, and a dot says nothing.
+    if args.walk.paths.is_empty()
+        && let Ok(here) = std::env::current_dir()
+    {
+        options.roots = vec![here];
+    }
+    let clock = Clock::showing(FieldMask::MTIME);
+    let look = Look {
+        colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+        time: Box::new(move |time| clock.text(time)),
+        owner: owner::name,
+        trash: Box::new(trash),
+        apparent: args.apparent,
+        read_only: args.read_only,
+    };
+    let ended = browse(&options, &look, &stop)?;
+    output::show_errors(ended.table.tally(), args.errors);
+    Ok(End::of(ended.table.tally(), ended.interrupted))
+}
+
+/// Returns the trash of this user, where what is moved now is noted with the time that it is here.
+fn trash() -> Result<Trash, String> {
+    let variable = |name| std::env::var_os(name);
+    let home = Trash::home(variable("XDG_DATA_HOME").as_deref(), variable("HOME").as_deref());
+    // Where there is no home there may still be a trash at the top of other file systems, but
+    // nobody would look for it there.
+    let home = home.ok_or("there is no home, and no trash in it")?;
+    let now = Clock::showing(FieldMask::MTIME).text(nanoseconds_since_1970());
+    Trash::new(home, &now.replace(' ', "T")).map_err(|refused| refused.to_string())
+}
+
+fn nanoseconds_since_1970() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,206 @@
+//! Looking around in a terminal. `tmux` plays it: keys go in, the screen comes out.
+
+use std::time::{Duration, Instant};
+
+use crate::harness::{TestEnv, assert_output, skip};
+
+/// Whoever shows nothing by then hangs.
+const HANG: Duration = Duration::from_secs(60);
+
+/// A terminal with a shell in it.
+struct Terminal<'e> {
+    env: &'e TestEnv,
+}
+
+impl<'e> Terminal<'e> {
+    /// Opens a terminal of so many columns and lines; `None`, and a word about it, where there is no
+    /// `tmux`.
+    fn open(env: &'e TestEnv, test: &str, width: u16, height: u16) -> Option<Self> {
+        if !env.has("tmux") {
+            return skip(test, "there is no tmux");
+        }
+        let terminal = Self { env };
+        // No settings of whoever runs the tests, and a shell that reads none either.
+        let size = format!("-x {width} -y {height}");
+        terminal.tmux(&format!("-f /dev/null new-session -d {size} 'PS1=\"$ \" exec sh -i'"));
+        terminal.shows("$");
+        Some(terminal)
+    }
+
+    fn tmux(&self, command: &str) -> String {
+        // Beside the trees that are looked at. A path from here: that of a socket is to be short.
+        let output = self.env.sh(&format!("LC_ALL=C.UTF-8 tmux -S ../tmux -u {command}"));
+        output.exits(0).stdout_text()
+    }
+
+    /// Types a command for the shell.
+    fn run(&self, command: &str) {
+        self.tmux(&format!("send-keys -l '{command}'"));
+        self.press("Enter");
+    }
+
+    /// Presses keys, as `tmux` calls them.
+    fn press(&self, keys: &str) {
+        self.tmux(&format!("send-keys {keys}"));
+    }
+
+    fn screen(&self) -> String {
+        self.tmux("capture-pane -p")
+    }
+
+    /// Waits until a text is on the screen, and returns all of it.
+    #[track_caller]
+    fn shows(&self, text: &str) -> String {
+        self.waits(text, |screen| screen.contains(text))
+    }
+
+    #[track_caller]
+    fn waits(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen();
+            if holds(&screen) {
+                return screen;
+            }
+            assert!(began.elapsed() < HANG, "it never shows {what:?}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn resize(&self, width: u16, height: u16) {
+        self.tmux(&format!("resize-window -x {width} -y {height}"));
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        let _ = self.env.sh("tmux -S ../tmux kill-server").code;
+    }
+}
+
+fn small(env: &TestEnv) {
+    env.mkdir("tree/folder");
+    env.write("tree/folder/one", 20_000);
+    env.write("tree/folder/two", 10_000);
+    env.write("tree/large", 200_000);
+    env.write("tree/small", 10);
+}
+
+#[test]
+fn a_journey_from_looking_to_tidying_up() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "a_journey_from_looking_to_tidying_up";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
+    let screen = terminal.shows("complete: 6 entries");
+    let large = screen.find(" large").expect("the largest is shown");
+    assert!(large < screen.find(" folder/").expect("so is the folder"), "{screen}");
+    terminal.press("n");
+    let screen = terminal.shows("name ▲");
+    assert!(screen.find(" folder/") < screen.find(" large"), "{screen}");
+    terminal.press("/ l a r Enter d");
+    // Nobody can agree before it is known what to.
+    assert!(terminal.shows("will be free").contains("Delete 1 entry for good?"));
+    assert!(env.path("tree/large").exists());
+    terminal.press("y");
+    terminal.shows("1 entry deleted");
+    assert!(!env.path("tree/large").exists());
+    terminal.press("s");
+    let screen = terminal.waits("the rest alone", |screen| !screen.contains(" large"));
+    assert!(screen.contains(" folder/") && screen.contains(" small"), "{screen}");
+    terminal.press("g Enter");
+    terminal.shows("tree/folder ");
+    terminal.press("q");
+    let screen = terminal.shows("ended with 0");
+    assert!(!screen.contains("folder/"), "the screen is what it was:\n{screen}");
+    terminal.run("echo typed");
+    assert!(terminal.waits("an echo", |screen| screen.contains("\ntyped")).contains("echo typed"));
+}
+
+#[test]
+fn the_terminal_is_given_back_to_whoever_ends_it() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "the_terminal_is_given_back_to_whoever_ends_it";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    env.text("run", r#"echo $$ >process; exec "$TRANSECT" tui tree"#);
+    for by_key in [true, false] {
+        terminal.run(r#"clear; sh run; echo "ended with $?""#);
+        terminal.shows("complete: 6 entries");
+        if by_key {
+            terminal.press("C-c");
+        } else {
+            let _ = env.sh("kill -s TERM $(cat process)").exits(0);
+        }
+        terminal.shows("ended with 0");
+        terminal.run("stty -a | grep -q -e -icanon || echo as before");
+        terminal.shows("\nas before");
+    }
+}
+
+#[test]
+fn a_terminal_may_be_as_small_or_as_large_as_it_likes() {
+    let env = TestEnv::new();
+    small(&env);
+    env.write("tree/a\nb\x1b[2J", 5000);
+    let test = "a_terminal_may_be_as_small_or_as_large_as_it_likes";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
+    terminal.shows("complete: 7 entries");
+    for (width, height) in [(1, 1), (40, 10), (2, 50), (300, 100), (300, 1), (80, 24)] {
+        terminal.resize(width, height);
+        terminal.press("j Space i i d n");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    terminal.shows(r"a\nb\e[2J");
+    terminal.press("q");
+    terminal.shows("ended with 0");
+}
+
+#[test]
+fn it_sleeps_when_the_shell_is_wanted() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "it_sleeps_when_the_shell_is_wanted";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
+    terminal.shows("complete: 6 entries");
+    terminal.press("C-z");
+    terminal.waits("the shell", |screen| !screen.contains("complete"));
+    terminal.run("fg");
+    terminal.shows("complete: 6 entries");
+    terminal.press("q");
+    terminal.waits("the shell", |screen| !screen.contains("complete"));
+}
+
+#[test]
+fn what_could_not_be_read_is_told_when_it_ends() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let test = "what_could_not_be_read_is_told_when_it_ends";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    // Nothing to look at: it does not wait for a key.
+    terminal.run(r#""$TRANSECT" tui nowhere; echo "ended with $?""#);
+    let screen = terminal.shows("ended with 2");
+    assert!(screen.contains("cannot access 'nowhere'"), "{screen}");
+    // One of several: there is something to look at.
+    terminal.run(r#"clear; "$TRANSECT" tui nowhere tree; echo "ended with $?""#);
+    terminal.shows("partial");
+    terminal.press("e");
+    terminal.shows("cannot access 'nowhere'");
+    terminal.press("q q");
+    let screen = terminal.shows("ended with 2");
+    assert!(screen.contains("cannot access 'nowhere'"), "{screen}");
+}
+
+#[test]
+fn without_a_terminal_there_is_nothing_to_look_at() {
+    let env = TestEnv::new();
+    small(&env);
+    assert_output!(env, env.transect(["tui", "tree"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: there is no terminal to draw on and to type in
+    ");
+}

@@ -1,0 +1,45 @@
+//! What was found in the whole tree.
+
+use transect::table::Row;
+
+use super::Ticket;
+use crate::cursor::{Cursor, Motion};
+
+/// Entries whose names hold a text, the largest first.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    pub(crate) rows: Vec<Row>,
+    /// How many there are; more than the largest of them are not listed.
+    pub(crate) total: Option<u64>,
+    pub(crate) cursor: Cursor,
+    ticket: Ticket,
+}
+
+impl Found {
+    /// How many are listed.
+    pub(crate) const LISTED: usize = 1000;
+
+    pub(super) fn new(text: String, ticket: Ticket) -> Self {
+        Self { text, rows: Vec::new(), total: None, cursor: Cursor::default(), ticket }
+    }
+
+    pub(super) fn take(&mut self, ticket: Ticket, rows: Vec<Row>, total: u64) {
+        if ticket == self.ticket {
+            (self.rows, self.total) = (rows, Some(total));
+        }
+    }
+
+    /// Goes over to another table.
+    pub(super) fn replace(&mut self, same: impl Fn(Row) -> Option<Row>) {
+        self.rows = self.rows.iter().copied().filter_map(same).collect();
+    }
+
+    pub(super) fn go(&mut self, motion: Motion) {
+        self.cursor.go(motion, self.rows.len());
+    }
+
+    pub(super) fn selected(&self) -> Option<Row> {
+        self.rows.get(self.cursor.at()).copied()
+    }
+}

@@ -1,0 +1,83 @@
+//! From directory to directory.
+
+use transect::table::{Row, Unread};
+
+use super::{App, Listing, Reading};
+use crate::desk::Job;
+use crate::order::Order;
+use crate::tree;
+
+/// Directories with more entries are sorted elsewhere, so that no key has to wait. Fewer take some
+/// milliseconds.
+const SORTED_AT_ONCE: usize = 50_000;
+
+impl App {
+    /// Enters the selected directory.
+    pub(super) fn enter(&mut self) {
+        let Some(row) = self.listing.selected() else { return };
+        if !tree::is_directory(&self.table, row) {
+            self.say("this is no directory; o opens it");
+            return;
+        }
+        self.show(Some(row), None);
+        if let Some(why) = self.table.unread(row).filter(|_| !self.is_awaited(row)) {
+            self.say(format!("it was not read: {}", why.as_str().replace('_', " ")));
+        }
+    }
+
+    /// Goes to the directory above, and selects the one it comes from.
+    pub(super) fn leave(&mut self) {
+        let Some(at) = self.at else { return };
+        if Some(at) == tree::home(&self.table) {
+            self.say("nothing above this was read");
+            return;
+        }
+        self.show(self.table.parent(at), Some(at));
+    }
+
+    /// Shows the directory that holds an entry, and selects it there.
+    pub(super) fn jump(&mut self, row: Option<Row>) {
+        let Some(row) = row.filter(|row| !self.gone.contains(row)) else { return };
+        if Some(row) == tree::home(&self.table) {
+            self.show(Some(row), None);
+        } else {
+            self.show(self.table.parent(row), Some(row));
+        }
+    }
+
+    /// Shows a directory, and selects one of its entries.
+    pub(super) fn show(&mut self, directory: Option<Row>, selected: Option<Row>) {
+        self.at = directory;
+        self.list();
+        if let Some(row) = selected {
+            self.listing.select(row);
+        }
+    }
+
+    /// Puts the entries in another order; what is selected stays so.
+    pub(super) fn sort(&mut self, order: Order) {
+        let selected = self.listing.selected().filter(|_| self.listing.is_chosen());
+        self.order = order;
+        self.show(self.at, selected);
+    }
+
+    /// Lists the directory that is shown, from its beginning.
+    pub(super) fn list(&mut self) {
+        let mut rows = tree::entries(&self.table, self.at);
+        if !self.gone.is_empty() {
+            rows.retain(|row| !self.gone.contains(row));
+        }
+        if rows.len() <= SORTED_AT_ONCE {
+            self.listing = Listing::new(self.order.sort(&self.table, rows));
+            return;
+        }
+        let ticket = self.next_ticket();
+        self.listing = Listing::unsorted(rows.clone(), ticket);
+        self.wish_for(Job::Sort { ticket, rows, order: self.order });
+    }
+
+    /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.
+    pub(crate) fn is_awaited(&self, row: Row) -> bool {
+        self.reading == Reading::First && self.table.unread(row) == Some(Unread::Unvisited)
+    }
+}

@@ -1,0 +1,134 @@
+//! Names that are typed: to be found in this directory while they are, or in the whole tree when
+//! they have been.
+
+use transect::table::Row;
+
+use super::{App, Found, Over};
+use crate::desk::Job;
+use crate::keys::Action;
+use crate::pattern::Pattern;
+
+/// What is typed, and what for.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    pub(crate) text: String,
+    pub(crate) purpose: Purpose,
+    /// Nothing in this directory matches.
+    pub(crate) fails: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Selects what matches in this directory; what was selected before is so again if nothing is
+    /// taken.
+    Search { from: Option<Row> },
+    /// Finds in the whole tree.
+    Find,
+}
+
+impl Prompt {
+    pub(crate) fn search(from: Option<Row>) -> Self {
+        Self { text: String::new(), purpose: Purpose::Search { from }, fails: false }
+    }
+
+    pub(crate) fn find() -> Self {
+        Self { text: String::new(), purpose: Purpose::Find, fails: false }
+    }
+
+    /// Returns what is to be typed.
+    pub(crate) fn asks(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Search { .. } => "search here: ",
+            Purpose::Find => "find below all roots: ",
+        }
+    }
+}
+
+impl App {
+    pub(super) fn typed(&mut self, letter: char) {
+        if let Over::Prompt(prompt) = &mut self.over {
+            prompt.text.push(letter);
+            self.search_on();
+        }
+    }
+
+    pub(super) fn act_in_prompt(&mut self, action: Action) {
+        let Over::Prompt(prompt) = &mut self.over else { return };
+        match action {
+            Action::Erase => {
+                // Who erases nothing wants to be elsewhere.
+                if prompt.text.pop().is_none() {
+                    self.give_up();
+                } else {
+                    self.search_on();
+                }
+            }
+            Action::EraseAll => {
+                prompt.text.clear();
+                self.search_on();
+            }
+            Action::NextMatch => self.search_next(true),
+            Action::LastMatch => self.search_next(false),
+            Action::Accept => self.accept(),
+            Action::Close => self.give_up(),
+            _ => {}
+        }
+    }
+
+    fn give_up(&mut self) {
+        if let Over::Prompt(Prompt { purpose: Purpose::Search { from: Some(row) }, .. }) = self.over
+        {
+            self.listing.select(row);
+        }
+        self.over = Over::Nothing;
+    }
+
+    fn accept(&mut self) {
+        let Over::Prompt(prompt) = std::mem::replace(&mut self.over, Over::Nothing) else { return };
+        if prompt.purpose != Purpose::Find || prompt.text.is_empty() {
+            return;
+        }
+        self.find(prompt.text);
+    }
+
+    /// Looks for a text in the whole tree.
+    pub(super) fn find(&mut self, text: String) {
+        let (ticket, measure) = (self.next_ticket(), self.order.measure);
+        self.over = Over::Found(Found::new(text.clone(), ticket));
+        self.wish_for(Job::Find { ticket, text, measure });
+    }
+
+    /// Selects the first that matches from where the search began, which may be that itself.
+    fn search_on(&mut self) {
+        let Over::Prompt(prompt) = &self.over else { return };
+        let Purpose::Search { from } = prompt.purpose else { return };
+        let rows = self.listing.rows();
+        let start = from.and_then(|from| rows.iter().position(|&row| row == from)).unwrap_or(0);
+        self.select_match(start, true);
+    }
+
+    fn search_next(&mut self, forward: bool) {
+        let length = self.listing.rows().len().max(1);
+        let start = self.listing.index() + if forward { 1 } else { length - 1 };
+        self.select_match(start % length, forward);
+    }
+
+    /// Selects the first that matches from `start` on, round the end.
+    fn select_match(&mut self, start: usize, forward: bool) {
+        let Over::Prompt(prompt) = &mut self.over else { return };
+        let pattern = Pattern::new(&prompt.text);
+        let rows = self.listing.rows();
+        let matching = |at: &usize| pattern.is_in(self.table.name(rows[*at]));
+        let found = match forward {
+            true => (start..rows.len()).chain(0..start.min(rows.len())).find(matching),
+            false => {
+                let end = (start + 1).min(rows.len());
+                (0..end).rev().chain((end..rows.len()).rev()).find(matching)
+            }
+        };
+        prompt.fails = found.is_none();
+        if let Some(at) = found {
+            self.listing.select_at(at);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What makes one entry come before another, and what is measured of it.
+
+use std::cmp::Reverse;
+
+use transect::table::{Row, Sums, Table};
+
+/// What the bytes of an entry are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Bytes occupied, directories included.
+    #[default]
+    DiskUsage,
+    /// Lengths of files in bytes.
+    Apparent,
+}
+
+impl Measure {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::DiskUsage => Self::Apparent,
+            Self::Apparent => Self::DiskUsage,
+        }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::DiskUsage => "disk usage",
+            Self::Apparent => "apparent",
+        }
+    }
+
+    pub(crate) fn of(self, sums: &Sums) -> u64 {
+        match self {
+            Self::DiskUsage => sums.disk_usage,
+            Self::Apparent => sums.apparent,
+        }
+    }
+}
+
+/// What entries are put in order by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SortKey {
+    #[default]
+    Size,
+    Count,
+    Name,
+    /// The newest change of any content in and below.
+    Time,
+}
+
+/// An order of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) key: SortKey,
+    /// The largest, the newest, the last letter first.
+    pub(crate) descending: bool,
+    pub(crate) measure: Measure,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::by(SortKey::default(), Measure::default())
+    }
+}
+
+impl Order {
+    /// Returns the order that people expect of a key: the largest first, but names from A to Z.
+    pub(crate) fn by(key: SortKey, measure: Measure) -> Self {
+        Self { key, descending: key != SortKey::Name, measure }
+    }
+
+    /// Returns the order by a key; turned round if that is the key already.
+    pub(crate) fn then_by(self, key: SortKey) -> Self {
+        match key == self.key {
+            true => Self { descending: !self.descending, ..self },
+            false => Self::by(key, self.measure),
+        }
+    }
+
+    /// Returns what bars and shares are of: what the order is by, or bytes if that is no amount.
+    pub(crate) fn amount(self, sums: &Sums) -> u64 {
+        match self.key {
+            SortKey::Count => sums.entries(),
+            _ => self.measure.of(sums),
+        }
+    }
+
+    /// Puts the entries of one directory, which come in the order of their names, in this order;
+    /// equals stay in the order of their names.
+    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> Sorted {
+        let (mut most, mut total) = (0, 0_u64);
+        for &row in &rows {
+            let amount = self.amount(&table.sums(row));
+            most = amount.max(most);
+            total = total.saturating_add(amount);
+        }
+        let rows = match self.key {
+            SortKey::Name if self.descending => rows.into_iter().rev().collect(),
+            SortKey::Name => rows,
+            SortKey::Time => {
+                // Times that are not known are older than all others, as their sums say.
+                self.sort_by(rows, |row| table.sums(row).newest().unwrap_or(i64::MIN))
+            }
+            SortKey::Size | SortKey::Count => {
+                self.sort_by(rows, |row| self.amount(&table.sums(row)))
+            }
+        };
+        Sorted { rows, most, total }
+    }
+
+    fn sort_by<K: Ord>(self, rows: Vec<Row>, key: impl Fn(Row) -> K) -> Vec<Row> {
+        // Keys are asked for once: each is two look-ups in the table.
+        let mut keyed: Vec<(K, Row)> = rows.into_iter().map(|row| (key(row), row)).collect();
+        if self.descending {
+            keyed.sort_unstable_by(|a, b| (Reverse(&a.0), a.1).cmp(&(Reverse(&b.0), b.1)));
+        } else {
+            keyed.sort_unstable();
+        }
+        keyed.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
+/// Entries in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    pub(crate) rows: Vec<Row>,
+    /// The largest amount.
+    pub(crate) most: u64,
+    /// What all amounts come to.
+    pub(crate) total: u64,
+}

@@ -1,0 +1,55 @@
+//! What is looked for in names.
+
+use std::ffi::OsStr;
+
+use crate::text::quote;
+
+/// A text that names may hold, whatever the case of its letters.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    lower: String,
+}
+
+impl Pattern {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { lower: text.to_lowercase() }
+    }
+
+    /// Returns whether a name, as it is shown, holds the text.
+    pub(crate) fn is_in(&self, name: &OsStr) -> bool {
+        let bytes = name.as_encoded_bytes();
+        // Nearly all names are shown as they are, and there may be millions to look through: no
+        // copy is made of them.
+        if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+            return self.is_in_plain(bytes);
+        }
+        quote::for_terminal(name).to_lowercase().contains(&self.lower)
+    }
+
+    fn is_in_plain(&self, name: &[u8]) -> bool {
+        let wanted = self.lower.as_bytes();
+        wanted.is_empty()
+            || name.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_match_whatever_their_case_and_names_as_they_are_shown() {
+        for (text, name, holds) in [
+            ("", "", true),
+            ("", "anything", true),
+            ("READ", "readme", true),
+            ("me", "README", true),
+            ("readme!", "readme", false),
+            ("É", "été", true),
+            ("\\n", "new\nline", true),
+            ("x", "", false),
+        ] {
+            assert_eq!(Pattern::new(text).is_in(name.as_ref()), holds, "{text:?} in {name:?}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What each system calls its own: the program that opens a file, the shell, being put to sleep.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{opener, shell, suspend};
+#[cfg(not(unix))]
+pub(crate) use windows::{opener, shell, suspend};

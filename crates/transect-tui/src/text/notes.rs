@@ -1,0 +1,24 @@
+//! What is to be known of an entry beside its size.
+
+use transect::table::{Row, Table};
+
+use super::units::{bytes, counted};
+
+/// Returns what is to be known of an entry beside its size, with a blank before it.
+pub fn of(table: &Table, row: Row) -> String {
+    let mut notes = Vec::new();
+    let shared = table.shared(row);
+    if shared > 0 {
+        notes.push(format!("{} shared", bytes(shared)));
+    }
+    match table.unread(row) {
+        Some(why) => notes.push(why.as_str().replace('_', " ")),
+        None => {
+            let errors = table.errors(row);
+            if errors > 0 {
+                notes.push(counted(errors, "error", "errors"));
+            }
+        }
+    }
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}

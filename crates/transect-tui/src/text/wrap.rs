@@ -1,0 +1,30 @@
+//! Sentences in lines.
+
+/// Returns a text in lines of at most `width` characters, those after the first with a margin.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("  {word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_wrapped_between_words_and_loses_none() {
+        assert_eq!(wrap("one two three", 100), ["one two three"]);
+        assert_eq!(wrap("one two three", 7), ["one two", "  three"]);
+        assert_eq!(wrap("one two three four", 12), ["one two", "  three four"]);
+        assert_eq!(wrap("longer than wide", 3), ["longer", "  than", "  wide"]);
+    }
+}

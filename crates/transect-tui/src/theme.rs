@@ -1,0 +1,68 @@
+//! Styles: the terminal's own colours, which its owner chose to be readable, and none of the
+//! background. No yellow, which few can read on white, and no blue, which few can read on black. What
+//! colours say is also said by letters or signs.
+
+use ratatui::style::{Color, Modifier, Style};
+
+/// How things look, with or without colours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Theme {
+    colour: bool,
+}
+
+impl Theme {
+    pub(crate) fn new(colour: bool) -> Self {
+        Self { colour }
+    }
+
+    fn coloured(self, colour: Color) -> Style {
+        if self.colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    pub(crate) fn plain(self) -> Style {
+        Style::new()
+    }
+
+    pub(crate) fn bold(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn dim(self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    /// What the keys act on.
+    pub(crate) fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// Names of columns: the line under them is a rule.
+    pub(crate) fn titles(self) -> Style {
+        self.dim().add_modifier(Modifier::UNDERLINED)
+    }
+
+    pub(crate) fn bar(self) -> Style {
+        self.coloured(Color::Cyan)
+    }
+
+    pub(crate) fn directory(self) -> Style {
+        self.bold()
+    }
+
+    pub(crate) fn mark(self) -> Style {
+        self.coloured(Color::Magenta).add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn warning(self) -> Style {
+        self.coloured(Color::Magenta)
+    }
+
+    pub(crate) fn error(self) -> Style {
+        self.coloured(Color::Red).add_modifier(Modifier::BOLD)
+    }
+
+    /// A key that can be pressed.
+    pub(crate) fn key(self) -> Style {
+        self.bold()
+    }
+}

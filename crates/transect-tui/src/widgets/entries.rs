@@ -1,0 +1,330 @@
+//! The entries of a directory: only those that can be seen are asked about.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use transect::FileType;
+use transect::table::{Row, Sums, Table};
+
+use super::pen::Pen;
+use crate::app::{App, Reading};
+use crate::look::Look;
+use crate::order::{Order, SortKey};
+use crate::text::notes;
+use crate::text::quote::{self, shorten, width};
+use crate::text::share::{bar, percent};
+use crate::text::units::{bytes, count};
+use crate::theme::Theme;
+
+/// One line.
+#[derive(Default)]
+struct Line {
+    marked: bool,
+    selected: bool,
+    size: String,
+    /// Of all in this directory.
+    share: f64,
+    /// Of the largest in this directory: that has the whole bar.
+    bar: f64,
+    count: String,
+    time: String,
+    name: String,
+    notes: String,
+    is_directory: bool,
+}
+
+struct Entries {
+    columns: Columns,
+    lines: Vec<Line>,
+    titles: Titles,
+    /// What is said where there is nothing to show.
+    nothing: &'static str,
+    theme: Theme,
+}
+
+/// What stands above the columns.
+struct Titles {
+    size: String,
+    count: String,
+    time: String,
+    name: String,
+}
+
+/// How wide the columns are; 0 if there is no room for one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Columns {
+    mark: usize,
+    size: usize,
+    share: usize,
+    bar: usize,
+    count: usize,
+    time: usize,
+}
+
+impl Columns {
+    /// The narrowest name that is worth showing.
+    const NAME: usize = 16;
+
+    /// Returns what a column takes with the blank behind it.
+    fn with_blank(width: usize) -> usize {
+        if width > 0 { width + 1 } else { 0 }
+    }
+
+    /// Returns where bars begin.
+    fn before_bar(&self) -> usize {
+        [self.mark, self.size, self.share].map(Self::with_blank).into_iter().sum()
+    }
+
+    /// Gives each column room as long as names have enough, the dearest first. What the order is by
+    /// is always shown.
+    fn of(width: usize, order: Order) -> Self {
+        let mut columns = Self::default();
+        let mut left = width.saturating_sub(Self::NAME);
+        let mut give = |wanted: usize| {
+            // Each with a blank behind it.
+            let given = if wanted < left { wanted } else { 0 };
+            left -= if given > 0 { given + 1 } else { 0 };
+            given
+        };
+        columns.mark = give(1);
+        let time = if width < 80 { 10 } else { 16 };
+        match order.key {
+            SortKey::Count => columns.count = give(11),
+            SortKey::Time => columns.time = give(time),
+            SortKey::Size | SortKey::Name => {}
+        }
+        columns.size = give(8);
+        columns.share = give(4);
+        columns.bar = give((width / 5).clamp(6, 32));
+        if columns.count == 0 {
+            columns.count = if width >= 72 { give(11) } else { 0 };
+        }
+        if columns.time == 0 {
+            columns.time = if width >= 96 { give(time) } else { 0 };
+        }
+        columns
+    }
+}
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look, theme: Theme) {
+    // Titles are the first to go.
+    let titled = usize::from(area.height >= 4);
+    let height = usize::from(area.height) - titled;
+    let window = app.listing.window(height);
+    let selected = app.listing.index();
+    let unlisted = unlisted(app);
+    let amount = app.order.amount(&unlisted);
+    let total = app.listing.total().saturating_add(amount);
+    let whole = Whole { total, most: app.listing.most().max(amount) };
+    let mut lines: Vec<Line> =
+        window.map(|at| line(app, look, app.listing.rows()[at], whole, at == selected)).collect();
+    if unlisted.entries() > 0 && lines.len() < height {
+        lines.push(rest(app, look, &unlisted, whole));
+    }
+    let nothing = match app.reading {
+        _ if !lines.is_empty() => "",
+        Reading::First => "nothing is known yet",
+        Reading::Again | Reading::Done => "nothing is in here",
+    };
+    let columns = Columns::of(usize::from(area.width), app.order);
+    let entries = Entries { columns, lines, titles: titles(app), nothing, theme };
+    frame.render_widget(entries, area);
+}
+
+/// What amounts are parts of.
+#[derive(Clone, Copy)]
+struct Whole {
+    total: u64,
+    most: u64,
+}
+
+/// Returns what those entries come to that are listed only when everything has been read.
+fn unlisted(app: &App) -> Sums {
+    app.at.map(|at| app.table.unlisted(at)).unwrap_or_default()
+}
+
+fn line(app: &App, look: &Look, row: Row, whole: Whole, selected: bool) -> Line {
+    let table: &Table = &app.table;
+    let file_type = table.file_type(row);
+    let mut name = quote::for_terminal(table.name(row));
+    name.push_str(suffix(file_type, &name));
+    Line {
+        marked: app.marks.contains(&row),
+        selected,
+        name,
+        notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
+        is_directory: file_type == FileType::Directory,
+        ..amounts(app, look, &table.sums(row), whole)
+    }
+}
+
+/// Returns the line of all that is not listed one by one.
+fn rest(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+    Line {
+        name: "files".to_owned(),
+        notes: " (listed at the end)".to_owned(),
+        ..amounts(app, look, sums, whole)
+    }
+}
+
+fn amounts(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+    let amount = app.order.amount(sums) as f64;
+    let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
+    Line {
+        size: bytes(app.order.measure.of(sums)),
+        share: of(whole.total),
+        bar: of(whole.most),
+        count: count(sums.entries()),
+        time: sums.newest().map(|time| (look.time)(time)).unwrap_or_default(),
+        ..Line::default()
+    }
+}
+
+/// Returns the sign that `ls -F` puts behind a name.
+fn suffix(file_type: FileType, name: &str) -> &'static str {
+    match file_type {
+        FileType::Directory if name.ends_with('/') => "",
+        FileType::Directory => "/",
+        FileType::Symlink => "@",
+        FileType::Fifo => "|",
+        FileType::Socket => "=",
+        _ => "",
+    }
+}
+
+fn titles(app: &App) -> Titles {
+    let title = |key: SortKey, text: &str| match app.order {
+        Order { key: by, .. } if by != key => text.to_owned(),
+        Order { descending: true, .. } => format!("{text} ▼"),
+        Order { descending: false, .. } => format!("{text} ▲"),
+    };
+    Titles {
+        size: title(SortKey::Size, app.order.measure.as_str()),
+        count: title(SortKey::Count, "entries"),
+        time: title(SortKey::Time, "changed"),
+        name: match app.listing.is_sorted() {
+            true => title(SortKey::Name, "name"),
+            false => "name ▲ (being sorted)".to_owned(),
+        },
+    }
+}
+
+impl Widget for Entries {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let titled = u16::from(area.height >= 4);
+        if titled > 0 {
+            self.titles(area, buffer);
+        }
+        for (at, line) in (titled..).zip(&self.lines) {
+            self.line(Pen::new(buffer, area, at), line);
+            if line.selected {
+                self.select(Rect { y: area.y + at, height: 1, ..area }, buffer);
+            }
+        }
+        if !self.nothing.is_empty() {
+            let mut pen = Pen::new(buffer, area, titled);
+            pen.skip(1);
+            pen.text(self.nothing, self.theme.dim());
+        }
+    }
+}
+
+impl Entries {
+    /// Shows that keys act on a line. Not on its bar: the wrong way round it would be the longer the
+    /// less there is.
+    fn select(&self, line: Rect, buffer: &mut Buffer) {
+        let bar = self.columns.before_bar() as u16;
+        let bar = Rect { x: line.x.saturating_add(bar), width: self.columns.bar as u16, ..line };
+        let style = self.theme.selected();
+        buffer.set_style(line.intersection(buffer.area), style);
+        let as_before = Style::new().remove_modifier(style.add_modifier);
+        buffer.set_style(bar.intersection(line).intersection(buffer.area), as_before);
+    }
+
+    fn titles(&self, area: Rect, buffer: &mut Buffer) {
+        let style = self.theme.titles();
+        buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
+        let Self { columns, titles, .. } = self;
+        let mut pen = Pen::new(buffer, area, 0);
+        // The title of sizes is wider than they are: what is left and right of them has none.
+        let size = columns.before_bar();
+        if columns.size > 0 {
+            pen.right(size - 1, &titles.size, style);
+            pen.skip(1 + Columns::with_blank(columns.bar));
+        } else {
+            pen.skip(size);
+        }
+        if columns.count > 0 {
+            pen.right(columns.count, &titles.count, style);
+            pen.skip(1);
+        }
+        if columns.time > 0 {
+            pen.left(columns.time, &titles.time, style);
+            pen.skip(1);
+        }
+        pen.text(&titles.name, style);
+    }
+
+    fn line(&self, mut pen: Pen<'_>, line: &Line) {
+        let Self { columns, theme, .. } = self;
+        let style = if line.selected { Style::new() } else { theme.dim() };
+        if columns.mark > 0 {
+            pen.left(2, if line.marked { "*" } else { "" }, theme.mark());
+        }
+        if columns.size > 0 {
+            pen.right(columns.size, &line.size, theme.plain());
+            pen.skip(1);
+        }
+        if columns.share > 0 {
+            pen.right(columns.share, &percent(line.share), style);
+            pen.skip(1);
+        }
+        if columns.bar > 0 {
+            pen.left(columns.bar, &bar(line.bar, columns.bar), theme.bar());
+            pen.skip(1);
+        }
+        if columns.count > 0 {
+            pen.right(columns.count, &line.count, style);
+            pen.skip(1);
+        }
+        if columns.time > 0 {
+            let time: String = line.time.chars().take(columns.time).collect();
+            pen.left(columns.time, &time, style);
+            pen.skip(1);
+        }
+        let name = if line.is_directory { theme.directory() } else { theme.plain() };
+        let name = if line.marked { name.patch(theme.mark()) } else { name };
+        // Notes that would leave nothing of the name are left out.
+        let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::NAME));
+        let notes = if notes + least <= pen.room() { notes } else { 0 };
+        let room = pen.room() - notes;
+        pen.text(&shorten(line.name.clone(), room), name);
+        if notes > 0 {
+            pen.text(&line.notes, theme.warning());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Measure;
+
+    #[test]
+    fn what_the_order_is_by_is_shown_as_long_as_there_is_room() {
+        for (key, width) in [(SortKey::Count, 31), (SortKey::Time, 30), (SortKey::Size, 28)] {
+            let columns = Columns::of(width, Order::by(key, Measure::DiskUsage));
+            assert_eq!(columns.count > 0, key == SortKey::Count, "{columns:?}");
+            assert_eq!(columns.time > 0, key == SortKey::Time, "{columns:?}");
+        }
+        for width in 0..400 {
+            let columns = Columns::of(width, Order::default());
+            let Columns { mark, size, share, bar, count, time } = columns;
+            let all = [mark, size, share, bar, count, time];
+            let taken: usize = all.iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
+            assert!(taken == 0 || taken + Columns::NAME <= width, "{width}: {columns:?}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The last line: what was said, what is typed, or how things stand, and how to go on.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+
+use super::pen::Pen;
+use crate::app::{App, Over, Reading};
+use crate::keys::{self, Action, Context};
+use crate::text::quote::{shorten, width};
+use crate::text::units::{bytes, count, counted, duration};
+use crate::theme::Theme;
+
+/// More marks are not added up for every frame.
+const ADDED_UP: usize = 10_000;
+
+enum Foot {
+    /// What is typed, with a place for the next character.
+    Prompt {
+        asks: &'static str,
+        text: String,
+        fails: bool,
+    },
+    Message {
+        text: String,
+        is_error: bool,
+    },
+    /// In several lengths, the longest first.
+    State {
+        texts: Vec<String>,
+        warns: bool,
+        hints: Vec<(String, &'static str)>,
+    },
+}
+
+struct Drawn(Foot, Theme);
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
+    frame.render_widget(Drawn(foot(app), theme), area);
+}
+
+fn foot(app: &App) -> Foot {
+    if let Over::Prompt(prompt) = &app.over {
+        let (asks, fails) = (prompt.asks(), prompt.fails && !prompt.text.is_empty());
+        return Foot::Prompt { asks, text: prompt.text.clone(), fails };
+    }
+    if let Some(message) = &app.message {
+        return Foot::Message { text: message.text.clone(), is_error: message.is_error };
+    }
+    let (long, short) = state(app);
+    let texts = match marks(app) {
+        Some(marks) => vec![format!("{marks}; {long}"), format!("{marks}; {short}"), marks],
+        None => vec![long, short],
+    };
+    let warns = app.table.tally().errors > 0;
+    Foot::State { texts, warns, hints: hints(app) }
+}
+
+fn marks(app: &App) -> Option<String> {
+    let marked = app.marked()?;
+    if app.marks.len() > ADDED_UP {
+        return Some(marked);
+    }
+    let outermost = app.table.outermost(app.marks.iter().copied()).into_iter();
+    let size: u64 = outermost.map(|row| app.order.measure.of(&app.table.sums(row))).sum();
+    Some(format!("{marked}, {}", bytes(size)))
+}
+
+/// Returns how things stand, in full and short.
+fn state(app: &App) -> (String, String) {
+    let errors = app.table.tally().errors;
+    let errors = match errors {
+        0 => String::new(),
+        _ => format!(", {}", counted(errors, "error", "errors")),
+    };
+    let (entries, elapsed) = (app.counts.entries, duration(app.elapsed));
+    let read = counted(entries, "entry", "entries");
+    match app.reading {
+        Reading::First => {
+            (format!("reading: {read}, {elapsed}{errors}"), format!("reading: {}", count(entries)))
+        }
+        Reading::Again => {
+            (format!("reading again: {read}, {elapsed}"), format!("reading: {}", count(entries)))
+        }
+        Reading::Done => {
+            let state = if errors.is_empty() { "complete" } else { "partial" };
+            let all = counted(app.table.len(), "entry", "entries");
+            (format!("{state}: {all} in {elapsed}{errors}"), format!("{state}{errors}"))
+        }
+    }
+}
+
+fn hints(app: &App) -> Vec<(String, &'static str)> {
+    let context = app.context();
+    let actions: &[(Action, &str)] = match context {
+        Context::Directory => &[
+            (Action::Help, "help"),
+            (Action::Search, "search"),
+            (Action::Mark, "mark"),
+            (Action::Quit, "quit"),
+            (Action::NextLargest, "biggest file"),
+            (Action::Find, "find"),
+        ],
+        Context::List => &[(Action::GoThere, "go there"), (Action::Close, "close")],
+        Context::Prompt | Context::Question | Context::Work => &[],
+    };
+    // Not every list leads somewhere.
+    let skipped = usize::from(matches!(app.over, Over::Help(_) | Over::Kept(_)));
+    let actions = actions.iter().skip(skipped);
+    actions.map(|&(action, does)| (keys::key_for(context, action), does)).collect()
+}
+
+impl Widget for Drawn {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let Self(foot, theme) = self;
+        let mut pen = Pen::new(buffer, area, 0);
+        match foot {
+            Foot::Prompt { asks, text, fails } => {
+                pen.text(" ", Style::new());
+                if pen.room() > asks.len() + 10 {
+                    pen.text(asks, theme.bold());
+                }
+                let note = if fails { "nothing matches " } else { "" };
+                pen.at_end(note, theme.warning(), 10);
+                // The end of what is typed is what somebody looks at.
+                let room = pen.room().saturating_sub(1);
+                let hidden = text.chars().count().saturating_sub(room);
+                pen.text(&text.chars().skip(hidden).collect::<String>(), Style::new());
+                pen.text(" ", theme.selected());
+            }
+            Foot::Message { text, is_error } => {
+                pen.text(" ", Style::new());
+                pen.name(text, if is_error { theme.error() } else { theme.bold() });
+            }
+            Foot::State { texts, warns, hints } => {
+                pen.text(" ", Style::new());
+                let room = pen.room();
+                let length = |(key, does): &(String, &str)| key.chars().count() + does.len() + 3;
+                let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
+                // Help and the state are worth more than the other keys.
+                let mut fitting = hints.len();
+                while fitting > 1 && taken(&hints[..fitting]) + width(&texts[0]) + 1 > room {
+                    fitting -= 1;
+                }
+                let hints = &hints[..fitting];
+                let left = room.saturating_sub(taken(hints));
+                let text = texts.iter().find(|text| width(text) < left).or(texts.last());
+                let text = shorten(text.cloned().unwrap_or_default(), left.saturating_sub(1));
+                pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
+                for (key, does) in hints {
+                    pen.text(key, theme.key());
+                    pen.text(&format!(" {does}  "), theme.dim());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Lists of places: of errors, and of what was found.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use super::popup;
+use crate::app::{App, Found, Kept, Over};
+use crate::cursor::Cursor;
+use crate::text::quote;
+use crate::text::units::{bytes, count, counted};
+use crate::theme::Theme;
+
+pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
+    let Over::Errors(cursor) = &mut app.over else { return };
+    let tally = app.table.tally();
+    let (listed, errors) = (tally.list.len(), tally.errors);
+    let mut title = counted(errors, "error", "errors");
+    if (listed as u64) < errors {
+        title.push_str(&format!(", of which {} are listed", count(listed as u64)));
+    }
+    let text = |index: usize| quote::for_terminal(tally.list[index].to_string().as_ref());
+    draw_texts(frame, area, &title, cursor, listed, text, theme);
+}
+
+pub(super) fn draw_kept(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
+    let Over::Kept(kept) = &mut app.over else { return };
+    let Kept { title, lines, cursor } = kept;
+    draw_texts(frame, area, title, cursor, lines.len(), |index| lines[index].clone(), theme);
+}
+
+/// Draws a list of texts, of which only those that can be seen are asked for.
+fn draw_texts(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    cursor: &mut Cursor,
+    length: usize,
+    text: impl Fn(usize) -> String,
+    theme: Theme,
+) {
+    let place = popup::place(area, usize::from(area.width), length);
+    let inside = popup::inside(place);
+    let shown = cursor.window(length, usize::from(inside.height));
+    let part = popup::Frame { title, shown: shown.clone(), of: length, theme };
+    frame.render_widget(part, place);
+    for (at, index) in (0..).zip(shown) {
+        Pen::new(frame.buffer_mut(), inside, at).name(text(index), theme.plain());
+        if index == cursor.at() {
+            popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
+        }
+    }
+}
+
+pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
+    let Over::Found(found) = &mut app.over else { return };
+    let title = title(found);
+    let length = found.rows.len();
+    let place = popup::place(area, usize::from(area.width), length.max(1));
+    let inside = popup::inside(place);
+    let shown = found.cursor.window(length, usize::from(inside.height));
+    let part = popup::Frame { title: &title, shown: shown.clone(), of: length, theme };
+    frame.render_widget(part, place);
+    for (at, index) in (0..).zip(shown) {
+        let row = found.rows[index];
+        let mut pen = Pen::new(frame.buffer_mut(), inside, at);
+        if inside.width >= 30 {
+            pen.right(8, &bytes(app.order.measure.of(&app.table.sums(row))), theme.plain());
+            pen.skip(1);
+        }
+        pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.plain());
+        if index == found.cursor.at() {
+            popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
+        }
+    }
+}
+
+fn title(found: &Found) -> String {
+    let text = quote::for_terminal(found.text.as_ref());
+    match found.total {
+        None => format!("looking for “{text}” …"),
+        Some(total) if total > found.rows.len() as u64 => {
+            let (total, listed) = (count(total), count(found.rows.len() as u64));
+            format!("“{text}”: {total} entries, the largest {listed}")
+        }
+        Some(total) => format!("“{text}”: {}", counted(total, "entry", "entries")),
+    }
+}

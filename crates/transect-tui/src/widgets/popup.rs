@@ -1,0 +1,73 @@
+//! A framed list above everything else.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::{Block, BorderType, Clear, Widget};
+
+use super::pen::Pen;
+use crate::theme::Theme;
+
+/// Where a list is shown that has so many lines of such a width: in the middle, and as large as it
+/// has to be.
+pub(super) fn place(area: Rect, width: usize, lines: usize) -> Rect {
+    let fit = |wanted: usize, most: u16| u16::try_from(wanted).unwrap_or(u16::MAX).min(most);
+    // Two columns and a blank on both sides for the frame.
+    let (width, height) = (fit(width + 4, area.width), fit(lines + 2, area.height));
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    }
+}
+
+/// A frame with a title, and where in a long list it is.
+pub(super) struct Frame<'t> {
+    pub(super) title: &'t str,
+    /// Which lines are shown, and of how many.
+    pub(super) shown: Range<usize>,
+    pub(super) of: usize,
+    pub(super) theme: Theme,
+}
+
+/// Returns what a frame leaves of an area. A frame that would leave nothing is not drawn.
+pub(super) fn inside(area: Rect) -> Rect {
+    match area.width >= 12 && area.height >= 3 {
+        true => {
+            Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
+        }
+        false => area,
+    }
+}
+
+impl Widget for Frame<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        Clear.render(area, buffer);
+        if inside(area) == area {
+            return;
+        }
+        let block = Block::bordered().border_type(BorderType::Rounded);
+        block.border_style(self.theme.dim()).render(area, buffer);
+        let room = usize::from(area.width - 4);
+        let title = crate::text::quote::shorten(self.title.to_owned(), room.saturating_sub(2));
+        let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width - 3, ..area }, 0);
+        pen.text(&format!(" {title} "), self.theme.bold());
+        if self.shown.len() < self.of {
+            let Range { start, end } = self.shown;
+            let place = format!(" {}–{end} of {} ", start + 1, self.of);
+            let line = Rect { width: area.width - 2, ..area };
+            let mut pen = Pen::new(buffer, line, area.height - 1);
+            pen.at_end(&place, self.theme.dim(), 2);
+        }
+    }
+}
+
+/// Fills a line with a style: the one that keys act on.
+pub(super) fn highlight(buffer: &mut Buffer, area: Rect, line: u16, style: Style) {
+    let line = Rect { y: area.y.saturating_add(line), height: 1, ..area };
+    buffer.set_style(line.intersection(buffer.area), style);
+}
