@@ -100,8 +100,8 @@ impl fmt::Display for Fatal {
             Self::Walk(error) => error.fmt(f),
             Self::Transform(error) => error.fmt(f),
             Self::Service(error) => error.fmt(f),
-            Self::Tui(error) => error.fmt(f),
             Self::Lab(reason) | Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
+            Self::Tui(error) => error.fmt(f),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }
