@@ -8,6 +8,7 @@ mod list;
 mod map;
 mod parts;
 mod patch;
+mod progress;
 mod serve;
 mod transform;
 mod tui;
@@ -27,6 +28,7 @@ pub(crate) use list::*;
 pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
+pub(crate) use progress::*;
 pub(crate) use serve::*;
 pub(crate) use transform::*;
 pub(crate) use tui::*;
@@ -110,6 +112,8 @@ pub(crate) enum Command {
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     /// Rank the largest by length, not by disk usage, and show lengths first
     #[arg(long)]
     pub(crate) apparent: bool,

@@ -3,7 +3,7 @@
 use clap::Args;
 use transect::SortKey;
 
-use super::{WalkArgs, one_of};
+use super::{ProgressArgs, WalkArgs, one_of};
 use crate::output::columns::Column;
 
 pub(crate) const LIST_NOTES: &str = "\
@@ -19,6 +19,8 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     /// Print these columns: name, path, target (of a link), type, size, allocated, mtime, ctime, atime, btime, mode, uid,
     /// gid, owner, group, nlink, inode, device; of Windows also attributes, reparse_tag
     #[arg(short = 'c', long, value_name = "COLUMN,…", value_delimiter = ',',

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::WalkArgs;
+use super::{ProgressArgs, WalkArgs};
 
 pub(crate) const MAP_NOTES: &str = "\
 Without --html the page is served on this machine, to whoever knows the address that is printed, until \
@@ -20,6 +20,8 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct MapArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     /// Write the page to FILE, in place of what is there, and serve nothing; - is the standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

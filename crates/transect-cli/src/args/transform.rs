@@ -9,7 +9,7 @@ use transect_lab::size;
 use transect_transform::pass::{Holes, IoMethod};
 use transect_transform::publish::Durability;
 
-use super::{FilterArgs, one_of};
+use super::{FilterArgs, ProgressArgs, one_of};
 
 pub(crate) const TRANSFORM_NOTES: &str = "\
 STEPs are done one after the other in one pass; `transect transform --steps` lists them. The first \
@@ -105,6 +105,8 @@ pub(crate) struct TransformArgs {
     pub(crate) new_key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
 }
 
 /// What must be on the device.

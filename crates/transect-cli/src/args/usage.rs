@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use transect_lab::size;
 
-use super::{WalkArgs, one_of};
+use super::{ProgressArgs, WalkArgs, one_of};
 
 pub(crate) const USAGE_NOTES: &str = "\
 Sizes are disk usage: what is occupied, directories included, as du counts. A file with several \
@@ -36,6 +36,8 @@ const OF_WALKS: [&str; 13] = [
 pub(crate) struct UsageArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     /// How many lines to show; by default as many as the terminal has room for, else 25
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) top: Option<usize>,

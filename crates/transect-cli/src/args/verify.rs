@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::ProgressArgs;
+
 pub(crate) const VERIFY_NOTES: &str = "\
 A manifest has lines as `transect transform blake3 DIR`, b3sum and sha256sum print them. Names are \
 meant from the current directory.
@@ -30,4 +32,6 @@ pub(crate) struct VerifyArgs {
     /// Print one JSON object for every file, and one for all of them
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
 }

@@ -58,7 +58,7 @@ fn read(
 ) -> Result<Found, Fatal> {
     let (options, _) = profile::options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
-    let line = ProgressLine::start(progress);
+    let line = ProgressLine::start(args.progress, true, progress);
     let outcome = plan.run(|| builder.sink());
     let (sink, outcome) = outcome?.split();
     let table = sink.into_table()?;

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<End, Fatal> {
     let (options, profile) = profile::options(&args.walk);
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
-    let line = ProgressLine::start(&progress);
+    let line = ProgressLine::start(args.progress, true, &progress);
     let outcome = plan.run(|| {
         let rank_by = if args.apparent { RankBy::Apparent } else { RankBy::DiskUsage };
         let totals = Totals::ranked(args.top, rank_by);

@@ -68,12 +68,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
         ..PassOptions::default()
     };
     let done = Arc::new(AtomicU64::new(0));
-    let line = args.quiet.then(|| {
+    let line = {
         let (done, read, files) = (Arc::clone(&done), Arc::clone(&read), lines.len() as u64);
-        ProgressLine::show(move |elapsed| {
+        ProgressLine::show(args.progress, args.quiet, move |elapsed| {
             progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
         })
-    });
+    };
     let began = Instant::now();
     let threads = args.threads.map_or_else(cores, usize::from);
     let mut closed = None;

@@ -157,6 +157,24 @@ fn a_short_scan_shows_no_progress() {
 }
 
 #[test]
+fn where_there_is_no_terminal_progress_is_lines_for_who_asks() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.text("tree/file", "12345");
+    let said = |words: &str| env.transect(words.split(' ')).exits(0).stderr_text();
+    for command in ["scan tree", "usage tree", "list tree", "map --html map.html tree"] {
+        let line = said(&format!("{command} --progress"));
+        assert!(line.starts_with("2 entries") && line.ends_with('\n'), "{line:?}");
+        assert!(line.lines().count() == 1 && !line.contains(['\r', '\x1b']), "{line:?}");
+        for words in ["", " --no-progress", " --progress --no-progress"] {
+            assert_eq!(said(&format!("{command}{words}")), "", "{command}{words}");
+        }
+    }
+    let line = said("transform case=upper --in-place --progress tree");
+    assert!(line.starts_with("1 of 1 files"), "{line:?}");
+}
+
+#[test]
 fn a_long_list_shows_progress_on_the_terminal_and_leaves_none_in_the_list() {
     let env = TestEnv::new();
     // More than a pipe holds: the list waits until it is read, which is after the progress.

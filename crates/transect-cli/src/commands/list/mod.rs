@@ -62,7 +62,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     let output = Arc::new(output);
 
     // Lines on the terminal are progress enough, if they come at once.
-    let line = (!to_terminal || args.sort.is_some()).then(|| ProgressLine::start(&progress));
+    let room = !to_terminal || args.sort.is_some();
+    let line = ProgressLine::start(args.progress, room, &progress);
     let errors = if args.errors { usize::MAX } else { Tally::KEPT };
     let outcome = plan.run(|| Paths::new(Arc::clone(&output), errors))?;
     drop(line);

@@ -75,11 +75,10 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     job.check(&chain, &found.files)?;
 
     let mut report = Report::new(args, &chain, &job, &found.files);
-    let line = report.leaves_room_for_progress().then(|| {
-        let (done, files) = (report.done(), found.files.len() as u64);
-        ProgressLine::show(move |elapsed| {
-            progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
-        })
+    let (done, files) = (report.done(), found.files.len() as u64);
+    let room = report.leaves_room_for_progress();
+    let line = ProgressLine::show(args.progress, room, move |elapsed| {
+        progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
     });
     job.run(&chain, &found.files, &mut |input, done| report.tell(input, done));
     drop(line);

@@ -77,7 +77,7 @@ fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), Fatal
     let (options, _) = profile::options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
     let builder = TableBuilder::new(columns(args));
-    let line = ProgressLine::start(&progress);
+    let line = ProgressLine::start(args.progress, true, &progress);
     let outcome = plan.run(|| builder.sink());
     let (sink, outcome) = outcome?.split();
     let table = sink.into_table()?;
