@@ -163,7 +163,9 @@ impl Browsing<'_> {
             self.app.progress(walk.progress.counts(), walk.elapsed());
         }
         if let Some(walk) = self.walk.take_if(|walk| walk.has_ended()) {
+            let progress = Arc::clone(&walk.progress);
             let read = walk.finish()?;
+            self.app.progress(progress.counts(), read.elapsed);
             // There is nothing to look at; why is told when the terminal is back.
             self.has_ended = read.table.is_empty();
             self.app.answer(Answer::Table(Arc::clone(&read.table)));
@@ -275,7 +277,7 @@ impl Browsing<'_> {
             // Reading again in part says less than what was read before.
             read = read.or(Some(last));
         }
-        let Read { table, interrupted } = read.expect("BUG: a walk has ended or goes on");
+        let Read { table, interrupted, .. } = read.expect("BUG: a walk has ended or goes on");
         Ok(Ended { table, interrupted })
     }
 }

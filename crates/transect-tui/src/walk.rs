@@ -20,6 +20,8 @@ pub(crate) const TOLD_APART: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_
 pub(crate) struct Read {
     pub(crate) table: Arc<Table>,
     pub(crate) interrupted: bool,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
 }
 
 /// A walk, until somebody takes what it came to.
@@ -31,7 +33,8 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Starts to read what `options` ask for, into a table with these columns. Outlines of it are told to whoever wants them.
+    /// Starts to read what `options` ask for, into a table with these columns. Outlines of it are told
+    /// to whoever wants them.
     ///
     /// # Errors
     /// The options make no sense.
@@ -89,7 +92,7 @@ fn read(
     let read = outcome.and_then(|outcome| {
         let (sink, outcome) = outcome.split();
         let table = Arc::new(sink.into_table()?);
-        Ok(Read { table, interrupted: outcome.interrupted })
+        Ok(Read { table, interrupted: outcome.interrupted, elapsed: outcome.elapsed })
     });
     drop(end);
     if let Some(watcher) = watcher {
