@@ -221,12 +221,11 @@ impl Directory {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_directory_takes_what_the_documents_say() {
         let place = Place::new(PathBuf::new(), 0, true);
         assert_eq!(place.own_memory(), 392);
