@@ -150,6 +150,8 @@ fn stays(below: &Path) -> bool {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parts(path: &str) -> (String, String) {
@@ -249,5 +251,40 @@ mod tests {
         assert_eq!(key(Path::new("/a")), b"/a");
         assert_eq!(split(Path::new("/a")), Some((&b""[..], &b"a"[..])));
         assert_eq!(split(Path::new("a")), None);
+    }
+
+    /// Anything that is made of names, dots and separators.
+    fn any_path() -> impl Strategy<Value = String> {
+        let part = prop::sample::select(vec!["a", "bc", ".", "..", "", ".d", "...", "e."]);
+        (any::<bool>(), prop::collection::vec(part, 1..7)).prop_map(|(absolute, parts)| {
+            let lead = if absolute { "/" } else { "" };
+            format!("{lead}{}", parts.join("/"))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_directory_and_a_name_are_spelt_in_one_way(path in any_path()) {
+            let scope = Scope { base: Some("/base".into()), roots: Vec::new() };
+            let path = Path::new(&path);
+            let Ok(spelling) = scope.spell(path) else {
+                prop_assert!(path.as_os_str().is_empty());
+                return Ok(());
+            };
+            // What is tidy is kept as what is tidied up.
+            let Ok([asked, whole, directory]) = scope.tidy_up(path, spelling.name) else {
+                panic!("{path:?} is refused when it is tidied up");
+            };
+            prop_assert_eq!((&spelling.path, &spelling.directory), (&asked, &directory));
+            prop_assert!(!whole.as_os_str().as_encoded_bytes().windows(2).any(|two| two == b"//"));
+            // Spelt again, it is the same.
+            if is_plain(spelling.name) {
+                let again = directory.join(std::str::from_utf8(spelling.name).unwrap());
+                let Ok(again_spelt) = scope.spell(&again) else { panic!("{again:?} is refused") };
+                prop_assert_eq!(&again_spelt.directory, &spelling.directory);
+                prop_assert_eq!(again_spelt.name, spelling.name);
+                prop_assert!(directory_of_tidy(&again).is_some(), "{:?}", again);
+            }
+        }
     }
 }

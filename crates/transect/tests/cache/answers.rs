@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use transect::FaultKind;
 use transect::cache::{AttributeCache, CacheOptions, Level, Refusal};
 use transect_testkit::{Mount, TempDir, loudly_skip};
@@ -78,6 +80,32 @@ fn tree(root: &Path) {
     ] {
         symlink(target, root.join(link)).unwrap();
     }
+}
+
+/// Ways through the tree, as somebody may write them.
+fn any_way() -> impl Strategy<Value = String> {
+    const PARTS: [&str; 12] =
+        ["a", "b", "c", "file", "to-b", "to-file", "up", "dangling", "missing", ".", "..", ""];
+    prop::collection::vec(prop::sample::select(&PARTS[..]), 1..8).prop_map(|parts| parts.join("/"))
+}
+
+#[test]
+fn any_spelling_is_answered_as_the_system_does() {
+    let temp = TempDir::new();
+    tree(temp.path());
+    let check = |ways: Vec<String>| {
+        for (word, cache) in caches() {
+            // What is known is answered the second time.
+            for way in ways.iter().chain(&ways) {
+                let path = temp.join(way);
+                let (own, target) = (seen(&cache.get_link(&path)), seen(&cache.get(&path)));
+                prop_assert_eq!(target, oracle(&path, true), "{}, {}", word, way);
+                prop_assert_eq!(own, oracle(&path, false), "{}, {}", word, way);
+            }
+        }
+        Ok(())
+    };
+    TestRunner::default().run(&prop::collection::vec(any_way(), 1..12), check).unwrap();
 }
 
 #[test]
