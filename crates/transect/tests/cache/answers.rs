@@ -92,12 +92,14 @@ fn any_way() -> impl Strategy<Value = String> {
 #[test]
 fn any_spelling_is_answered_as_the_system_does() {
     let temp = TempDir::new();
-    tree(temp.path());
+    // No way leads so far up that it comes to where others make their files.
+    let root = make_dir(temp.join("1/2/3/4/5/6/7/8"));
+    tree(&root);
     let check = |ways: Vec<String>| {
         for (word, cache) in caches() {
             // What is known is answered the second time.
             for way in ways.iter().chain(&ways) {
-                let path = temp.join(way);
+                let path = root.join(way);
                 let (own, target) = (seen(&cache.get_link(&path)), seen(&cache.get(&path)));
                 prop_assert_eq!(target, oracle(&path, true), "{}, {}", word, way);
                 prop_assert_eq!(own, oracle(&path, false), "{}, {}", word, way);
