@@ -65,4 +65,4 @@ pub use names::Names;
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
 pub use stat_order::StatOrder;
-pub use volume::{Reliability, Volume};
+pub use volume::{ListingEnd, Reliability, Volume};

@@ -181,7 +181,7 @@ impl Reader for PortableReader {
 #[cfg(target_os = "linux")]
 fn volume_of(path: &Path, device: Option<u64>) -> Volume {
     let volume = crate::linux::file_system_of(path).map(|(_, volume)| volume);
-    Volume { device, short_read_is_end: false, ..volume.unwrap_or_default() }
+    Volume { device, ..volume.unwrap_or_default() }
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -29,6 +29,21 @@ impl Mount {
         Self::new(&["-t", "tmpfs", "-o", &format!("size={size}"), "transect"], at)
     }
 
+    /// Makes a file system in the file `image`, which gets this size and takes only the room that is
+    /// used, with this command, to which the image is appended; mounts it.
+    ///
+    /// # Errors
+    /// Why it could not be made or mounted.
+    ///
+    /// # Panics
+    /// If the image cannot be made.
+    pub fn image(image: &Path, size: u64, make: &[&str], at: &Path) -> Result<Self, String> {
+        let file = std::fs::File::create(image).expect("an image");
+        file.set_len(size).expect("an image may have holes");
+        run(Command::new(make[0]).args(&make[1..]).arg(image))?;
+        Self::new(&["-o", "loop", image.to_str().expect("a path of tests is text")], at)
+    }
+
     /// Makes a file system of 64 MB in the file `image`, with these arguments of `mkfs.ext4`, and
     /// mounts it.
     ///
@@ -38,11 +53,8 @@ impl Mount {
     /// # Panics
     /// If the image cannot be made.
     pub fn ext4(image: &Path, options: &[&str], at: &Path) -> Result<Self, String> {
-        let file = std::fs::File::create(image).expect("an image");
-        file.set_len(64 << 20).expect("an image may have holes");
-        let make = ["-q", "-F", "-N", "20000"];
-        run(Command::new("mkfs.ext4").args(make).args(options).arg(image))?;
-        Self::new(&["-o", "loop", image.to_str().expect("a path of tests is text")], at)
+        let make = [&["mkfs.ext4", "-q", "-F", "-N", "20000"], options].concat();
+        Self::image(image, 64 << 20, &make, at)
     }
 
     /// Makes a file system of 4 MB in the file `image` in which names that differ only in case are the

@@ -18,6 +18,7 @@ use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::folder::{Mounts, step};
 use crate::reader::Listing;
+use crate::volume::ListingEnd;
 
 /// Bytes of a listing.
 const LISTING: usize = 64 << 10;
@@ -127,7 +128,8 @@ impl Folder {
         let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST, Mode::empty()))?;
         let mut batch = Batch::new();
         loop {
-            let listing = getdents::list(fd.as_fd(), false, LISTING, &mut batch);
+            let listing =
+                getdents::list(fd.as_fd(), ListingEnd::EmptyAnswer, None, LISTING, &mut batch);
             let listing = listing.map_err(|fault: Fault| io::Error::from(fault))?;
             batch.iter().for_each(|entry| each(entry.name));
             if listing == Listing::End {

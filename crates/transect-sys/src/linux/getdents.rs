@@ -10,10 +10,11 @@ use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
 use crate::reader::Listing;
-use crate::record::dirent::{LONGEST, Records};
+use crate::record::dirent::Records;
+use crate::volume::ListingEnd;
 
-/// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. No
-/// bytes are the end.
+/// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. An empty
+/// buffer is the end of the directory; room left in the buffer is not.
 ///
 /// The buffer is not cleared beforehand: of 64 KiB a small directory touches one page.
 fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
@@ -46,12 +47,13 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
 
 /// Replaces the content of the batch by the next records of the directory.
 ///
-/// Names stay where the kernel wrote them: an entry costs no copy. Where a listing that leaves
-/// room is known to be the last (`short_read_is_end`), the call that would only say "no more" is
-/// saved: 0.12 calls an entry on a tree of small directories.
+/// Names stay where the kernel wrote them: an entry costs no copy. Where the last record shows
+/// that the directory ends there (`end`, with the directory's `size` if it is known), the call that
+/// would only return "no more" is saved: 0.12 calls an entry on a tree of small directories.
 pub(super) fn list(
     fd: BorrowedFd<'_>,
-    short_read_is_end: bool,
+    end: ListingEnd,
+    size: Option<u64>,
     buffer_size: usize,
     batch: &mut Batch,
 ) -> Result<Listing, Fault> {
@@ -65,13 +67,14 @@ pub(super) fn list(
         Err(Errno::NOENT) => return Ok(Listing::End),
         Err(errno) => return Err(Fault::Failed(errno.into())),
     }
-    for record in Records::new(&batch.bytes) {
+    let mut records = Records::new(&batch.bytes);
+    for record in records.by_ref() {
         let record = record.map_err(Batch::malformed)?;
         let mut attributes = Attributes::of_type(FileType::from_d_type(record.d_type));
         attributes.set_inode(record.inode);
         let name: Range<u32> = record.name.start as u32..record.name.end as u32;
         batch.entries.push(Entry::new(name, attributes));
     }
-    let all = short_read_is_end && batch.bytes.len() + LONGEST <= buffer_size;
-    Ok(if all { Listing::End } else { Listing::More })
+    let ended = end.is_reached(records.offset(), size);
+    Ok(if ended { Listing::End } else { Listing::More })
 }

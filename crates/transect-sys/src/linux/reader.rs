@@ -24,6 +24,8 @@ use crate::volume::Volume;
 pub struct DirHandle {
     fd: OwnedFd,
     volume: Volume,
+    /// Its size in bytes, if that was asked for.
+    size: Option<u64>,
 }
 
 impl AsFd for DirHandle {
@@ -141,7 +143,7 @@ impl Reader for GetdentsReader {
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
-        Ok(DirHandle { fd, volume: Volume::default() })
+        Ok(DirHandle { fd, volume: Volume::default(), size: None })
     }
 
     fn open(
@@ -153,7 +155,7 @@ impl Reader for GetdentsReader {
         let opener = &mut self.opener;
         let fd = at_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
             .map_err(fault_below)?;
-        Ok(DirHandle { fd, volume: anchor.volume })
+        Ok(DirHandle { fd, volume: anchor.volume, size: None })
     }
 
     fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
@@ -163,6 +165,7 @@ impl Reader for GetdentsReader {
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(handle.fd.as_fd(), attributes.device());
         }
+        handle.size = attributes.size();
         Ok(attributes)
     }
 
@@ -183,8 +186,8 @@ impl Reader for GetdentsReader {
     }
 
     fn list(&mut self, handle: &DirHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
-        let short_read_is_end = handle.volume.short_read_is_end;
-        getdents::list(handle.fd.as_fd(), short_read_is_end, self.settings.buffer_size, batch)
+        let end = handle.volume.listing_end;
+        getdents::list(handle.fd.as_fd(), end, handle.size, self.settings.buffer_size, batch)
     }
 
     fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {

@@ -5,49 +5,74 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{IFlags, Mode, OFlags};
+use rustix::ioctl;
 
-use crate::volume::{Reliability, Volume};
+use crate::volume::{ListingEnd, Reliability, Volume};
 
 /// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
 struct Kind {
     magic: u64,
     name: &'static str,
     pseudo: bool,
-    short_read_is_end: bool,
+    listing_end: End,
 }
 
-const fn storage(magic: u64, name: &'static str, short_read_is_end: bool) -> Kind {
-    Kind { magic, name, pseudo: false, short_read_is_end }
+/// What a file system leaves in the last record of a listing that has reached the end.
+#[derive(Clone, Copy)]
+enum End {
+    /// Nothing that could not also be the offset of an entry.
+    Unmarked,
+    /// This offset.
+    Offset(i64),
+    /// What XFS leaves there.
+    Xfs,
+}
+
+const fn storage(magic: u64, name: &'static str, listing_end: End) -> Kind {
+    Kind { magic, name, pseudo: false, listing_end }
 }
 
 const fn pseudo(magic: u64, name: &'static str) -> Kind {
-    Kind { magic, name, pseudo: true, short_read_is_end: false }
+    Kind { magic, name, pseudo: true, listing_end: End::Unmarked }
 }
+
+/// ext4 with hashed directories, which are the rule (`dir_index`): `ext4_get_htree_eof` in
+/// `fs/ext4/dir.c`. No name has this hash (`ext4fs_dirhash` moves the one that would). Directories
+/// without hashes end with their size, which may be the hash of a name elsewhere: they are read
+/// until the answer is empty. 32-bit programs see hashes of 31 bits.
+const EXT4_END: End =
+    End::Offset(if cfg!(target_pointer_width = "64") { i64::MAX } else { i32::MAX as i64 });
+
+/// btrfs (`btrfs_real_readdir` in `fs/btrfs/inode.c`) and tmpfs (`DIR_OFFSET_EOD` in `fs/libfs.c`,
+/// since Linux 6.14; before that the end is not marked). tmpfs gives this offset to no entry. btrfs
+/// numbers the names of a directory as they are made: only its 2,147,483,647th could have it.
+const NUMBERED_END: End = End::Offset(i32::MAX as i64);
 
 /// The kinds we know something of; all others are storage and are listed to the last call.
 ///
-/// `short_read_is_end` is set where the kernel's `iterate_shared` goes on until the buffer is full
-/// or the directory ends; network and user-space file systems may answer short at any time.
+/// An end is named where the kernel's sources show that no entry has that offset, checked by a test
+/// that lists directories under a storm of signals. Overlays hand on the offsets of whatever lies
+/// below, and FUSE, NFS and SMB those of a server.
 const KINDS: &[Kind] = &[
-    storage(0xef53, "ext4", true),
-    storage(0x5846_5342, "xfs", true),
-    storage(0x9123_683e, "btrfs", true),
-    storage(0x0102_1994, "tmpfs", true),
-    storage(0x794c_7630, "overlay", false),
-    storage(0x6969, "nfs", false),
-    storage(0x6573_5546, "fuse", false),
-    storage(0xff53_4d42, "cifs", false),
-    storage(0xfe53_4d42, "smb2", false),
-    storage(0x0102_1997, "9p", false),
-    storage(0x7366_746e, "ntfs3", false),
-    storage(0x4d44, "vfat", false),
-    storage(0x2011_bab0, "exfat", false),
-    storage(0xf2f5_2010, "f2fs", false),
-    storage(0x2fc1_2fc1, "zfs", false),
-    storage(0x7371_7368, "squashfs", false),
-    storage(0xe0f5_e1e2, "erofs", false),
-    storage(0xca45_1a4e, "bcachefs", false),
-    storage(0x9660, "iso9660", false),
+    storage(0xef53, "ext4", EXT4_END),
+    storage(0x5846_5342, "xfs", End::Xfs),
+    storage(0x9123_683e, "btrfs", NUMBERED_END),
+    storage(0x0102_1994, "tmpfs", NUMBERED_END),
+    storage(0x794c_7630, "overlay", End::Unmarked),
+    storage(0x6969, "nfs", End::Unmarked),
+    storage(0x6573_5546, "fuse", End::Unmarked),
+    storage(0xff53_4d42, "cifs", End::Unmarked),
+    storage(0xfe53_4d42, "smb2", End::Unmarked),
+    storage(0x0102_1997, "9p", End::Unmarked),
+    storage(0x7366_746e, "ntfs3", End::Unmarked),
+    storage(0x4d44, "vfat", End::Unmarked),
+    storage(0x2011_bab0, "exfat", End::Unmarked),
+    storage(0xf2f5_2010, "f2fs", End::Unmarked),
+    storage(0x2fc1_2fc1, "zfs", End::Unmarked),
+    storage(0x7371_7368, "squashfs", End::Unmarked),
+    storage(0xe0f5_e1e2, "erofs", End::Unmarked),
+    storage(0xca45_1a4e, "bcachefs", End::Unmarked),
+    storage(0x9660, "iso9660", End::Unmarked),
     pseudo(0x9fa0, "proc"),
     pseudo(0x6265_6572, "sysfs"),
     pseudo(0x1cd1, "devpts"),
@@ -110,7 +135,37 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     Volume {
         device,
         pseudo: kind.is_some_and(|kind| kind.pseudo),
-        short_read_is_end: kind.is_some_and(|kind| kind.short_read_is_end),
+        listing_end: kind.map_or(ListingEnd::EmptyAnswer, |kind| match kind.listing_end {
+            End::Unmarked => ListingEnd::EmptyAnswer,
+            End::Offset(offset) => ListingEnd::Offset(offset),
+            End::Xfs => xfs_listing_end(fd),
+        }),
+    }
+}
+
+/// The geometry of an XFS (`struct xfs_fsop_geom_v1`, `xfs_fs.h`): what comes before the one field
+/// that is needed, that field, and padding.
+#[repr(C)]
+struct XfsGeometry {
+    _before: [u64; 13],
+    directory_block: u32,
+    _padding: u32,
+}
+
+/// Returns what ends a listing on XFS (`fs/xfs/xfs_dir2_readdir.c`): the size of the directory in
+/// units of eight bytes, or one directory block if the directory is shorter. Entries never begin
+/// where a block does, as a block begins with a header. Without the block size, which is not that
+/// of files, nothing is known.
+fn xfs_listing_end(fd: BorrowedFd<'_>) -> ListingEnd {
+    const GEOMETRY: ioctl::Opcode = ioctl::opcode::read::<XfsGeometry>(b'X', 100);
+    // SAFETY: `XFS_IOC_FSGEOMETRY_V1` writes one `xfs_fsop_geom_v1`, which has this size; any bytes
+    // make one. Other file systems refuse the number with ENOTTY.
+    let geometry = unsafe { ioctl::ioctl(fd, ioctl::Getter::<GEOMETRY, XfsGeometry>::new()) };
+    match geometry {
+        Ok(geometry) if geometry.directory_block.is_power_of_two() => {
+            ListingEnd::DirectorySize { block: geometry.directory_block }
+        }
+        _ => ListingEnd::EmptyAnswer,
     }
 }
 

@@ -36,12 +36,21 @@ pub struct Record {
 pub struct Records<'a> {
     buffer: &'a [u8],
     at: usize,
+    /// Where the record before `at` begins.
+    last: usize,
 }
 
 impl<'a> Records<'a> {
     /// Returns the records of a buffer that `getdents64` filled.
     pub fn new(buffer: &'a [u8]) -> Self {
-        Self { buffer, at: 0 }
+        Self { buffer, at: 0, last: 0 }
+    }
+
+    /// Returns `d_off` of the record parsed last: the position in the directory at which the next
+    /// call would continue. In the last record of a buffer this is where the kernel stopped.
+    pub fn offset(&self) -> Option<i64> {
+        let offset = self.buffer.get(self.last + 8..self.last + 16)?;
+        Some(i64::from_ne_bytes(offset.try_into().ok()?))
     }
 
     fn parse(&mut self) -> Result<Record, &'static str> {
@@ -61,6 +70,7 @@ impl<'a> Records<'a> {
             return Err("a directory record has no end of name");
         };
         let start = self.at + HEADER;
+        self.last = self.at;
         self.at += length;
         Ok(Record { inode, d_type: header[18], name: start..start + end })
     }
@@ -111,10 +121,15 @@ impl Iterator for Records<'_> {
 
 /// Writes one record, for tests and fuzzing.
 pub fn encode(inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
+    encode_at(0, inode, d_type, name, out);
+}
+
+/// Writes one record with this `d_off`, for tests.
+pub fn encode_at(offset: i64, inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
     let length = (HEADER + name.len() + 1).next_multiple_of(8);
     let start = out.len();
     out.extend_from_slice(&inode.to_ne_bytes());
-    out.extend_from_slice(&0u64.to_ne_bytes());
+    out.extend_from_slice(&offset.to_ne_bytes());
     out.extend_from_slice(&(length as u16).to_ne_bytes());
     out.push(d_type);
     out.extend_from_slice(name);
@@ -137,6 +152,20 @@ mod tests {
             encode(1, 4, name, &mut buffer);
         }
         assert_eq!(names(&buffer), [&b"..."[..], b".a", b"..b", b"c"]);
+    }
+
+    #[test]
+    fn offset_is_that_of_the_record_parsed_last_dot_entries_included() {
+        let mut buffer = Vec::new();
+        for (offset, name) in [(7, &b"a"[..]), (9, b"b"), (i64::MAX, b".")] {
+            encode_at(offset, 1, 4, name, &mut buffer);
+        }
+        let mut records = Records::new(&buffer);
+        assert!(records.next().is_some());
+        assert_eq!(records.offset(), Some(7));
+        assert_eq!(records.by_ref().count(), 1);
+        assert_eq!(records.offset(), Some(i64::MAX));
+        assert_eq!(Records::new(&[]).offset(), None);
     }
 
     #[test]

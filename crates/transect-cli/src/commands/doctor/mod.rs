@@ -62,7 +62,7 @@ struct FileSystem {
     serial: Option<String>,
     options: Option<String>,
     pseudo: bool,
-    short_read_is_end: bool,
+    end_of_listing_marked: bool,
 }
 
 #[derive(Serialize)]
@@ -242,7 +242,7 @@ fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Resul
     };
     let note = match found {
         _ if found.pseudo => " (pseudo: skipped below other file systems)",
-        _ if found.short_read_is_end => " (a short listing is the last: one call saved)",
+        _ if found.end_of_listing_marked => " (the end of a listing is marked: one call saved)",
         _ => "",
     };
     line("kind", &found.kind.as_ref().map(|kind| format!("{kind}{note}")))?;
