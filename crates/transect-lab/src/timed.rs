@@ -169,6 +169,10 @@ impl<R: Reader> Reader for Timed<R> {
     fn volume(handle: &R::Handle) -> Volume {
         R::volume(handle)
     }
+
+    fn may_be_mount_point(handle: &R::Handle) -> bool {
+        R::may_be_mount_point(handle)
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::ffi::OsStr;
 use std::fs::{DirEntry, Metadata, ReadDir};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
@@ -19,25 +20,24 @@ use crate::volume::Volume;
 pub struct PathHandle {
     path: PathBuf,
     volume: Volume,
+    /// What is left to list, from opening the directory to its end.
+    listing: Mutex<Option<ReadDir>>,
 }
 
 /// Reads with the standard library alone.
 #[derive(Debug, Default)]
-pub struct PortableReader {
-    /// The directory being listed, from its opening to its end.
-    listing: Option<ReadDir>,
-}
+pub struct PortableReader(());
 
 impl PortableReader {
     /// Returns a reader.
     pub fn new() -> Self {
         Self::default()
     }
+}
 
-    fn start(&mut self, path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
-        self.listing = Some(std::fs::read_dir(&path)?);
-        Ok(PathHandle { path, volume })
-    }
+fn open(path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
+    let listing = Mutex::new(Some(std::fs::read_dir(&path)?));
+    Ok(PathHandle { path, volume, listing })
 }
 
 fn fault_below(error: std::io::Error) -> Fault {
@@ -77,7 +77,7 @@ impl Reader for PortableReader {
     }
 
     fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
-        let handle = exact(path).and_then(|path| self.start(path, Volume::default()));
+        let handle = exact(path).and_then(|path| open(path, Volume::default()));
         handle.map_err(Fault::Failed)
     }
 
@@ -92,7 +92,7 @@ impl Reader for PortableReader {
         if !follow && !std::fs::symlink_metadata(&path).map_err(fault_below)?.is_dir() {
             return Err(Fault::Vanished);
         }
-        self.start(path, anchor.volume).map_err(fault_below)
+        open(path, anchor.volume).map_err(fault_below)
     }
 
     fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
@@ -115,22 +115,20 @@ impl Reader for PortableReader {
         answer.map(|(attributes, _)| attributes).map_err(fault_below)
     }
 
-    fn list(&mut self, _: &PathHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
+    fn list(&mut self, handle: &PathHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
         batch.clear();
-        let Some(listing) = &mut self.listing else {
-            return Ok(Listing::End);
-        };
+        let mut listing = handle.listing.lock().unwrap_or_else(PoisonError::into_inner);
         while batch.has_room() {
-            match listing.next() {
+            match listing.as_mut().and_then(Iterator::next) {
                 None => {
-                    self.listing = None;
+                    *listing = None;
                     return Ok(Listing::End);
                 }
                 Some(Ok(entry)) => {
                     batch.push(&entry.file_name(), Attributes::of_type(type_of(&entry)));
                 }
                 Some(Err(error)) => {
-                    self.listing = None;
+                    *listing = None;
                     return Err(Fault::Failed(error));
                 }
             }

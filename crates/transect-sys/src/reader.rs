@@ -116,4 +116,11 @@ pub trait Reader: Send + 'static {
     /// Returns the volume that an open directory lies on, as [`Reader::stat_open`] found it. For
     /// a directory that it was not asked about this is the parent's volume, and nothing for a root.
     fn volume(handle: &Self::Handle) -> Volume;
+
+    /// Returns whether something may be mounted at an open directory; false only if
+    /// [`Reader::stat_open`] found out that nothing is, or on a system on which mount points are links.
+    fn may_be_mount_point(handle: &Self::Handle) -> bool {
+        let _ = handle;
+        !cfg!(windows)
+    }
 }

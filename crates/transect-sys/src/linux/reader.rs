@@ -8,7 +8,7 @@ use rustix::fs::CWD;
 use rustix::io::Errno;
 
 use super::open::{Opener, at_parent};
-use super::stat::{StatCall, Target, has_statx, stat};
+use super::stat::{StatCall, Target, has_statx, stat, stat_directory};
 use super::volume::volume_of;
 use super::{fault_below, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
@@ -26,6 +26,14 @@ pub struct DirHandle {
     volume: Volume,
     /// Its size in bytes, if that was asked for.
     size: Option<u64>,
+    /// Something may be mounted here.
+    may_be_mount_point: bool,
+}
+
+impl DirHandle {
+    fn new(fd: OwnedFd, volume: Volume) -> Self {
+        Self { fd, volume, size: None, may_be_mount_point: true }
+    }
 }
 
 impl AsFd for DirHandle {
@@ -143,7 +151,7 @@ impl Reader for GetdentsReader {
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
-        Ok(DirHandle { fd, volume: Volume::default(), size: None })
+        Ok(DirHandle::new(fd, Volume::default()))
     }
 
     fn open(
@@ -155,13 +163,14 @@ impl Reader for GetdentsReader {
         let opener = &mut self.opener;
         let fd = at_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
             .map_err(fault_below)?;
-        Ok(DirHandle { fd, volume: anchor.volume, size: None })
+        Ok(DirHandle::new(fd, anchor.volume))
     }
 
     fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
         let mut attributes = Attributes::default();
-        stat(self.call, handle.fd.as_fd(), c"", Target::Descriptor, want, &mut attributes)
-            .map_err(|errno| Fault::Failed(errno.into()))?;
+        handle.may_be_mount_point =
+            stat_directory(self.call, handle.fd.as_fd(), want, &mut attributes)
+                .map_err(|errno| Fault::Failed(errno.into()))?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(handle.fd.as_fd(), attributes.device());
         }
@@ -211,6 +220,10 @@ impl Reader for GetdentsReader {
 
     fn volume(handle: &DirHandle) -> Volume {
         handle.volume
+    }
+
+    fn may_be_mount_point(handle: &DirHandle) -> bool {
+        handle.may_be_mount_point
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, CWD, Stat, Statx, StatxFlags, StatxTimestamp};
+use rustix::fs::{AtFlags, CWD, Stat, Statx, StatxAttributes, StatxFlags, StatxTimestamp};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -67,18 +67,42 @@ pub(super) fn stat(
     attributes: &mut Attributes,
 ) -> Result<(), Errno> {
     match call {
-        StatCall::Statx => {
-            let mask = (want & FieldMask::STATX).bits();
-            let mask = StatxFlags::from_bits_retain(u32::from(mask)) | StatxFlags::TYPE;
-            let statx = retry(|| rustix::fs::statx(fd, name, target.flags(), mask))?;
-            take_statx(&statx, want, attributes);
-        }
+        StatCall::Statx => take_statx(&statx(fd, name, target, want)?, want, attributes),
         StatCall::Fstatat => {
             let stat = retry(|| rustix::fs::statat(fd, name, target.flags()))?;
             take_stat(&stat, attributes);
         }
     }
     Ok(())
+}
+
+/// Asks about an open directory as [`stat`] does. Returns whether a file system may be mounted there:
+/// true also where the kernel does not tell (`STATX_ATTR_MOUNT_ROOT`, Linux 5.8).
+pub(super) fn stat_directory(
+    call: StatCall,
+    fd: BorrowedFd<'_>,
+    want: FieldMask,
+    attributes: &mut Attributes,
+) -> Result<bool, Errno> {
+    match call {
+        StatCall::Statx => {
+            let statx = statx(fd, c"", Target::Descriptor, want)?;
+            take_statx(&statx, want, attributes);
+            let known = statx.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+            Ok(!known || statx.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+        }
+        StatCall::Fstatat => {
+            stat(call, fd, c"", Target::Descriptor, want, attributes)?;
+            Ok(true)
+        }
+    }
+}
+
+#[inline]
+fn statx(fd: BorrowedFd<'_>, name: &CStr, target: Target, want: FieldMask) -> Result<Statx, Errno> {
+    let mask = (want & FieldMask::STATX).bits();
+    let mask = StatxFlags::from_bits_retain(u32::from(mask)) | StatxFlags::TYPE;
+    retry(|| rustix::fs::statx(fd, name, target.flags(), mask))
 }
 
 /// Returns all that the kernel tells of something open, also in a sandbox where `std` gives up.

@@ -49,7 +49,7 @@ pub enum SkipReason {
     Placeholder,
     /// Also named as a root of its own, and counted there.
     OverlappingRoot,
-    /// A link that leads to a directory above itself.
+    /// A link to, or a mount of, a directory above itself.
     Loop,
     /// A link that leads to a directory counted at another place.
     VisitedElsewhere,

@@ -44,6 +44,10 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
         if plan.follow {
             want.opened |= FieldMask::FILE_ID;
         }
+        if plan.one_file_system {
+            // The mount table does not list the subvolumes of btrfs, nor what is mounted later.
+            want.opened |= FieldMask::DEVICE;
+        }
         Self {
             plan,
             want,

@@ -130,6 +130,80 @@ fn every_root_stays_on_its_own_file_system() {
     }
 }
 
+/// A subvolume is another file system (it has a device number of its own), but no mount table lists
+/// it.
+#[test]
+fn one_file_system_does_not_enter_btrfs_subvolumes() {
+    let test = "one_file_system_does_not_enter_btrfs_subvolumes";
+    let temp = TempDir::new();
+    let make = ["mkfs.btrfs", "-q", "-f"];
+    let mount = Mount::image(&temp.join("image"), 200 << 20, &make, &temp.join("tree"));
+    let mount = match mount {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    let root = mount.path();
+    trees::basic(root);
+    for subvolume in ["subvolume", "src/nested"] {
+        let path = root.join(subvolume);
+        let made = Command::new("btrfs").args(["subvolume", "create"]).arg(&path).output();
+        assert!(made.unwrap().status.success(), "{subvolume}");
+        trees::basic(&path);
+    }
+    let expected = oracle_on_one_device(root);
+    assert!(expected.paths.len() < oracle(root).paths.len());
+    for (reader, order, threads) in combinations() {
+        let options = scan(root).reader(reader).order(order).threads(threads);
+        let options = options.one_file_system(true);
+        let context = format!("{} in {}", reader.as_str(), order.as_str());
+        counts(&totals(options.clone())).assert_are(&expected.counts, &context);
+        let (listed, tally) = paths(options);
+        assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
+        assert_eq!(skipped(&tally, SkipReason::MountBoundary), 2, "{context}");
+    }
+}
+
+/// `du` and `find` read it once, too.
+#[test]
+fn bind_mount_of_an_ancestor_is_read_once() {
+    let test = "bind_mount_of_an_ancestor_is_read_once";
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    trees::basic(&root);
+    let memory = match Mount::tmpfs("64m", &root.join("memory")) {
+        Ok(memory) => memory,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    std::fs::create_dir_all(memory.path().join("deep/er")).unwrap();
+    std::fs::write(memory.path().join("deep/file"), "1234").unwrap();
+    let points = ["src/again", "memory/deep/again", "memory/deep/er"].map(|name| root.join(name));
+    points.iter().for_each(|point| std::fs::create_dir_all(point).unwrap());
+    let expected = oracle(&root);
+    let bind = |source: &std::path::Path, at: &std::path::Path| {
+        Mount::new(&["--bind", source.to_str().unwrap()], at).unwrap()
+    };
+    // The same file system, another one, and the directory above.
+    let _mounts = [
+        bind(&root, &points[0]),
+        bind(&root, &points[1]),
+        bind(&root.join("memory/deep"), &points[2]),
+    ];
+    for (reader, order, threads) in combinations() {
+        let options = scan(&root).reader(reader).order(order).threads(threads);
+        let context = format!("{} in {}", reader.as_str(), order.as_str());
+        let got = totals(options.clone());
+        assert_complete(&got.tally, &context);
+        assert_eq!(skipped(&got.tally, SkipReason::Loop), 3, "{context}");
+        assert_eq!(got.files, expected.counts.files, "{context}");
+        // The directories that the mounts hide are not seen.
+        assert_eq!(got.directories, expected.counts.directories - 3, "{context}");
+        let (listed, tally) = paths(options);
+        assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
+        assert_eq!(skipped(&tally, SkipReason::Loop), 3, "{context}");
+    }
+}
+
 /// Without an index, with whole directories in the inode: other code of the file system lists.
 #[test]
 fn directories_of_other_layouts_are_listed_to_their_ends() {

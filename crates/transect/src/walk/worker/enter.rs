@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileType, Reader, Volume};
+use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileId, FileType, Reader, Volume};
 
 use super::{DirOf, TaskOf, Worker};
 use crate::dir::{Dir, Place};
 use crate::error::Operation;
 use crate::sink::{Entering, Sink, SkipReason};
-use crate::walk::task::Task;
+use crate::walk::task::{How, Task};
 
 /// How often, and how long each time, a directory waits for a descriptor that others hold.
 const DESCRIPTOR_RETRIES: u32 = 100;
@@ -120,7 +120,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     fn enter_open(&mut self, task: &TaskOf<R, S>, mut handle: R::Handle) -> Option<Entered<R, S>> {
         let mut want = self.run.want.opened;
         if task.parent.is_top() || self.run.mounts.may_be(&task.name) {
-            want |= FieldMask::DEVICE;
+            want |= FieldMask::DEVICE | FieldMask::FILE_ID;
         }
         let mut own = Attributes::of_type(FileType::Directory);
         if !want.is_empty() {
@@ -136,6 +136,10 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             self.skip(&dir, reason);
             return Some(Entered { dir, handle: None });
         }
+        if R::may_be_mount_point(&handle) && self.is_its_own_ancestor(task, own.file_id()) {
+            self.skip(&task.parent, SkipReason::Loop);
+            return None;
+        }
         let revisited =
             self.run.plan.follow && !task.how.followed && !self.run.note_seen(own.file_id());
         if revisited {
@@ -146,6 +150,24 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let dir = self.new_dir(task, volume, &own);
         self.counts.directories += 1;
         Some(Entered { dir, handle: Some(handle) })
+    }
+
+    /// Returns whether a directory is one of those above it: the mount of an ancestor, in which all
+    /// that was counted already would be counted again. A walk that needs no attributes of
+    /// directories knows their identities only when it comes upon a mount point, and asks then.
+    fn is_its_own_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
+        let Some(id) = id else { return false };
+        task.parent.ancestors().any(|dir| match dir.id {
+            Some(known) => known == id,
+            None => self.ask_identity(dir) == Some(id),
+        })
+    }
+
+    fn ask_identity(&mut self, dir: &Dir<S::Tag>) -> Option<FileId> {
+        let parent = Arc::clone(dir.parent()?);
+        let how = How { followed: dir.followed, ..How::default() };
+        let task = Task { parent, anchor: None, name: dir.name().into(), how };
+        self.ask_unopened(&task, FieldMask::FILE_ID).ok()?.file_id()
     }
 
     /// Returns why a directory on another file system is not read, if it is not.
@@ -163,7 +185,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
 
     /// A directory that cannot be read is a directory all the same, with a size of its own.
     fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
-        let own = match self.ask_unopened(task) {
+        let own = match self.ask_unopened(task, self.run.want.opened) {
             Err(Fault::Vanished) => {
                 self.sink.vanished(&task.parent, FileType::Directory);
                 return None;
@@ -178,7 +200,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     fn stat_unopened(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
-        match self.ask_unopened(task) {
+        match self.ask_unopened(task, self.run.want.opened) {
             Ok(own) => Some(own),
             Err(Fault::Vanished) => {
                 self.sink.vanished(&task.parent, FileType::Directory);
@@ -191,8 +213,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    fn ask_unopened(&mut self, task: &TaskOf<R, S>) -> Result<Attributes, Fault> {
-        let want = self.run.want.opened;
+    fn ask_unopened(&mut self, task: &TaskOf<R, S>, want: FieldMask) -> Result<Attributes, Fault> {
         if want.is_empty() {
             return Ok(Attributes::of_type(FileType::Directory));
         }
