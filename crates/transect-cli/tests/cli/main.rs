@@ -28,6 +28,7 @@ mod scan;
 mod serve;
 mod signals;
 mod start;
+mod stopped;
 mod terminal;
 mod transform;
 mod tree;
