@@ -12,6 +12,7 @@
 
 pub mod chain;
 mod error;
+mod lines;
 pub mod manifest;
 pub mod out;
 pub mod pass;

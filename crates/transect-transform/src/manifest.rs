@@ -10,8 +10,10 @@
 //! ```
 
 use std::fmt;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
+use crate::lines::{Lines, RawLine};
 use crate::system;
 
 /// A kind of digest that lines can be of.
@@ -169,11 +171,53 @@ pub fn parse(manifest: &[u8]) -> Result<Vec<Line>, ParseError> {
 
 /// Returns the files of a manifest one by one, for who goes on after a line that says nothing.
 pub fn lines(manifest: &[u8]) -> impl Iterator<Item = Result<Line, ParseError>> + '_ {
-    // Some editors on Windows put a mark before the text.
-    let text = manifest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(manifest);
-    text.split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
+    without_mark(manifest).split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
         Line::of(line).map_err(|reason| ParseError { number: at + 1, reason }).transpose()
     })
+}
+
+/// Reads the files of a manifest one by one, in little memory however long it is. A line that makes no
+/// sense is an item; the lines after it follow.
+#[derive(Debug)]
+pub struct Reader<R>(Lines<R>);
+
+impl<R: BufRead> Reader<R> {
+    /// Returns a reader of the manifest that `from` reads.
+    pub fn new(from: R) -> Self {
+        Self(Lines::new(from))
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = io::Result<Result<Line, ParseError>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.0.next() {
+                Err(error) => return Some(Err(error)),
+                Ok(None) => return None,
+                Ok(Some(line)) => match line_of(&line).transpose() {
+                    None => {}
+                    Some(line) => return Some(Ok(line)),
+                },
+            }
+        }
+    }
+}
+
+/// Returns what a line of a manifest says; nothing if it is empty or a comment.
+pub(crate) fn line_of(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
+    let failed = |reason| ParseError { number: raw.number, reason };
+    let text = if raw.number == 1 { without_mark(raw.text) } else { raw.text };
+    if raw.is_too_long && comment(text).is_none() {
+        return Err(failed("it is too long for a digest and a path".to_owned()));
+    }
+    Line::of(text).map_err(failed)
+}
+
+/// Some editors on Windows put a mark before the text.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// Returns what a line says if it is a comment, without the mark and the blanks around.
@@ -356,6 +400,11 @@ mod tests {
         assert_eq!(error.number, 6);
         assert!(error.to_string().starts_with("line 6: neither "), "{error}");
         assert_eq!(parse(b""), Ok(Vec::new()));
+        let read = |text: &str| {
+            Reader::new(text.as_bytes()).map(Result::unwrap).collect::<Result<Vec<_>, _>>()
+        };
+        assert_eq!(read(&text), parse(text.as_bytes()));
+        assert_eq!(read(&format!("{text}\nnothing\n")).unwrap_err().number, 6);
         assert_eq!(comment(b"#  some words \r\n"), Some(&b"some words"[..]));
         assert_eq!(comment(format!("{ZEROS}  # a").as_bytes()), None);
     }

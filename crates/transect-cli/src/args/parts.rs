@@ -11,7 +11,7 @@ use super::SyncWhat;
 pub(crate) const PARTS_NOTES: &str = "\
 The parts of FILE are FILE.000001 and so on; FILE.parts has their digests, and FILE.blake3 that of the \
 whole, in lines that b3sum --check takes. FILE.parts is written last. `join` reads both, and puts a file \
-in its place only if all of it is as it was.
+in its place only if all of it is as it was. There are at most 999,999 parts.
 
 Exit codes: 0 done; 2 wrong usage, or it could not be done; 130 interrupted.";
 

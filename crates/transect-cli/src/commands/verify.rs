@@ -1,6 +1,6 @@
 //! `transect verify`: do files still hold what a list of digests says?
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,41 +54,61 @@ struct Summary<'a> {
     elapsed_ns: u64,
 }
 
+/// How many lines of manifests are in memory at once.
+const LINES: usize = 1 << 16;
+
+/// Files being compared, as many at once as fit.
+struct Check<'a> {
+    args: &'a VerifyArgs,
+    passes: PassOptions,
+    threads: usize,
+    /// Lines that wait.
+    lines: Vec<Line>,
+    /// Lines so far, those that wait among them.
+    found: Arc<AtomicU64>,
+    done: Arc<AtomicU64>,
+    counts: Counts,
+    /// Why nothing can be printed any more.
+    closed: Option<io::Error>,
+}
+
 pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
-    let mut counts = Counts::default();
-    let mut lines = Vec::new();
-    for manifest in &args.manifests {
-        read(manifest, &mut lines, &mut counts)?;
-    }
+    let opened = args.manifests.iter().map(|manifest| Ok((manifest.as_path(), open(manifest)?)));
+    let manifests = opened.collect::<Result<Vec<_>, Fatal>>()?;
     let read = Arc::new(AtomicU64::new(0));
     let cancel = cancel_on_signal()?;
-    let passes = PassOptions {
-        cancel: cancel.clone(),
-        progress: Some(Arc::clone(&read)),
-        ..PassOptions::default()
+    let mut check = Check {
+        args,
+        passes: PassOptions {
+            cancel: cancel.clone(),
+            progress: Some(Arc::clone(&read)),
+            ..PassOptions::default()
+        },
+        threads: args.threads.map_or_else(cores, usize::from),
+        lines: Vec::new(),
+        found: Arc::default(),
+        done: Arc::default(),
+        counts: Counts::default(),
+        closed: None,
     };
-    let done = Arc::new(AtomicU64::new(0));
     let line = {
-        let (done, read, files) = (Arc::clone(&done), Arc::clone(&read), lines.len() as u64);
+        let (done, found) = (Arc::clone(&check.done), Arc::clone(&check.found));
+        let read = Arc::clone(&read);
         ProgressLine::show(args.progress, args.quiet, move |elapsed| {
-            progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
+            let [done, found, read] = [&done, &found, &read].map(|n| n.load(Ordering::Relaxed));
+            progress(done, found, read, elapsed)
         })
     };
     let began = Instant::now();
-    let threads = args.threads.map_or_else(cores, usize::from);
-    let mut closed = None;
-    verify(&lines, &passes, threads, &mut |line, verdict| {
-        done.fetch_add(1, Ordering::Relaxed);
-        if let Some(text) = tell(args, line, &verdict, &mut counts)
-            && closed.is_none()
-        {
-            closed = io::stdout().write_all(text.as_bytes()).err();
-        }
-    });
+    for (manifest, text) in manifests {
+        check.manifest(manifest, text)?;
+    }
+    check.files();
     drop(line);
     let interrupted = cancel.is_cancelled();
+    let Check { counts, closed, found, .. } = check;
     let good = counts.matching + if args.ignore_missing { counts.missing } else { 0 };
-    let complete = good == lines.len() as u64 && counts.malformed == 0;
+    let complete = good == found.load(Ordering::Relaxed) && counts.malformed == 0;
     if args.json {
         let summary = Summary {
             schema: "transect.verify/1",
@@ -110,34 +130,63 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
     }
 }
 
-/// Reads a manifest. A line that makes no sense is told, and the others count.
-fn read(manifest: &Path, lines: &mut Vec<Line>, counts: &mut Counts) -> Result<(), Fatal> {
-    let name = manifest.display();
-    let unreadable = |error: &dyn std::fmt::Display| {
-        Fatal::Usage(format!("cannot read the manifest '{name}': {error}"))
-    };
-    let mut bytes = Vec::new();
-    let came = if manifest.as_os_str() == "-" {
-        io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(manifest).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    came.map_err(|error| unreadable(&transect::reason(&error)))?;
-    let before = lines.len();
-    for line in manifest::lines(&bytes) {
-        match line {
-            Ok(line) => lines.push(line),
-            Err(error) => {
-                counts.malformed += 1;
-                let text = format!("'{name}', {error}");
-                output::complain(&quote::for_terminal(text.as_ref()));
+fn open(manifest: &Path) -> Result<Box<dyn BufRead>, Fatal> {
+    if manifest.as_os_str() == "-" {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    match std::fs::File::open(manifest) {
+        Ok(file) => Ok(Box::new(BufReader::new(file))),
+        Err(error) => Err(unreadable(manifest, &transect::reason(&error))),
+    }
+}
+
+fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> Fatal {
+    Fatal::Usage(format!("cannot read the manifest '{}': {error}", manifest.display()))
+}
+
+impl Check<'_> {
+    /// Reads a manifest, and compares files whenever there are many. A line that makes no sense is
+    /// told, and the others count.
+    fn manifest(&mut self, manifest: &Path, text: Box<dyn BufRead>) -> Result<(), Fatal> {
+        let before = self.found.load(Ordering::Relaxed);
+        for line in manifest::Reader::new(text) {
+            match line.map_err(|error| unreadable(manifest, &transect::reason(&error)))? {
+                Ok(line) => {
+                    self.found.fetch_add(1, Ordering::Relaxed);
+                    self.lines.push(line);
+                }
+                Err(error) => {
+                    self.counts.malformed += 1;
+                    let text = format!("'{}', {error}", manifest.display());
+                    output::complain(&quote::for_terminal(text.as_ref()));
+                }
+            }
+            if self.lines.len() >= LINES {
+                self.files();
+            }
+            if self.passes.cancel.is_cancelled() {
+                return Ok(());
             }
         }
+        if self.found.load(Ordering::Relaxed) == before {
+            return Err(unreadable(manifest, &"it has no line of a digest"));
+        }
+        Ok(())
     }
-    if lines.len() == before {
-        return Err(unreadable(&"it has no line of a digest"));
+
+    /// Compares the files of the lines that wait.
+    fn files(&mut self) {
+        let lines = std::mem::take(&mut self.lines);
+        let Self { args, counts, closed, done, .. } = self;
+        verify(&lines, &self.passes, self.threads, &mut |line, verdict| {
+            done.fetch_add(1, Ordering::Relaxed);
+            if let Some(text) = tell(args, line, &verdict, counts)
+                && closed.is_none()
+            {
+                *closed = io::stdout().write_all(text.as_bytes()).err();
+            }
+        });
     }
-    Ok(())
 }
 
 /// Counts a file, and returns what is printed of it.

@@ -1,5 +1,6 @@
 //! The file made of its parts again.
 
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
@@ -12,9 +13,6 @@ use crate::error::{Error, Operation, Unfit};
 use crate::pass::{LARGE_BLOCK, append_around, check};
 use crate::publish::{Published, ReplaceOptions, Replacement};
 use crate::source::Source;
-
-/// The longest manifest that is read: of about ten million parts.
-const LONGEST: u64 = 1 << 30;
 
 /// What came of joining parts.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ pub fn join(
     cancel: &Cancel,
 ) -> Result<Joined, Error> {
     let source = Source::open(manifest)?;
-    let said = read(&source, Manifest::parse)?;
+    let said = read(&source, Manifest::read)?;
     let there = attributes_at(target).ok().and_then(|there| there.file_id());
     let digest = match &said.whole {
         Some(whole) => whole.digest.clone(),
@@ -93,15 +91,16 @@ fn is_no_input(source: &Source, target: &Path, there: Option<FileId>) -> Result<
     Ok(())
 }
 
-fn read<T>(source: &Source, parse: fn(&[u8]) -> Result<T, String>) -> Result<T, Error> {
-    let size = source.size();
-    if size > LONGEST {
-        return Err(refused(source.path(), "it is too long for a manifest"));
-    }
-    let mut text = vec![0; size as usize];
-    source.fill(&mut text)?;
+/// Reads a text line by line.
+fn read<'a, T>(
+    source: &'a Source,
+    parse: fn(BufReader<&'a Source>) -> io::Result<Result<T, String>>,
+) -> Result<T, Error> {
+    let said = parse(BufReader::new(source));
+    let said = said.map_err(Error::system(Operation::Read, source.path()))?;
+    let said = said.map_err(|reason| refused(source.path(), reason))?;
     source.verify_unchanged()?;
-    parse(&text).map_err(|reason| refused(source.path(), reason))
+    Ok(said)
 }
 
 /// Parts being joined.

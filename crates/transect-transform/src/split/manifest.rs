@@ -20,9 +20,12 @@
 //! 9d8f3c1a...  NAME.000001
 //! ```
 
+use std::io::{self, BufRead};
 use std::num::NonZeroU64;
 use std::path::{Component, Path};
 
+use super::MOST_PARTS;
+use crate::lines::{Lines, RawLine};
 use crate::manifest::{self, Algorithm, Line};
 
 /// What the first line of the first form says.
@@ -49,26 +52,34 @@ pub(super) struct Whole {
 }
 
 impl Manifest {
-    /// Returns what a manifest says, or what is wrong with it.
-    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let first = text.split(|&byte| byte == b'\n').next().and_then(manifest::comment);
-        let whole = match first {
-            Some(first) if first == FIRST.as_bytes() => Some(Whole::parse(text)?),
-            Some(_) => return Err(format!("it begins neither with a digest nor with '# {FIRST}'")),
-            None => None,
-        };
-        let lines = manifest::parse(text).map_err(|error| error.to_string())?;
-        for line in &lines {
-            let name = line.name.display();
-            if !is_name(&line.name) {
-                return Err(format!("'{name}' is not beside it"));
+    /// Reads a manifest to its end, and returns what it says, or what is wrong with it.
+    pub(super) fn read(from: impl BufRead) -> io::Result<Result<Self, String>> {
+        let mut lines = Lines::new(from);
+        let (mut parts, mut head) = (Vec::new(), None::<Head>);
+        while let Some(raw) = lines.next()? {
+            let comment = manifest::comment(raw.text);
+            match (comment, raw.number) {
+                (Some(first), 1) if first == FIRST.as_bytes() => head = Some(Head::default()),
+                (Some(_), 1) => {
+                    let reason = format!("it begins neither with a digest nor with '# {FIRST}'");
+                    return Ok(Err(reason));
+                }
+                (Some(comment), _) => {
+                    if let Some(head) = &mut head {
+                        head.add(comment);
+                    }
+                }
+                (None, _) => match part_of(&raw) {
+                    Ok(part) => parts.extend(part),
+                    Err(reason) => return Ok(Err(reason)),
+                },
             }
-            if !is_blake3(line) {
-                return Err(format!("the digest of '{name}' is none of BLAKE3"));
+            if parts.len() as u64 > MOST_PARTS {
+                return Ok(Err(format!("it names more than {MOST_PARTS} parts")));
             }
         }
-        whole.as_ref().map_or(Ok(()), |whole| whole.verify(lines.len()))?;
-        Ok(Self { lines, whole })
+        let whole = head.map(|head| Whole::of(head, parts.len())).transpose();
+        Ok(whole.map(|whole| Self { lines: parts, whole }))
     }
 
     /// Makes sure that parts of these lengths can be those of a file, before any of them is read.
@@ -93,13 +104,58 @@ impl Manifest {
     }
 }
 
+/// The lines of the first form that are about the whole.
+#[derive(Default)]
+struct Head {
+    size: Option<String>,
+    part: Option<String>,
+    blake3: Option<String>,
+}
+
+impl Head {
+    /// Takes a comment, if it is one of the form `KEY: VALUE`. The first of a key counts.
+    fn add(&mut self, comment: &[u8]) {
+        let Some((key, value)) = std::str::from_utf8(comment).ok().and_then(|c| c.split_once(": "))
+        else {
+            return;
+        };
+        let place = match key {
+            "size" => &mut self.size,
+            "part" => &mut self.part,
+            "blake3" => &mut self.blake3,
+            _ => return,
+        };
+        place.get_or_insert_with(|| value.to_owned());
+    }
+}
+
+/// Returns the part that a line names, if it names one.
+fn part_of(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
+    let Some(line) = manifest::line_of(raw).map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
+    let name = line.name.display();
+    if !is_name(&line.name) {
+        return Err(format!("'{name}' is not beside it"));
+    }
+    if !is_blake3(&line) {
+        return Err(format!("the digest of '{name}' is none of BLAKE3"));
+    }
+    Ok(Some(line))
+}
+
 impl Whole {
-    fn parse(text: &[u8]) -> Result<Self, String> {
-        Ok(Self {
-            size: header(text, "size")?.parse().map_err(|_| "its size is no number")?,
-            part: header(text, "part")?.parse().map_err(|_| "its parts have no length")?,
-            digest: header(text, "blake3")?.to_ascii_lowercase(),
-        })
+    /// Returns what a head says, if `parts` parts can be those of the file.
+    fn of(head: Head, parts: usize) -> Result<Self, String> {
+        let missing = |key: &str| format!("there is no '# {key}: '");
+        let said = |value: Option<String>, key: &str| value.ok_or_else(|| missing(key));
+        let whole = Self {
+            size: said(head.size, "size")?.parse().map_err(|_| "its size is no number")?,
+            part: said(head.part, "part")?.parse().map_err(|_| "its parts have no length")?,
+            digest: said(head.blake3, "blake3")?.to_ascii_lowercase(),
+        };
+        whole.verify(parts)?;
+        Ok(whole)
     }
 
     /// Makes sure that so many parts can be those of the file.
@@ -117,27 +173,30 @@ impl Whole {
     }
 }
 
-/// Returns the digest of the file that was split, which its own line says, or what is wrong with that.
-pub(super) fn digest_of_whole(text: &[u8]) -> Result<String, String> {
-    match manifest::parse(text).map_err(|error| error.to_string())?.as_slice() {
-        [line] if is_blake3(line) => Ok(line.digest.clone()),
-        [_] => Err("its digest is none of BLAKE3".to_owned()),
-        lines => Err(format!("it has {} lines of a digest, and should have one", lines.len())),
+/// Reads to its end what has the digest of the file that was split, and returns that, or what is wrong
+/// with it.
+pub(super) fn digest_of_whole(from: impl BufRead) -> io::Result<Result<String, String>> {
+    let (mut count, mut digest) = (0, Err(String::new()));
+    for line in manifest::Reader::new(from) {
+        let line = match line? {
+            Ok(line) => line,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        count += 1;
+        digest = match is_blake3(&line) {
+            true => Ok(line.digest),
+            false => Err("its digest is none of BLAKE3".to_owned()),
+        };
     }
+    Ok(match count {
+        1 => digest,
+        count => Err(format!("it has {count} lines of a digest, and should have one")),
+    })
 }
 
 fn is_blake3(line: &Line) -> bool {
     let fits = line.digest.len() == Algorithm::Blake3.digits();
     fits && matches!(line.algorithm, None | Some(Algorithm::Blake3))
-}
-
-/// Returns what a line of the form `# KEY: VALUE` says.
-fn header<'a>(text: &'a [u8], key: &str) -> Result<&'a str, String> {
-    text.split(|&byte| byte == b'\n')
-        .filter_map(manifest::comment)
-        .filter_map(|comment| std::str::from_utf8(comment).ok())
-        .find_map(|comment| comment.strip_prefix(key)?.strip_prefix(": "))
-        .ok_or_else(|| format!("there is no '# {key}: '"))
 }
 
 /// Returns whether a path is one name, and leads nowhere else.
@@ -164,8 +223,16 @@ mod tests {
         names.iter().flat_map(line).collect()
     }
 
+    fn parse(text: &[u8]) -> Result<Manifest, String> {
+        Manifest::read(text).unwrap()
+    }
+
+    fn digest(text: &[u8]) -> Result<String, String> {
+        digest_of_whole(text).unwrap()
+    }
+
     fn reason(text: &[u8]) -> String {
-        Manifest::parse(text).unwrap_err()
+        parse(text).unwrap_err()
     }
 
     #[test]
@@ -176,10 +243,10 @@ mod tests {
             (8, 4, &["odd\nname\r", " blanks "]),
             (u64::MAX, u64::MAX, &["a"]),
         ] {
-            let now = Manifest::parse(&lines(names)).unwrap();
+            let now = parse(&lines(names)).unwrap();
             assert!(now.lines.iter().map(|line| line.name.to_str().unwrap()).eq(names.to_vec()));
             assert_eq!(now.whole, None);
-            let first = Manifest::parse(&first_form(size, part, names)).unwrap();
+            let first = parse(&first_form(size, part, names)).unwrap();
             assert_eq!(first.lines, now.lines);
             assert_eq!(first.whole.unwrap().digest, "ab".repeat(32));
         }
@@ -187,8 +254,8 @@ mod tests {
 
     #[test]
     fn lengths_that_cannot_be_those_of_parts_are_told() {
-        let now = Manifest::parse(&lines(&["a", "b", "c"])).unwrap();
-        let first = Manifest::parse(&first_form(10, 4, &["a", "b", "c"])).unwrap();
+        let now = parse(&lines(&["a", "b", "c"])).unwrap();
+        let first = parse(&first_form(10, 4, &["a", "b", "c"])).unwrap();
         for (lengths, of_now, of_first) in [
             ([4, 4, 2], None, None),
             ([4, 4, 4], None, Some(("c", 4, 2))),
@@ -213,15 +280,15 @@ mod tests {
     #[test]
     fn the_digest_of_the_whole_is_one_line() {
         let whole = lines(&["NAME"]);
-        assert_eq!(digest_of_whole(&whole), Ok("cd".repeat(32)));
+        assert_eq!(digest(&whole), Ok("cd".repeat(32)));
         let tagged = format!("BLAKE3 (NAME) = {}\n", "CD".repeat(32));
-        assert_eq!(digest_of_whole(tagged.as_bytes()), Ok("cd".repeat(32)));
+        assert_eq!(digest(tagged.as_bytes()), Ok("cd".repeat(32)));
         for (text, expected) in [
             (b"".to_vec(), "it has 0 lines of a digest, and should have one"),
             (lines(&["a", "b"]), "it has 2 lines of a digest, and should have one"),
             (b"cdcdcdcd  NAME\n".to_vec(), "its digest is none of BLAKE3"),
         ] {
-            assert_eq!(digest_of_whole(&text).unwrap_err(), expected);
+            assert_eq!(digest(&text).unwrap_err(), expected);
         }
     }
 
@@ -257,11 +324,14 @@ mod tests {
             assert_ne!(text.replacen(old, new, 1), text, "{old}");
             assert_eq!(reason(text.replacen(old, new, 1).as_bytes()), expected, "{old} -> {new}");
         }
+        let many = "cd".repeat(32) + "  a\n";
+        let too_many = many.repeat(MOST_PARTS as usize + 1);
+        assert_eq!(reason(too_many.as_bytes()), "it names more than 999999 parts");
         let short = text.replacen(&"cd".repeat(32), "cdcdcdcd", 1);
         assert_eq!(reason(short.as_bytes()), "the digest of 'a' is none of BLAKE3");
         for end in 1..text.len() - 1 {
             // A name may be cut short without being noticed here: then the part is missing.
-            let cut = Manifest::parse(&whole[..end]);
+            let cut = parse(&whole[..end]);
             assert!(cut.is_err(), "cut at {end}");
         }
     }

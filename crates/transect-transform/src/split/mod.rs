@@ -31,8 +31,11 @@ pub const MANIFEST: &str = ".parts";
 /// What the name of the file ends with that has the digest of the whole.
 pub const WHOLE: &str = ".blake3";
 
-/// Parts have at least so many digits, so that their names are in order when they are sorted.
+/// How many digits the number of a part has, so that names sort in the order of the parts.
 const DIGITS: usize = 6;
+
+/// How many parts there may be: what [`DIGITS`] can number. What is known of each part is in memory.
+pub const MOST_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// What came of splitting a file.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ pub struct Split {
 /// `options` are about every part and the manifest; [`Existing::InPlace`] is nothing that can be.
 ///
 /// # Errors
-/// Something is in the way of a part or of the manifest, which is found before anything is written;
+/// There would be more than [`MOST_PARTS`]; something is in the way of a part or of the manifest, which is found before anything is written;
 /// the file changed; somebody asked to stop; or whatever the system says. What was not there before
 /// is not there afterwards; but parts of an earlier split that were to be replaced may have been.
 pub fn split(
@@ -105,10 +108,19 @@ impl<'a> Parts<'a> {
         options: ReplaceOptions,
     ) -> Result<Self, Error> {
         let count = source.size().div_ceil(part.get());
-        let digits = count.to_string().len().max(DIGITS);
+        if count > MOST_PARTS {
+            let least = source.size().div_ceil(MOST_PARTS);
+            return Err(refused(
+                source.path(),
+                format!(
+                    "it has {count} parts of that size, and {MOST_PARTS} are the most; choose a \
+                     size of {least} or more"
+                ),
+            ));
+        }
         let each = ReplaceOptions { durability: Durability::Batch, ..options };
         let begin = |at: u64| {
-            let path = with_suffix(target, &format!(".{:0digits$}", at + 1));
+            let path = with_suffix(target, &format!(".{:0DIGITS$}", at + 1));
             let length = part.get().min(source.size() - at * part.get());
             Ok((Replacement::begin(&path, Some(source), each)?, length))
         };

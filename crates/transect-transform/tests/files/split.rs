@@ -24,6 +24,28 @@ fn joined(manifest: &Path, target: &Path) -> Result<Joined, Error> {
     join(manifest, target, ReplaceOptions::default(), &Cancel::new())
 }
 
+/// Once ended by running out of memory.
+#[test]
+fn split_into_more_parts_than_can_be_numbered_refused() {
+    let temp = TempDir::new();
+    let file = temp.join("file");
+    std::fs::File::create_new(&file).unwrap().set_len(1 << 40).unwrap();
+    let refused = message(in_parts(&file, 1, ReplaceOptions::default()));
+    let expected = "it has 1099511627776 parts of that size, and 999999 are the most; choose a size \
+                    of 1099513 or more";
+    assert!(refused.ends_with(expected), "{refused}");
+    assert_eq!(names(temp.path()), ["file"]);
+}
+
+/// Once read as a whole, which took a gigabyte, or was refused for its length.
+#[test]
+fn manifest_that_is_one_long_line_refused_without_reading_it() {
+    let ten = Ten::new();
+    std::fs::File::create(ten.manifest()).unwrap().set_len(1 << 40).unwrap();
+    let refused = ten.refused();
+    assert!(refused.ends_with("line 1: it is too long for a digest and a path"), "{refused}");
+}
+
 /// A file of ten bytes in parts of four.
 struct Ten {
     temp: TempDir,

@@ -1,0 +1,98 @@
+//! Lines of a file of any length, in little memory.
+
+use std::io::{self, BufRead, Read};
+
+/// The longest line that is kept: longer than any digest with a path, escapes included.
+const LONGEST: usize = 256 << 10;
+
+/// One line of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawLine<'a> {
+    /// Which line, counted from 1.
+    pub(crate) number: usize,
+    /// Where it begins in the file.
+    pub(crate) start: u64,
+    /// The line with its newline, which the last line may lack. Cut off if the line is too long.
+    pub(crate) text: &'a [u8],
+    pub(crate) is_too_long: bool,
+}
+
+/// Reads lines one by one. Only one line is in memory, and never more than [`LONGEST`] bytes of it.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    from: R,
+    text: Vec<u8>,
+    number: usize,
+    offset: u64,
+    /// The last line was too long, and its rest was not read.
+    is_inside: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(from: R) -> Self {
+        Self { from, text: Vec::new(), number: 0, offset: 0, is_inside: false }
+    }
+
+    /// Returns the next line; `None` at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
+        // Only now: who stops at a line that is too long need not wait for its end.
+        if std::mem::take(&mut self.is_inside) {
+            self.skip_line()?;
+        }
+        self.text.clear();
+        let start = self.offset;
+        let mut limited = self.from.by_ref().take(LONGEST as u64 + 1);
+        let read = limited.read_until(b'\n', &mut self.text)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.offset += read as u64;
+        self.number += 1;
+        let is_too_long = read > LONGEST && !self.text.ends_with(b"\n");
+        self.is_inside = is_too_long;
+        Ok(Some(RawLine { number: self.number, start, text: &self.text, is_too_long }))
+    }
+
+    /// Reads on behind the next newline.
+    fn skip_line(&mut self) -> io::Result<()> {
+        loop {
+            let bytes = match self.from.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let end = memchr::memchr(b'\n', bytes);
+            let used = end.map_or(bytes.len(), |end| end + 1);
+            let is_last = used == 0;
+            self.from.consume(used);
+            self.offset += used as u64;
+            if end.is_some() || is_last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_any_length_read_with_their_places() {
+        let longest = vec![b'x'; LONGEST];
+        let text = [b"a\n\n", &longest[..], b"\n", &longest, b"yz\n", b"end"].concat();
+        let mut lines = Lines::new(io::BufReader::with_capacity(100, &text[..]));
+        let mut seen = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            seen.push((line.number, line.start, line.text.len(), line.is_too_long));
+        }
+        let long = LONGEST as u64;
+        let expected = [
+            (1, 0, 2, false),
+            (2, 2, 1, false),
+            (3, 3, LONGEST + 1, false),
+            (4, 4 + long, LONGEST + 1, true),
+            (5, 7 + 2 * long, 3, false),
+        ];
+        assert_eq!(seen, expected);
+    }
+}
