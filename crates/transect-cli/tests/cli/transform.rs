@@ -341,7 +341,14 @@ fn a_run_with_a_journal_goes_on_and_does_nothing_twice() {
     ");
     assert_eq!(content(&env, "src/b.c"), "oone\n");
     let other = env.transect(["transform", "trim", "src", "-i", "--journal", "journal"]);
-    assert!(other.exits(2).stderr_text().contains("it is no journal of 'trim'"));
+    assert!(
+        other.exits(2).stderr_text().contains("it is a journal of 'replace=o/oo', not of 'trim'")
+    );
+    // Once emptied.
+    env.text("notes", "precious");
+    let notes = env.transect(["transform", "trim", "src", "-i", "--journal", "notes"]).exits(2);
+    assert!(notes.stderr_text().contains("it is not a journal of `transform`"));
+    assert_eq!(content(&env, "notes"), "precious");
 }
 
 #[test]

@@ -31,6 +31,7 @@
 //! * `next_data`: where the next bytes are that are no hole.
 //! * `punch`: makes a hole; `Unsupported` where that cannot be.
 //! * `name_of`: the name that bytes in a file stand for.
+//! * `cut`: shortens a file that was opened to be appended to.
 //! * `keep`: gives a file what another one has beside its content, and tells what it could not.
 
 #[cfg(target_os = "linux")]
@@ -56,6 +57,18 @@ pub(crate) use windows::*;
 fn link_and_forget(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     std::fs::hard_link(from, to)?;
     std::fs::remove_file(from)
+}
+
+/// Shortens a file that was opened to be appended to.
+#[cfg(not(windows))]
+pub(crate) fn cut(file: &std::fs::File, _: &std::path::Path, length: u64) -> std::io::Result<()> {
+    file.set_len(length)
+}
+
+/// Shortens a file that was opened to be appended to, which does not allow that here.
+#[cfg(windows)]
+pub(crate) fn cut(_: &std::fs::File, path: &std::path::Path, length: u64) -> std::io::Result<()> {
+    std::fs::File::options().write(true).open(path)?.set_len(length)
 }
 
 /// Returns the name that bytes stand for: there any bytes may be one.

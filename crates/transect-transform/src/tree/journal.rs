@@ -12,63 +12,58 @@
 //! the result is in its place.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use transect_sys::Attributes;
-use transect_sys::file::attributes_at;
+use transect_sys::file::{attributes_at, attributes_of};
+use transect_sys::{Attributes, FileType};
 
 use crate::chain::Chain;
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Unfit};
+use crate::lines::Lines;
 use crate::manifest::{self, Line};
 use crate::step::Refusal;
+use crate::system;
 
-const HEAD: &str = "transect journal:";
+/// What every journal begins with.
+const HEAD: &str = "# transect journal:";
+
+/// How many digits a checksum has.
+const DIGITS: usize = 32;
 
 /// The journal of a job, appended to.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    /// Locked, so that no other run appends.
     file: Mutex<File>,
     /// What each input was before, as far as an earlier run came.
     before: HashMap<PathBuf, String>,
 }
 
 impl Journal {
-    /// Opens a journal, or begins one where there is none. A last line that was not finished counts
-    /// for nothing: what it was about did not begin.
+    /// Opens a journal, or begins one where there is no file or an empty one. A last line that was not
+    /// finished counts for nothing: what it was about did not begin.
+    ///
+    /// Nothing is written to a file that is not a journal of these steps, and only an unfinished
+    /// line of a journal is ever cut off.
     ///
     /// # Errors
-    /// It is no journal, or one of other steps; or whatever the system says.
+    /// It is not a journal, or one of other steps; another run uses it; or whatever the system says.
     pub fn open(path: &Path, chain: &Chain) -> Result<Self, Error> {
-        let mut options = File::options();
-        let file = options.read(true).append(true).create(true).open(path);
-        let mut file = file.map_err(Error::system(Operation::Create, path))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(Error::system(Operation::Read, path))?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let file = open_or_create(path)?;
+        lock(&file, path)?;
+        let head = format!("{HEAD} {chain}\n");
+        let Recorded { before, whole, length } = Recorded::read(&file, path, &head)?;
         let failed = || Error::system(Operation::Write, path);
-        file.set_len(whole as u64).map_err(failed())?;
-        let head = format!("# {HEAD} {chain}\n");
-        let mut before = HashMap::new();
         if whole == 0 {
-            file.write_all(head.as_bytes()).map_err(failed())?;
-        } else {
-            let refused = |reason: String| Error::refused(path)(Refusal::whole(reason));
-            let text = &bytes[..whole];
-            if !text.starts_with(head.as_bytes()) {
-                let first = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
-                let first = String::from_utf8_lossy(first);
-                return Err(refused(format!(
-                    "it is no journal of '{chain}': it begins with '{first}'"
-                )));
-            }
-            for line in manifest::lines(text) {
-                let Line { digest, name, .. } = line.map_err(|error| refused(error.to_string()))?;
-                before.insert(name, digest);
-            }
+            // The file is empty, or its head was not finished.
+            let rest = &head.as_bytes()[length as usize..];
+            (&file).write_all(rest).map_err(failed())?;
+        } else if whole < length {
+            system::cut(&file, path, whole).map_err(failed())?;
         }
         Ok(Self { path: path.to_owned(), file: Mutex::new(file), before })
     }
@@ -102,6 +97,107 @@ impl Journal {
     }
 }
 
+/// Opens a file to be appended to, which is a regular one.
+fn open_or_create(path: &Path) -> Result<File, Error> {
+    let failed = || Error::system(Operation::Create, path);
+    let is_there = match attributes_at(path) {
+        // Before it is opened: to open a device may do something, and to open a pipe waits.
+        Ok(there) => {
+            regular(path, &there)?;
+            true
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => return Err(failed()(error)),
+    };
+    let mut options = File::options();
+    options.read(true).append(true).create_new(!is_there);
+    let file = options.open(path).map_err(failed())?;
+    // It may have become something else before it was opened.
+    regular(path, &attributes_of(&file).map_err(failed())?)?;
+    Ok(file)
+}
+
+fn regular(path: &Path, there: &Attributes) -> Result<(), Error> {
+    match there.file_type() {
+        FileType::File => Ok(()),
+        FileType::Symlink => Err(Error::unfit(Operation::Create, path, Unfit::LinkToNowhere)),
+        other => Err(Error::unfit(Operation::Create, path, Unfit::NotAFile(other))),
+    }
+}
+
+/// Locks a journal until it is closed. Where the file system has no locks, nothing is locked.
+fn lock(file: &File, path: &Path) -> Result<(), Error> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(refused(path, "another run is using it".to_owned())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+fn refused(path: &Path, reason: String) -> Error {
+    Error::refused(path)(Refusal::whole(reason))
+}
+
+/// What a file holds that is a journal.
+struct Recorded {
+    before: HashMap<PathBuf, String>,
+    /// Where its last finished line ends.
+    whole: u64,
+    length: u64,
+}
+
+impl Recorded {
+    /// Reads a journal to its end. `head` is the first line that it must have.
+    fn read(file: &File, path: &Path, head: &str) -> Result<Self, Error> {
+        let mut recorded = Self { before: HashMap::new(), whole: 0, length: 0 };
+        let mut lines = Lines::new(BufReader::new(file));
+        while let Some(line) = lines.next().map_err(Error::system(Operation::Read, path))? {
+            let is_finished = line.text.ends_with(b"\n") && !line.is_too_long;
+            recorded.length = line.start + line.text.len() as u64;
+            if line.number == 1 {
+                verify_head(line.text, is_finished, path, head)?;
+            } else if is_finished {
+                let entry = manifest::line_of(&line);
+                let entry = entry.map_err(|error| refused(path, error.to_string()))?;
+                recorded.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
+            } else if line.is_too_long || !may_be_unfinished(line.text) {
+                let number = line.number;
+                return Err(refused(path, format!("line {number} is not one of a journal")));
+            }
+            if is_finished {
+                recorded.whole = recorded.length;
+            }
+        }
+        Ok(recorded)
+    }
+}
+
+/// Makes sure that a file begins as a journal of these steps does.
+fn verify_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Result<(), Error> {
+    let is_unfinished_head =
+        !is_finished && first.starts_with(HEAD.as_bytes()) && head.as_bytes().starts_with(first);
+    if first == head.as_bytes() || is_unfinished_head {
+        return Ok(());
+    }
+    if !first.starts_with(HEAD.as_bytes()) {
+        let reason = "it is not a journal of `transform`; name a new file";
+        return Err(refused(path, reason.to_owned()));
+    }
+    let steps = String::from_utf8_lossy(&first[HEAD.len()..]);
+    let (steps, wanted) = (steps.trim().escape_debug(), head[HEAD.len()..].trim());
+    Err(refused(path, format!("it is a journal of '{steps}', not of '{wanted}'")))
+}
+
+/// Returns whether a text without an end can be the beginning of a line that [`Journal::note`] writes.
+/// After a crash of the system, the rest of it may be zeros.
+fn may_be_unfinished(text: &[u8]) -> bool {
+    let zeros = text.iter().rev().take_while(|&&byte| byte == 0).count();
+    let text = &text[..text.len() - zeros];
+    let line = text.strip_prefix(b"\\").unwrap_or(text);
+    let (digits, rest) = line.split_at(line.len().min(DIGITS));
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    digits.iter().all(is_digit) && (rest.starts_with(b"  ") || b"  ".starts_with(rest))
+}
+
 /// Returns the checksum of all that tells one state of a file from another.
 fn state(attributes: &Attributes) -> String {
     let mut bytes = Vec::with_capacity(40);
@@ -115,5 +211,104 @@ fn state(attributes: &Attributes) -> String {
     ] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes))
+    format!("{:0DIGITS$x}", xxhash_rust::xxh3::xxh3_128(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    const HEAD_OF_TRIM: &str = "# transect journal: trim\n";
+
+    const IN_USE: &str = "another run is using it";
+
+    fn open_once(path: &Path) -> Result<Journal, String> {
+        let chain = Chain::parse(&["trim"]).unwrap();
+        Journal::open(path, &chain).map_err(|error| error.to_string())
+    }
+
+    /// Another test may be starting a process, which has all open files, with their locks, until it
+    /// runs another program.
+    fn open(path: &Path) -> Result<Journal, String> {
+        loop {
+            match open_once(path) {
+                Err(error) if error.ends_with(IN_USE) => std::thread::yield_now(),
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Once emptied: whatever had no newline.
+    #[test]
+    fn journal_file_that_is_none_refused_and_left_as_it_is() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        let foreign = "it is not a journal of `transform`; name a new file";
+        let line = "0123456789abcdef0123456789abcdef  a\n";
+        for (content, reason) in [
+            ("precious", foreign),
+            ("precious\nprecious", foreign),
+            ("#", foreign),
+            ("\n", foreign),
+            ("# transect journal: trim", ""),
+            ("# transect journal: trimmed", "it is a journal of 'trimmed', not of 'trim'"),
+            ("# transect journal: \u{1b}[31m\n", "it is a journal of '\\u{1b}[31m', not of 'trim'"),
+            (&format!("{HEAD_OF_TRIM}precious"), "line 2 is not one of a journal"),
+            (&format!("{HEAD_OF_TRIM}{line}0123 precious"), "line 3 is not one of a journal"),
+            (&format!("{HEAD_OF_TRIM}precious\n{line}"), "line 2: neither"),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            let opened = open(&path);
+            let now = std::fs::read_to_string(&path).unwrap();
+            if reason.is_empty() {
+                opened.unwrap();
+                assert_eq!(now, HEAD_OF_TRIM);
+                continue;
+            }
+            let error = opened.unwrap_err();
+            assert!(error.contains(reason), "{content:?}: {error}");
+            assert_eq!(now, content);
+        }
+    }
+
+    #[test]
+    fn journal_with_unfinished_line_cut_to_its_finished_lines() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        let line = "\\0123456789abcdef0123456789abcdef  a\\nb\n";
+        for end in 0..line.len() {
+            std::fs::write(&path, [HEAD_OF_TRIM, line, &line[..end]].concat()).unwrap();
+            let journal = open(&path).unwrap();
+            assert_eq!(journal.before.len(), 1, "cut at {end}");
+            drop(journal);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), [HEAD_OF_TRIM, line].concat());
+        }
+        std::fs::write(&path, [HEAD_OF_TRIM, line, "012\0\0"].concat()).unwrap();
+        open(&path).unwrap();
+    }
+
+    #[test]
+    fn journal_in_use_refused_to_a_second_run() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        let journal = open(&path).unwrap();
+        assert!(open_once(&path).unwrap_err().ends_with(IN_USE));
+        drop(journal);
+        open(&path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn journal_that_is_a_pipe_or_dangling_link_refused() {
+        let temp = TempDir::new();
+        let (pipe, link) = (temp.join("pipe"), temp.join("link"));
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        assert!(open(&pipe).unwrap_err().ends_with("it is a named pipe"));
+        assert!(open(&link).unwrap_err().ends_with("it is a link that leads nowhere"));
+        assert!(!temp.join("nowhere").exists());
+    }
 }
