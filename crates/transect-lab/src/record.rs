@@ -546,6 +546,12 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
             Line::End(ended) => recorded.ended = Some(ended),
         }
     }
+    // It is going to be cut off: only what can be the beginning of a line is. After a crash of the
+    // system it may be zeros.
+    if !text[whole..].is_empty() && !text[whole..].starts_with(['{', '\0']) {
+        let last = text[..whole].lines().count();
+        return Err(no_session(last, "it is not a record".to_owned()));
+    }
     Ok((recorded, whole as u64))
 }
 

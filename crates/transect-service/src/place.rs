@@ -2,7 +2,7 @@
 //! made it is gone.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
@@ -131,9 +131,24 @@ fn lock(socket: &Path) -> Result<File, Error> {
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
+    // The name of the socket is the user's choice: a file with `.lock` behind it may be something else.
+    if !is_lock(&lock).map_err(failed)? {
+        return Err(Error::Folder(path, "is not the lock of a service"));
+    }
     lock.set_len(0).map_err(failed)?;
     writeln!(lock, "{}", std::process::id()).map_err(failed)?;
     Ok(lock)
+}
+
+/// Returns whether a file is empty or holds the number of a process and nothing else.
+fn is_lock(file: &File) -> io::Result<bool> {
+    /// More than the digits of any process, with the end of their line.
+    const LONGEST: u64 = 12;
+    let mut text = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut text)?;
+    (&mut &*file).rewind()?;
+    let digits = text.strip_suffix(b"\n").unwrap_or(&text);
+    Ok(text.len() as u64 <= LONGEST && digits.iter().all(u8::is_ascii_digit))
 }
 
 /// Returns the process and the user at the other end.
@@ -247,5 +262,22 @@ mod tests {
         std::os::unix::fs::symlink("victim", temp.join("socket.lock")).unwrap();
         assert!(matches!(Place::take(&temp.join("socket")), Err(Error::Path("lock", ..))));
         assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "precious");
+    }
+
+    /// Once emptied: `--socket Cargo` in a project with a Cargo.lock.
+    #[test]
+    fn lock_that_is_another_file_refused_and_left_as_it_is() {
+        let temp = TempDir::new();
+        let lock = temp.join("Cargo.lock");
+        for content in ["precious", "1234567890123", "17\nprecious"] {
+            fs::write(&lock, content).unwrap();
+            let refused = Place::take(&temp.join("Cargo")).unwrap_err().to_string();
+            assert!(refused.ends_with("Cargo.lock' is not the lock of a service"), "{refused}");
+            assert_eq!(fs::read_to_string(&lock).unwrap(), content);
+        }
+        for content in ["", "17", "4194304\n"] {
+            fs::write(&lock, content).unwrap();
+            drop(Place::take(&temp.join("Cargo")).unwrap());
+        }
     }
 }

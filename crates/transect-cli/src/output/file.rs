@@ -22,7 +22,9 @@ pub(crate) fn write(
     }
     if file.exists() && !file.is_file() {
         // A device or a pipe stays what it is, and a directory says that it is one.
-        let written = File::create(file).and_then(|there| gathered(there, write));
+        // If a regular file has come there meanwhile, it is not emptied.
+        let there = File::options().write(true).open(file);
+        let written = there.and_then(|there| gathered(there, write));
         return written.map_err(|error| {
             let (file, reason) = (file.display(), transect::reason(&error));
             Fatal::File(format!("cannot write '{file}': {reason}"))
