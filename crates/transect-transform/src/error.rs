@@ -67,6 +67,10 @@ pub enum Unfit {
     NotAsWritten,
     /// Its system makes no holes in a file that is there.
     NoHoles,
+    /// It is the journal of an earlier patch of the file.
+    UndoJournal,
+    /// Another user may have written it, and it would say what to write: why.
+    Untrusted(&'static str),
 }
 
 impl Unfit {
@@ -83,6 +87,8 @@ impl Unfit {
             Self::Binary => "binary",
             Self::NotAsWritten => "not_as_written",
             Self::NoHoles => "no_holes",
+            Self::UndoJournal => "undo_journal",
+            Self::Untrusted(_) => "untrusted",
         }
     }
 }
@@ -105,6 +111,8 @@ impl fmt::Display for Unfit {
             Self::Binary => f.write_str("it is no text: a NUL is among its first 8 KiB"),
             Self::NotAsWritten => f.write_str("the device has something else than was written"),
             Self::NoHoles => f.write_str("holes cannot be made in a file that is there"),
+            Self::UndoJournal => f.write_str("it is the undo journal of an earlier patch"),
+            Self::Untrusted(why) => write!(f, "it is not trusted, as {why}; find out who wrote it"),
         }
     }
 }

@@ -9,7 +9,8 @@ EDIT is OFFSET:OLD:NEW: at OFFSET (decimal, or hexadecimal after 0x) the file mu
 and gets NEW; both are hexadecimal and equally long. A patch FILE is one of IPS or BPS.
 
 In place, the old bytes are written to a journal beside the file (.NAME.transect-undo) before the \
-first one is changed. Who is killed leaves it: --undo goes back by it, --resume goes on.
+first one is changed. Who is killed leaves it: --undo goes back by it, --resume goes on. A journal that \
+another user may have written is refused.
 
 Exit codes: 0 done; 2 wrong usage, or it could not be done; 130 interrupted.";
 

@@ -86,9 +86,10 @@ fn patch(args: &PatchArgs) -> Result<Patch, Fatal> {
     Ok(patch)
 }
 
-/// A journal that is in the way is there for a reason.
+/// A journal that is in the way is there for a reason. It was checked: one that another user may have
+/// written is never advised.
 fn hint_at_journal(error: &Error) {
-    if let Error::Unfit { reason: Unfit::Exists, .. } = error {
+    if let Error::Unfit { reason: Unfit::UndoJournal, .. } = error {
         output::hint("it is the journal of a patch: --undo goes back by it, --resume goes on");
     }
 }

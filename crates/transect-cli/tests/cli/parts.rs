@@ -48,6 +48,15 @@ fn bytes_are_changed_in_place_and_put_back() {
     assert_eq!(fs::read(env.path("file")).unwrap(), b"012X4Y`789");
     let journal = "hint: it is the journal of a patch: --undo goes back by it, --resume goes on";
     assert!(patch(&["3:33:58", "-i"]).exits(2).stderr_text().contains(journal));
+    // What others may have written is not advised.
+    env.chmod(&env.path(".file.transect-undo"), 0o620);
+    let planted = patch(&["3:33:58", "-i"]).exits(2).stderr_text();
+    assert!(
+        planted.contains("it is not trusted, as others than its owner may use it"),
+        "{planted}"
+    );
+    assert!(!planted.contains("--undo"), "{planted}");
+    env.chmod(&env.path(".file.transect-undo"), 0o600);
     assert_output!(env, patch(&["--undo"]), @r"
     exit code: 0
     ----- stdout -----

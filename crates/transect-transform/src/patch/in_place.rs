@@ -15,7 +15,7 @@ use transect_sys::file::attributes_of;
 use super::Changes;
 use super::journal::{self, Edit, Journal};
 use super::overlay::{Overlay, expect};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passes, check};
 use crate::source::{At, Source, fill, same_state};
 use crate::step::Refusal;
@@ -67,6 +67,7 @@ pub(super) fn apply(
         return Err(target.refused(grows.unwrap_or_else(|| changes.too_short())));
     }
     let journal = journal::path_of(path);
+    refuse_earlier(&journal, source)?;
     let result = journal::begin(&journal, source)?;
     if changes.known.is_some() {
         let cancel = options.cancel.clone();
@@ -99,11 +100,23 @@ pub(super) fn apply(
     Ok(Applied { path: path.clone(), changed, journal })
 }
 
+/// Makes sure that there is no journal. One that is about the file is told as that; of anything else
+/// it is told why it cannot be used.
+fn refuse_earlier(journal: &Path, source: &Source) -> Result<(), Error> {
+    match journal.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => {
+            Journal::read(journal)?.verify(source, journal)?;
+            Err(Error::unfit(Operation::Replace, journal, Unfit::UndoJournal))
+        }
+    }
+}
+
 /// Puts back what was there before a patch in place, of which the journal was kept, or left by who
 /// was killed. Then removes the journal.
 ///
 /// # Errors
-/// There is no journal; it is damaged, or belongs to another file; the file holds at one of its
+/// There is no journal; another user may have written it; it is damaged, or belongs to another file; the file holds at one of its
 /// places what is neither from before nor from after the patch: then nothing was touched. Or
 /// whatever the system says: then it can be done once more.
 pub fn undo(path: &Path) -> Result<Applied, Error> {
@@ -321,7 +334,8 @@ mod tests {
                 // A second patch would write over what the first has to go back by.
                 let journal = journal::path_of(&file);
                 let again = patch().apply_in_place(&file, &InPlaceOptions::default()).unwrap_err();
-                let expected = format!("cannot replace '{}': it exists", journal.display());
+                let expected =
+                    format!("cannot replace '{}': it is the undo journal", journal.display());
                 assert!(again.to_string().starts_with(&expected), "{again}");
                 let applied = match back {
                     true => undo(&file),
@@ -399,6 +413,48 @@ mod tests {
         undo(&file).unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"one TWO three four");
         assert!(!journal.exists());
+    }
+
+    /// Once believed: whoever may write in the folder chose what `--undo` writes.
+    #[cfg(unix)]
+    #[test]
+    fn journal_that_another_user_may_have_written_refused() {
+        use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+        let (temp, file, journal) = patched();
+        let refused = |why: &str| {
+            let expected = format!("it is not trusted, as {why}; find out who wrote it");
+            for refused in [
+                undo(&file),
+                resume(&file, &InPlaceOptions::default()),
+                patch().apply_in_place(&file, &InPlaceOptions::default()),
+            ] {
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.ends_with(&expected), "{refused}");
+            }
+            assert_eq!(std::fs::read(&file).unwrap(), NEW);
+        };
+        for mode in [0o620, 0o602, 0o640, 0o604] {
+            std::fs::set_permissions(&journal, PermissionsExt::from_mode(mode)).unwrap();
+            refused("others than its owner may use it");
+        }
+        std::fs::set_permissions(&journal, PermissionsExt::from_mode(0o600)).unwrap();
+        std::fs::hard_link(&journal, temp.join("name")).unwrap();
+        refused("it has other names (hard links)");
+        std::fs::rename(&journal, temp.join("name")).unwrap();
+        std::fs::remove_file(&journal).unwrap();
+        symlink("name", &journal).unwrap();
+        refused("it is a link");
+        std::fs::rename(temp.join("name"), &journal).unwrap();
+        match chown(&journal, Some(12345), None) {
+            Ok(()) => {
+                refused("it belongs to another user");
+                chown(&journal, Some(rustix::process::geteuid().as_raw()), None).unwrap();
+            }
+            Err(error) => transect_testkit::loudly_skip("journal_of_another_user", error),
+        }
+        undo(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), OLD);
     }
 
     #[test]

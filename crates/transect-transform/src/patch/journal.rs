@@ -12,17 +12,30 @@
 //!
 //! Numbers have the least significant byte first. The device is not named: after a crash, the system
 //! may number devices otherwise.
+//!
+//! A journal is believed if only its own user can have written it: it is a regular file with one name,
+//! belongs to the user who asks, and nobody else may use it. It is for a file that has its inode and
+//! its size, and at each of its places what was there or what is to be. The digest finds damage; it
+//! does not say who wrote it.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use transect_sys::FileType;
+use transect_sys::file::attributes_of;
+
+use crate::error::{Error, Operation, Unfit};
 use crate::publish::{Durability, Existing, ReplaceOptions, Replacement, folder_of};
 use crate::source::Source;
 use crate::step::Refusal;
 use crate::system;
 
 const MAGIC: &[u8] = b"transect undo 1\n";
+
+/// The longest journal that is read: more than the longest patch makes. All of it is in memory.
+const LONGEST: u64 = 1 << 30;
 
 /// Bytes of the digest at the end.
 const DIGEST: usize = blake3::OUT_LEN;
@@ -57,8 +70,15 @@ impl Journal {
         Ok(())
     }
 
+    /// Reads a journal that only this user can have written.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = super::whole(path)?;
+        let mut file = open_trusted(path)?;
+        let size = attributes_of(&file).map_err(Error::system(Operation::Read, path))?.size();
+        if size.is_none_or(|size| size > LONGEST) {
+            return Err(refused(path, "it is too long for a journal"));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(Error::system(Operation::Read, path))?;
         Self::parse(&bytes).ok_or_else(|| refused(path, "it is no journal, or damaged"))
     }
 
@@ -102,7 +122,11 @@ impl Journal {
 
     /// Writes it as `result`; when this returns, the device has it, and its name.
     pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
-        result.append(&self.to_bytes())?;
+        let bytes = self.to_bytes();
+        if bytes.len() as u64 > LONGEST {
+            return Err(refused(result.path(), "it would be too long to be read again"));
+        }
+        result.append(&bytes)?;
         result.publish()?;
         Ok(())
     }
@@ -131,6 +155,25 @@ pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> 
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     std::fs::remove_file(path)?;
     system::sync_folder(folder_of(path))
+}
+
+/// Opens a journal. In a folder where others may write, anybody can put a file at this place that fits
+/// the file as it is now and says what was there before: only what another user cannot have written is
+/// believed.
+fn open_trusted(path: &Path) -> Result<File, Error> {
+    let failed = || Error::system(Operation::Read, path);
+    let unfit = |reason| Err(Error::unfit(Operation::Read, path, reason));
+    let file = match system::open_unfollowed(path) {
+        Err(_) if path.is_symlink() => return unfit(Unfit::Untrusted("it is a link")),
+        opened => opened.map_err(failed())?,
+    };
+    let there = attributes_of(&file).map_err(failed())?;
+    match (there.file_type(), system::distrust(&there)) {
+        (FileType::File, None) => Ok(file),
+        (FileType::File, Some(why)) => unfit(Unfit::Untrusted(why)),
+        (FileType::Symlink, _) => unfit(Unfit::Untrusted("it is a link")),
+        (other, _) => unfit(Unfit::NotAFile(other)),
+    }
 }
 
 fn inode_of(source: &Source) -> u64 {

@@ -32,6 +32,8 @@
 //! * `punch`: makes a hole; `Unsupported` where that cannot be.
 //! * `name_of`: the name that bytes in a file stand for.
 //! * `cut`: shortens a file that was opened to be appended to.
+//! * `open_unfollowed`: opens a file to be read, never through a link.
+//! * `distrust`: why another user may have written a file that only we should have.
 //! * `keep`: gives a file what another one has beside its content, and tells what it could not.
 
 #[cfg(target_os = "linux")]
@@ -69,6 +71,46 @@ pub(crate) fn cut(file: &std::fs::File, _: &std::path::Path, length: u64) -> std
 #[cfg(windows)]
 pub(crate) fn cut(_: &std::fs::File, path: &std::path::Path, length: u64) -> std::io::Result<()> {
     std::fs::File::options().write(true).open(path)?.set_len(length)
+}
+
+/// Opens a file to be read. A link at the end of the path is not followed, and a pipe is not waited
+/// for.
+#[cfg(unix)]
+pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    std::fs::File::options().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// Opens a file to be read. Of a link, the link itself is opened.
+#[cfg(windows)]
+pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// `FILE_FLAG_OPEN_REPARSE_POINT`, as `winbase.h` has it.
+    const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    std::fs::File::options().read(true).custom_flags(OPEN_REPARSE_POINT).open(path)
+}
+
+/// Returns why what a file holds may be from another user than the one who runs this process.
+#[cfg(unix)]
+pub(crate) fn distrust(there: &transect_sys::Attributes) -> Option<&'static str> {
+    if there.uid() != Some(rustix::process::geteuid().as_raw()) {
+        return Some("it belongs to another user");
+    }
+    if there.mode().is_none_or(|mode| mode & 0o077 != 0) {
+        return Some("others than its owner may use it");
+    }
+    if there.nlink() != Some(1) {
+        return Some("it has other names (hard links)");
+    }
+    None
+}
+
+/// Windows gives a new file the permissions of its folder, so these say nothing of who wrote it.
+#[cfg(windows)]
+pub(crate) fn distrust(_: &transect_sys::Attributes) -> Option<&'static str> {
+    None
 }
 
 /// Returns the name that bytes stand for: there any bytes may be one.
