@@ -10,7 +10,7 @@ and gets NEW; both are hexadecimal and equally long. A patch FILE is one of IPS 
 
 In place, the old bytes are written to a journal beside the file (.NAME.transect-undo) before the \
 first one is changed. Who is killed leaves it: --undo goes back by it, --resume goes on. A journal that \
-another user may have written is refused.
+another user may have written is refused. A patch FILE has at most 256 MiB.
 
 Exit codes: 0 done; 2 wrong usage, or it could not be done; 130 interrupted.";
 

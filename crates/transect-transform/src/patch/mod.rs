@@ -26,9 +26,12 @@ use overlay::Overlay;
 use crate::error::{Error, Operation};
 use crate::pass::{PassOptions, Passes};
 use crate::publish::{Published, ReplaceOptions};
-use crate::source::Source;
+use crate::source::{At, Source, fill};
 use crate::step::Refusal;
 use crate::whole_file::transform;
+
+/// Why a file is not a patch.
+const UNKNOWN: &str = "it is neither an IPS nor a BPS patch";
 
 /// Other bytes at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,13 +117,13 @@ impl Patch {
             let bps = Bps::parse(bytes)?;
             return Ok(Self(bps.changes().map_or(Kind::Copies(bps), Kind::Changes)));
         }
-        Err(Refusal::whole("it is neither an IPS nor a BPS patch"))
+        Err(Refusal::whole(UNKNOWN))
     }
 
     /// Reads a patch file as [`Patch::parse`] does.
     ///
     /// # Errors
-    /// It cannot be read, or is no patch.
+    /// It cannot be read, is not a patch, or is longer than [`LONGEST`].
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::parse(&whole(path)?).map_err(Error::refused(path))
     }
@@ -201,11 +204,39 @@ impl Patch {
     }
 }
 
-/// Reads a file to its end.
+/// The longest patch file that is read. All of it is in memory.
+pub const LONGEST: u64 = 256 << 20;
+
+/// Reads a patch file to its end.
 fn whole(path: &Path) -> Result<Vec<u8>, Error> {
     let source = Source::open(path)?;
-    let size = usize::try_from(source.size()).map_err(|_| io::ErrorKind::OutOfMemory.into());
-    let mut bytes = vec![0; size.map_err(Error::system(Operation::Read, path))?];
+    // A large file that is not a patch is not read to find that out.
+    let mut magic = [0; ips::MAGIC.len()];
+    let read = fill(&mut At { file: source.file(), offset: 0 }, &mut magic);
+    let begins = &magic[..read.map_err(Error::system(Operation::Read, path))?];
+    let is_known = [ips::MAGIC, bps::MAGIC].iter().any(|known| begins.starts_with(known));
+    let refused = |reason: String| Error::refused(path)(Refusal::whole(reason));
+    match source.size() {
+        _ if !is_known => Err(refused(UNKNOWN.to_owned())),
+        size if size > LONGEST => {
+            Err(refused(format!("it has {size} bytes, and a patch has {LONGEST} at most")))
+        }
+        _ => contents(&source),
+    }
+}
+
+/// Reads a file to its end, whose size is not too large for that.
+fn contents(source: &Source) -> Result<Vec<u8>, Error> {
+    let failed = Error::system(Operation::Read, source.path());
+    let out_of_memory = io::Error::from(io::ErrorKind::OutOfMemory);
+    let Ok(size) = usize::try_from(source.size()) else {
+        return Err(failed(out_of_memory));
+    };
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(size).is_err() {
+        return Err(failed(out_of_memory));
+    }
+    bytes.resize(size, 0);
     source.fill(&mut bytes)?;
     source.verify_unchanged()?;
     Ok(bytes)

@@ -358,3 +358,20 @@ proptest! {
         prop_assert_eq!(names(temp.path()), ["file"]);
     }
 }
+
+/// Once ended by running out of memory.
+#[test]
+fn patch_file_that_is_too_long_or_none_refused_without_reading_it() {
+    let temp = TempDir::new();
+    let path = temp.join("patch");
+    let unknown = "it is neither an IPS nor a BPS patch";
+    let too_long = "it has 1099511627776 bytes, and a patch has 268435456 at most";
+    for (begin, expected) in
+        [(&b""[..], unknown), (b"BPS", unknown), (b"PATCH", too_long), (b"BPS1", too_long)]
+    {
+        std::fs::write(&path, begin).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        let refused = Patch::read(&path).unwrap_err().to_string();
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+}
