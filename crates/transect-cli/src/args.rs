@@ -130,9 +130,10 @@ pub(crate) struct ScanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The place to look at
-    #[arg(value_name = "PATH", default_value = ".")]
-    pub(crate) path: PathBuf,
+    /// The place to look at; by default the current directory. If it is named, temporary files that
+    /// killed runs have left below it are listed
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -24,6 +24,8 @@ pub enum Operation {
     Replace,
     /// Comparing what the device has with what was made.
     ReadBack,
+    /// Removing what a killed run has left.
+    Remove,
     /// Doing the steps.
     Transform,
 }
@@ -38,6 +40,7 @@ impl Operation {
             Self::Sync => "sync",
             Self::Replace => "replace",
             Self::ReadBack => "read back",
+            Self::Remove => "remove",
             Self::Transform => "transform",
         }
     }

@@ -20,7 +20,7 @@ for text. Without PATH, standard input goes to standard output.
 A result is written beside its target and renamed when it is complete: whatever happens, the target \
 is what it was, or what it is to be. A file that would not change is not touched. One with several \
 names (hard links) among the PATHs is done once, and stays one file: the others become names of the \
-result.
+result. A killed run may leave a temporary file; the next run with --in-place removes it.
 
 Exit codes: 0 all done; 1 finished, but some files failed, or --check found some that would change; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";

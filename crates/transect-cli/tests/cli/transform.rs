@@ -400,7 +400,7 @@ fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn who_is_killed_leaves_the_old_file_and_one_that_is_known_as_a_leftover() {
+fn killed_run_leaves_the_old_file_and_a_temporary_file_that_the_next_run_removes() {
     let env = TestEnv::new();
     let (running, input) = half_written(&env);
     running.signal("KILL");
@@ -411,11 +411,45 @@ fn who_is_killed_leaves_the_old_file_and_one_that_is_known_as_a_leftover() {
     assert_eq!(left.len(), 2, "{left:?}");
     let next = env.transect(["transform", "case=upper", ".", "-i"]).exits(0);
     assert_eq!(next.stdout_text(), "./target\n");
-    let hint =
-        format!("hint: 1 file of a run that was killed, or is running, such as './{}'", left[0]);
-    assert!(next.stderr_text().contains(&hint), "{}", next.text());
+    assert!(
+        next.stderr_text().contains("removed 1 temporary file of killed runs"),
+        "{}",
+        next.text()
+    );
     assert_eq!(content(&env, "target"), "OLD");
-    assert_eq!(names(&env, ""), left);
+    assert_eq!(names(&env, ""), ["target"]);
+}
+
+#[test]
+fn temporary_file_of_a_running_process_kept_and_listed() {
+    let env = TestEnv::new();
+    let (running, input) = half_written(&env);
+    let left = names(&env, "").into_iter().find(|name| name != "target").unwrap();
+    let why = format!("process {} is running", running.child.id());
+    let doctor = env.transect(["doctor", "."]).exits(0).stdout_text();
+    assert!(doctor.contains(&format!("\n  ./{left}: {why}\n")), "{doctor}");
+    let check = env.transect(["transform", "case=upper", ".", "--check"]).exits(1).stderr_text();
+    assert!(check.contains("a run with --in-place removes those of killed runs"), "{check}");
+    let next = env.transect(["transform", "case=lower", ".", "-i"]).exits(0).stderr_text();
+    let hint =
+        format!("hint: 1 temporary file of other runs left alone, such as './{left}': {why}");
+    assert!(next.contains(&hint), "{next}");
+    assert_eq!(names(&env, "").len(), 2);
+    running.signal("KILL");
+    running.finish();
+    drop(input);
+    let doctor = env.transect(["doctor", ".", "--json"]).exits(0).json();
+    let row = &doctor["leftovers"][0];
+    assert_eq!(
+        (row["path"].as_str(), row["abandoned"].as_bool()),
+        (Some(&*format!("./{left}")), Some(true))
+    );
+    let json =
+        env.transect(["transform", "case=lower", ".", "-i", "--json"]).exits(0).stdout_text();
+    assert!(json.contains(r#""leftovers":1,"leftovers_removed":1"#), "{json}");
+    assert_eq!(names(&env, ""), ["target"]);
+    let doctor = env.transect(["doctor", "."]).exits(0).stdout_text();
+    assert!(doctor.ends_with("\ntemporary files of other runs\n  none\n"), "{doctor}");
 }
 
 #[test]

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! begin ── checks the target; nothing is made yet
-//! start ── .NAME.PID.N.transect beside it, or a file without a name
+//! start ── .NAME.PID-BOOT-NAMESPACE.N.transect beside it, or a file without a name
 //! write
 //! publish ── room given back, attributes, sync, close, rename, sync of the folder
 //! ```
 //!
 //! Until `publish` renames, the target is what it was, whatever happens; dropping a replacement
-//! removes the temporary file. Who is killed leaves that at most.
+//! removes the temporary file. Who is killed leaves that at most (`leftover.rs`).
 
 mod batch;
+mod leftover;
 mod link;
 mod read_back;
 mod target;
@@ -22,12 +23,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
+pub(crate) use leftover::is_temporary;
+pub use leftover::{Kept, Swept, kept, sweep};
 pub(crate) use link::name_also;
 pub(crate) use read_back::{Digest, Digester};
 use target::Target;
 pub(crate) use target::folder_of;
 use temporary::Temporary;
-pub(crate) use temporary::is_temporary;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_of;
 

@@ -1,11 +1,11 @@
 //! The file that a result is written to.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::leftover::{Maker, SUFFIX};
 use super::target::folder_of;
 use crate::system;
 
@@ -91,22 +91,6 @@ impl Drop for Temporary {
     }
 }
 
-/// What the name of a temporary file ends with.
-const SUFFIX: &str = ".transect";
-
-/// Returns whether a file has the name of one that results are written to: `.NAME.PID.N.transect`.
-/// Who was killed leaves such files behind.
-pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    let is_number = |part: Option<&str>| {
-        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let Some(name) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else {
-        return false;
-    };
-    let mut parts = name.rsplit('.');
-    name.starts_with('.') && is_number(parts.next()) && is_number(parts.next())
-}
-
 /// Makes something in the folder of `target` under a name that nothing has, and returns both.
 pub(super) fn at_free_name<T>(
     target: &Path,
@@ -114,11 +98,12 @@ pub(super) fn at_free_name<T>(
 ) -> io::Result<(T, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     // A name has at most 255 bytes, of which a letter takes up to four.
+    let maker = Maker::this();
     let name: String =
         target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
     loop {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{name}.{}.{next}{SUFFIX}", std::process::id());
+        let name = format!(".{name}.{maker}.{next}{SUFFIX}");
         let path = target.with_file_name(name);
         match make(&path) {
             Ok(made) => return Ok((made, path)),
@@ -131,7 +116,10 @@ pub(super) fn at_free_name<T>(
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
+    use crate::publish::is_temporary;
     use transect_testkit::TempDir;
 
     #[test]
@@ -141,7 +129,15 @@ mod tests {
             let made = Temporary::create(&temp.join(name), 0o600, false).unwrap();
             assert!(is_temporary(made.name.as_deref().unwrap().file_name().unwrap()));
         }
-        for name in ["file", "a.1.2.transect", ".a.1.transect", ".a.1.x.transect", ".transect"] {
+        for name in [
+            "file",
+            "a.1.2.transect",
+            ".a.1.transect",
+            ".a.1.x.transect",
+            ".a.1-2.3.transect",
+            ".a.1-0123456-01234567.3.transect",
+            ".transect",
+        ] {
             assert!(!is_temporary(OsStr::new(name)), "{name}");
         }
     }

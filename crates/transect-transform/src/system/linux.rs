@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -112,6 +112,44 @@ pub(crate) fn name(file: &File, path: &Path) -> io::Result<()> {
 fn way_to(file: &File) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Where a process number means one process: the boot, and in it the namespace of processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessSpace {
+    pub(crate) boot: u32,
+    pub(crate) namespace: u32,
+}
+
+/// Returns the space of this process, if the system tells.
+pub(crate) fn process_space() -> Option<&'static ProcessSpace> {
+    static SPACE: OnceLock<Option<ProcessSpace>> = OnceLock::new();
+    let space = SPACE.get_or_init(|| {
+        let boot = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+        let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
+        Some(ProcessSpace {
+            boot: xxhash_rust::xxh3::xxh3_64(boot.trim_ascii()) as u32,
+            namespace: namespace.ino() as u32,
+        })
+    });
+    space.as_ref()
+}
+
+/// Returns whether a process of this number is there, in our own space.
+pub(crate) fn is_running(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
+}
+
+/// Returns whether only this machine writes to the file system of a folder.
+pub(crate) fn is_local(folder: &Path) -> bool {
+    transect_sys::linux::reliability_of(folder).is_ok_and(|known| known.local)
+}
+
+/// Returns whether what is at a path, which is not followed, is a regular file of our user.
+pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
+    let there = std::fs::symlink_metadata(path)?;
+    Ok(there.is_file() && there.uid() == rustix::process::geteuid().as_raw())
 }
 
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {

@@ -34,6 +34,8 @@
 //! * `cut`: shortens a file that was opened to be appended to.
 //! * `open_unfollowed`: opens a file to be read, never through a link.
 //! * `distrust`: why another user may have written a file that only we should have.
+//! * `process_space`, `is_running`, `is_local`, `is_own`: what [`crate::publish`] must know of the process
+//!   that made a temporary file; nothing where the system does not tell.
 //! * `keep`: gives a file what another one has beside its content, and tells what it could not.
 
 #[cfg(target_os = "linux")]

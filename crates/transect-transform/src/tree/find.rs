@@ -46,7 +46,7 @@ impl Input {
 pub struct Found {
     /// The files, in the order of their paths as bytes.
     pub files: Vec<Input>,
-    /// Temporary files of runs that were killed: no inputs.
+    /// Temporary files of other runs, which were killed or are at work: not inputs.
     pub leftovers: Vec<PathBuf>,
     /// What could not be read.
     pub tally: Tally,
@@ -60,7 +60,19 @@ pub struct Found {
 /// # Errors
 /// Only what keeps a walk from beginning. What goes wrong inside a tree is counted in the tally.
 pub fn find(options: ScanOptions, sizes: bool) -> Result<Found, transect::Error> {
-    let outcome = options.plan()?.run(|| Finder::new(sizes))?;
+    run(options, || Finder::new(sizes, true))
+}
+
+/// Walks, and returns the temporary files of other runs only ([`Found::leftovers`]).
+///
+/// # Errors
+/// Those of [`find`].
+pub fn find_leftovers(options: ScanOptions) -> Result<Found, transect::Error> {
+    run(options, || Finder::new(false, false))
+}
+
+fn run(options: ScanOptions, finder: impl Fn() -> Finder + Sync) -> Result<Found, transect::Error> {
+    let outcome = options.plan()?.run(finder)?;
     let Finder { mut files, mut leftovers, mut tally, .. } = outcome.sink;
     files.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     leftovers.sort_unstable();
@@ -75,11 +87,14 @@ struct Finder {
     leftovers: Vec<PathBuf>,
     tally: Tally,
     sizes: bool,
+    /// Whether files that are no leftovers are gathered.
+    inputs: bool,
 }
 
 impl Finder {
-    fn new(sizes: bool) -> Self {
-        Self { files: Vec::new(), leftovers: Vec::new(), tally: Tally::new(Tally::KEPT), sizes }
+    fn new(sizes: bool, inputs: bool) -> Self {
+        let tally = Tally::new(Tally::KEPT);
+        Self { files: Vec::new(), leftovers: Vec::new(), tally, sizes, inputs }
     }
 }
 
@@ -102,11 +117,14 @@ impl Sink for Finder {
                 _ if is_root => {}
                 _ => continue,
             }
-            let path = visit.dir.path_of(entry.name);
             if !is_root && is_temporary(entry.name) {
-                self.leftovers.push(path);
+                self.leftovers.push(visit.dir.path_of(entry.name));
                 continue;
             }
+            if !self.inputs {
+                continue;
+            }
+            let path = visit.dir.path_of(entry.name);
             let depth = visit.dir.entry_depth();
             let (file_type, attributes) = (entry.file_type(), &entry.attributes);
             let (size, inode) = (attributes.size(), attributes.inode());

@@ -13,6 +13,6 @@ mod job;
 mod journal;
 mod names;
 
-pub use find::{Found, Input, find};
+pub use find::{Found, Input, find, find_leftovers};
 pub use job::{Done, Fate, Job, Skip, To};
 pub use journal::Journal;

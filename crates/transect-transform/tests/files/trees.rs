@@ -5,9 +5,15 @@ use std::sync::Arc;
 
 use transect::{Cancel, ScanOptions};
 use transect_testkit::TempDir;
+#[cfg(target_os = "linux")]
+use transect_testkit::loudly_skip;
 use transect_transform::chain::Chain;
 use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
+#[cfg(target_os = "linux")]
+use transect_transform::publish::{Kept, Replacement, sweep};
+#[cfg(target_os = "linux")]
+use transect_transform::tree::find_leftovers;
 use transect_transform::tree::{Done, Fate, Found, Input, Job, Journal, Skip, To, find};
 use transect_transform::{Error, Source};
 
@@ -176,6 +182,62 @@ fn leftovers_of_the_killed_are_no_inputs() {
     let names: Vec<_> = files.iter().map(|file| file.below().to_str().unwrap()).collect();
     assert_eq!(names, [".own.transect", "file"]);
     assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
+}
+
+/// Numbers of processes are not used again at once: that of the child is free for a while.
+#[test]
+#[cfg(target_os = "linux")]
+fn leftovers_of_ended_processes_removed_and_all_others_kept() {
+    const TEST: &str = "trees::leftovers_of_ended_processes_removed_and_all_others_kept";
+    const FOLDER: &str = "TRANSECT_TEST_FOLDER";
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let options = ReplaceOptions { durability: Durability::Batch, ..Default::default() };
+        let file = Path::new(&folder).join("file");
+        let mut out = Replacement::begin(&file, None, options).unwrap();
+        out.append(b"text").unwrap();
+        // As if it were killed: nothing is dropped.
+        std::process::exit(7);
+    }
+    let temp = TempDir::new();
+    if !transect_sys::linux::reliability_of(temp.path()).unwrap().local {
+        return loudly_skip(TEST, "other machines may use the file system of temporary files");
+    }
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([TEST, "--exact", "--test-threads=1"])
+        .env(FOLDER, temp.path())
+        .output()
+        .unwrap();
+    assert_eq!(child.status.code(), Some(7), "{child:?}");
+    let left = names(temp.path());
+    let ended = left[0].strip_prefix(".file.").unwrap().split('.').next().unwrap();
+    let [_, boot, namespace]: [&str; 3] = ended.split('-').collect::<Vec<_>>().try_into().unwrap();
+    let own = std::process::id();
+    let other_boot = format!("{:08x}", u32::from_str_radix(boot, 16).unwrap() ^ 1);
+    let other = |name: &str, maker: String| {
+        let path = temp.join(format!(".{name}.{maker}.0.transect"));
+        std::fs::write(&path, "").unwrap();
+        path
+    };
+    let gone = other("earlier-boot", format!("{own}-{other_boot}-{namespace}"));
+    let running = other("running", format!("{own}-{boot}-{namespace}"));
+    let namespace = other("namespace", format!("{own}-{boot}-00000001"));
+    let version = other("version", own.to_string());
+    let link = temp.join(format!(".link.{ended}.0.transect"));
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+
+    let found = find_leftovers(ScanOptions::new([temp.path()])).unwrap();
+    assert_eq!((found.files.len(), found.leftovers.len()), (0, 5));
+    let swept = sweep(&[found.leftovers, vec![link.clone()]].concat());
+    assert_eq!((swept.removed, swept.errors.len()), (2, 0), "{swept:?}");
+    assert!(!temp.join(&left[0]).exists() && !gone.exists());
+    let expected = [
+        (namespace, Kept::OtherNamespace),
+        (running, Kept::Running(own)),
+        (version, Kept::UnknownMaker),
+        (link, Kept::NotOurs),
+    ];
+    assert_eq!(swept.kept, expected);
+    assert!(swept.kept.iter().all(|(path, _)| path.symlink_metadata().is_ok()));
 }
 
 #[test]

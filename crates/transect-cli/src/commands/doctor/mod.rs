@@ -1,5 +1,6 @@
 //! `transect doctor`: what is allowed here, and which reader would be used.
 
+mod leftovers;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(not(any(target_os = "linux", windows)), path = "other.rs")]
@@ -10,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderName};
 use transect_lab::profile::Profile;
@@ -40,6 +42,8 @@ struct Report {
     orders: Vec<OrderRow>,
     order: &'static str,
     profile: Option<Profile>,
+    /// `None` if nobody asked.
+    leftovers: Option<Vec<Leftover>>,
 }
 
 /// Something that a kernel, a sandbox or a privilege allows, and what it is for.
@@ -80,7 +84,14 @@ struct OrderRow {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
-    let report = examine(&args.path)?;
+    let mut report = examine(args.path.as_deref().unwrap_or(Path::new(".")))?;
+    let mut end = End::Complete;
+    if let Some(path) = &args.path {
+        let (leftovers, tally) = leftovers::find(path)?;
+        output::show_errors(&tally, false);
+        end = End::of(&tally, false);
+        report.leftovers = Some(leftovers);
+    }
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &report)?;
@@ -88,7 +99,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
         write(&mut text, &report)?;
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(end)
 }
 
 fn examine(path: &Path) -> Result<Report, Fatal> {
@@ -109,6 +120,7 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
             .collect(),
         order: Order::default().as_str(),
         profile: profile::load(path),
+        leftovers: None,
     })
 }
 
@@ -144,7 +156,11 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
     writeln!(out, "\n* is what is used unless a profile, --reader or --order say otherwise.")?;
-    write_profile(out, report)
+    write_profile(out, report)?;
+    match &report.leftovers {
+        Some(leftovers) => leftovers::write(out, leftovers),
+        None => Ok(()),
+    }
 }
 
 /// Writes what `lab tune` found out about this file system, how old that is, and how it knows.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use transect_lab::transform::Sync;
 use transect_transform::pass::{PassOptions, Preference};
-use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::publish::{Existing, ReplaceOptions, Swept, sweep};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, Journal, To, find};
@@ -74,6 +74,11 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
+    // Only a run that changes the tree anyway removes anything from it.
+    let swept = match job.to {
+        To::InPlace => sweep(&found.leftovers),
+        _ => Swept::default(),
+    };
     let mut report = Report::new(args, &chain, &job, &found.files);
     let (done, files) = (report.done(), found.files.len() as u64);
     let room = report.leaves_room_for_progress();
@@ -82,7 +87,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     });
     job.run(&chain, &found.files, &mut |input, done| report.tell(input, done));
     drop(line);
-    report.finish(&found, began.elapsed(), job.passes.cancel.is_cancelled())
+    report.finish(&found, &swept, began.elapsed(), job.passes.cancel.is_cancelled())
 }
 
 /// Returns what was measured to be the best where files are read and written, unless somebody says how.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
-use transect_transform::publish::Unkept;
+use transect_transform::publish::{Swept, Unkept};
 use transect_transform::step::{Finding, Shape, Stage, Step};
 use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To};
 use transect_transform::{Error, Unfit};
@@ -43,6 +43,8 @@ pub(super) struct Report<'a> {
     checks: bool,
     /// A look that prints its findings instead of what became of the files.
     looks: bool,
+    /// Inputs are replaced.
+    in_place: bool,
     inputs: &'a [Input],
     /// There is a profile, so that it is worth telling what became of it.
     tells_method: bool,
@@ -135,6 +137,7 @@ struct Summary<'a> {
     #[serde(flatten)]
     counts: &'a Counts,
     leftovers: usize,
+    leftovers_removed: usize,
     errors: u64,
     elapsed_ns: u64,
 }
@@ -157,6 +160,7 @@ impl<'a> Report<'a> {
             chain,
             checks: args.check,
             looks: job.to == To::Nowhere && chain.shape() == Shape::Reduce,
+            in_place: job.to == To::InPlace,
             tells_method: !job.passes.preferred.is_empty(),
             inputs,
             done: Arc::default(),
@@ -325,10 +329,14 @@ impl<'a> Report<'a> {
     pub(super) fn finish(
         mut self,
         found: &Found,
+        swept: &Swept,
         elapsed: Duration,
         interrupted: bool,
     ) -> Result<End, Fatal> {
         output::show_errors(&found.tally, false);
+        for error in &swept.errors {
+            output::complain(&quote::for_terminal(error.to_string().as_ref()));
+        }
         let interrupted = interrupted || found.interrupted;
         let end = match End::of(&found.tally, interrupted) {
             End::Complete if self.counts.failed > 0 => End::Partial,
@@ -344,6 +352,7 @@ impl<'a> Report<'a> {
                     interrupted,
                     counts: &self.counts,
                     leftovers: found.leftovers.len(),
+                    leftovers_removed: swept.removed,
                     errors: found.tally.errors,
                     elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
                 };
@@ -352,7 +361,7 @@ impl<'a> Report<'a> {
             }
             Detail::Quiet => {}
             Detail::Changes | Detail::Everything => {
-                self.hint_at_leftovers(found);
+                self.tell_leftovers(found, swept);
                 // One file that went well needs no words, as with cp.
                 let is_news =
                     self.inputs.len() > 1 || interrupted || self.detail == Detail::Everything;
@@ -393,15 +402,22 @@ impl<'a> Report<'a> {
         text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
     }
 
-    fn hint_at_leftovers(&self, found: &Found) {
-        let Some(first) = found.leftovers.first() else {
-            return;
+    /// Tells what became of the temporary files of other runs.
+    fn tell_leftovers(&self, found: &Found, swept: &Swept) {
+        let files = |number: usize| counted(number as u64, "temporary file", "temporary files");
+        if swept.removed > 0 {
+            output::tell(&format!("removed {} of killed runs", files(swept.removed)));
+        }
+        let (number, first, why) = match (self.in_place, swept.kept.first(), &*found.leftovers) {
+            (true, Some((first, why)), _) => (swept.kept.len(), first, why.to_string()),
+            (false, _, [first, ..]) => {
+                let why = "a run with --in-place removes those of killed runs".to_owned();
+                (found.leftovers.len(), first, why)
+            }
+            _ => return,
         };
-        let number = counted(found.leftovers.len() as u64, "file", "files");
-        let first = quote::for_terminal(first.as_os_str());
-        output::hint(&format!(
-            "{number} of a run that was killed, or is running, such as '{first}': left alone"
-        ));
+        let (files, first) = (files(number), quote::for_terminal(first.as_os_str()));
+        output::hint(&format!("{files} of other runs left alone, such as '{first}': {why}"));
     }
 }
 

@@ -1,0 +1,61 @@
+//! Temporary files that killed runs have left below a path.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use transect::{ScanOptions, Tally};
+use transect_transform::publish;
+use transect_transform::tree;
+
+use crate::exit::Fatal;
+use crate::output::json::PathEntry;
+use crate::output::{BOLD, quote};
+
+/// A temporary file, and why it is not removed.
+pub(super) struct Leftover {
+    path: PathBuf,
+    /// `None` if it is abandoned.
+    kept: Option<String>,
+}
+
+impl Serialize for Leftover {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Entry<'a> {
+            #[serde(flatten)]
+            path: PathEntry<'a>,
+            abandoned: bool,
+            kept: Option<&'a str>,
+        }
+        let (path, kept) = (self.path.as_path().into(), self.kept.as_deref());
+        Entry { path, abandoned: kept.is_none(), kept }.serialize(serializer)
+    }
+}
+
+/// Finds all below `path`, on its file system.
+pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Tally), Fatal> {
+    let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
+    let judged = found.leftovers.into_iter().filter_map(|path| {
+        let kept = match publish::kept(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(error) => Some(transect::reason(&error).to_string()),
+            Ok(kept) => kept.map(|kept| kept.to_string()),
+        };
+        Some(Leftover { path, kept })
+    });
+    Ok((judged.collect(), found.tally))
+}
+
+pub(super) fn write(out: &mut impl Write, leftovers: &[Leftover]) -> std::io::Result<()> {
+    writeln!(out, "\n{BOLD}temporary files of other runs{BOLD:#}")?;
+    if leftovers.is_empty() {
+        writeln!(out, "  none")?;
+    }
+    for Leftover { path, kept } in leftovers {
+        let path = quote::for_terminal(path.as_os_str());
+        let state = kept.as_deref().unwrap_or("abandoned; `transform --in-place` removes it");
+        writeln!(out, "  {path}: {state}")?;
+    }
+    Ok(())
+}
