@@ -260,6 +260,13 @@ impl Step for Chain {
         })
     }
 
+    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
+        match self.links.as_mut_slice() {
+            [only] => only.step.blake3_slot(),
+            _ => None,
+        }
+    }
+
     fn findings(&self) -> Vec<Finding> {
         let changing = self.links.iter().filter(|link| !link.is_reduce()).count();
         let mut changed = 0;

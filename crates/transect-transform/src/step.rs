@@ -230,6 +230,12 @@ pub trait Step: Send {
         Ok(())
     }
 
+    /// Returns the place for the BLAKE3 digest of the whole input, if finding that is all the step
+    /// does. Several threads can compute it from parts of a file; then nothing is fed.
+    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
+        None
+    }
+
     /// Returns what it found out, after [`Step::finish`].
     fn findings(&self) -> Vec<Finding> {
         Vec::new()

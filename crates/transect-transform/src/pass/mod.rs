@@ -14,6 +14,7 @@ mod copy;
 mod direct;
 mod file_writer;
 mod holes;
+mod idle;
 mod mapped;
 mod method;
 mod outlet;
@@ -23,6 +24,7 @@ mod plan;
 mod preference;
 mod ring;
 mod streams;
+mod tree_digest;
 mod work;
 
 use std::path::Path;
@@ -35,6 +37,7 @@ use direct::{DirectInput, DirectOutput};
 use file_writer::FileWriter;
 pub use holes::Holes;
 pub(crate) use holes::append_around;
+pub use idle::IdleThreads;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{Destination, IoMethod};
 use outlet::{Came, Writer};
@@ -51,6 +54,7 @@ use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Opening, Source};
 use crate::step::{Cost, Finding, Step};
+use crate::system;
 
 /// The block for large files: larger ones are not faster, and leave the processor's cache.
 pub(crate) const LARGE_BLOCK: usize = 256 << 10;
@@ -91,6 +95,8 @@ pub struct PassOptions {
     pub cancel: Cancel,
     /// Where to count the bytes that were read, for whoever watches.
     pub progress: Option<Arc<AtomicU64>>,
+    /// Threads that may help with a large file, unless a method or a block is asked for.
+    pub idle: Option<Arc<IdleThreads>>,
 }
 
 /// What came of a pass.
@@ -172,6 +178,9 @@ impl Passes {
             why_seen: self.why_seen(),
             resident: None,
         };
+        if let Some(passed) = self.shared(source, &mut step, &task)? {
+            return Ok(passed);
+        }
         task.resident = self.resident(source, &task);
         let Plans { firsts, last } = Plan::all(&self.options, task)?;
         for plan in firsts {
@@ -239,6 +248,39 @@ impl Passes {
             self.ring = Some(ring);
         }
         Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
+    }
+
+    /// Lets several threads digest a large file, if nothing else is to be done with it. Returns
+    /// `None` if it is not such a file.
+    fn shared(
+        &self,
+        source: &Source,
+        step: &mut Option<&mut dyn Step>,
+        task: &Task,
+    ) -> Result<Option<Passed>, Error> {
+        let PassOptions { idle, method, block, text_only, spare_cache, .. } = &self.options;
+        let is_as_usual = method.is_none() && block.is_none() && !text_only && !spare_cache;
+        let (Some(idle), Some(step)) = (idle.as_deref().filter(|_| is_as_usual), step) else {
+            return Ok(None);
+        };
+        let is_large = task.size >= tree_digest::WORTH_SHARING;
+        if task.destination != Destination::Nowhere || !is_large {
+            return Ok(None);
+        }
+        // Where the size is made up, only reading to the end finds the end.
+        let Some(slot) = step.blake3_slot().filter(|_| !system::is_made_up(source.path())) else {
+            return Ok(None);
+        };
+        *slot = Some(tree_digest::digest(source, &self.options, idle)?);
+        source.verify_unchanged()?;
+        Ok(Some(Passed {
+            bytes_in: source.consumed(),
+            bytes_out: source.consumed(),
+            changed: Some(false),
+            findings: step.findings(),
+            method: IoMethod::Buffered,
+            reason: "idle threads share the digest",
+        }))
     }
 
     /// Returns whether most of a file is in memory, if something hangs on it, and the system tells.

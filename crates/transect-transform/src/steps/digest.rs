@@ -24,6 +24,11 @@ trait Hash: Send {
 
     /// Returns the digest of all bytes so far, in lower-case hexadecimal, most significant first.
     fn hex(&self) -> String;
+
+    /// As [`Step::blake3_slot`].
+    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
+        None
+    }
 }
 
 /// The digest of what passes.
@@ -47,6 +52,10 @@ impl<H: Hash> Step for Digest<H> {
         Ok(())
     }
 
+    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
+        self.0.blake3_slot()
+    }
+
     fn findings(&self) -> Vec<Finding> {
         vec![Finding::new(H::NAME, self.0.hex())]
     }
@@ -58,7 +67,7 @@ impl<H: Hash> Step for Digest<H> {
 
 /// Returns the step that finds the BLAKE3 digest.
 pub(super) fn blake3() -> impl Step {
-    Digest(blake3::Hasher::begin())
+    Digest(Blake3::begin())
 }
 
 /// Returns the step that finds the SHA-256 digest.
@@ -76,19 +85,31 @@ pub(super) fn crc32c() -> impl Step {
     Digest(Crc32c::begin())
 }
 
-impl Hash for blake3::Hasher {
+/// The BLAKE3 digest of the bytes so far, or of a whole file that others have read.
+#[derive(Default)]
+struct Blake3 {
+    hasher: blake3::Hasher,
+    whole: Option<[u8; blake3::OUT_LEN]>,
+}
+
+impl Hash for Blake3 {
     const NAME: &'static str = "blake3";
 
     fn begin() -> Self {
-        Self::new()
+        Self::default()
     }
 
     fn take(&mut self, input: &[u8]) {
-        self.update(input);
+        self.hasher.update(input);
     }
 
     fn hex(&self) -> String {
-        self.finalize().to_hex().to_string()
+        let whole = self.whole.map_or_else(|| self.hasher.finalize(), blake3::Hash::from_bytes);
+        whole.to_hex().to_string()
+    }
+
+    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
+        Some(&mut self.whole)
     }
 }
 

@@ -15,7 +15,7 @@ use super::names::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
-use crate::pass::{PassOptions, Passed, Passes};
+use crate::pass::{IdleThreads, PassOptions, Passed, Passes};
 use crate::publish::{
     Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept, name_also,
 };
@@ -55,7 +55,8 @@ pub struct Job {
     pub passes: PassOptions,
     /// How results are put in their places. What may be replaced in place follows from [`Job::to`].
     pub replace: ReplaceOptions,
-    /// How many files at once.
+    /// How many threads: each works on a file of its own, and those that have none left help with
+    /// the digest of a large one. [`PassOptions::idle`] is not asked for more.
     pub threads: usize,
     /// What an earlier run has done, and where to write down what this one does.
     pub journal: Option<Arc<Journal>>,
@@ -164,11 +165,14 @@ impl Job {
         };
         let mut line = Line { inputs, each, early: BTreeMap::new(), expected: 0 };
         let named = (inputs, &names);
-        match self.threads.min(inputs.len()) {
+        let workers = self.threads.min(inputs.len());
+        let idle = (self.threads > 1).then(|| Arc::new(IdleThreads::new(self.threads - workers)));
+        let idle = idle.as_ref();
+        match workers {
             // Nobody else is needed, and what is told goes from hand to hand.
             0 | 1 => {
                 let mut tell = |index, done| line.take(index, done);
-                Worker::new(self, named, chain.fresh(), &mut tell).run(&next);
+                Worker::new(self, named, chain.fresh(), idle, &mut tell).run(&next);
             }
             threads => std::thread::scope(|scope| {
                 let (report, reports) = channel();
@@ -177,7 +181,9 @@ impl Job {
                     scope.spawn(move || {
                         let mut gathered = Gathered::new(report);
                         let mut tell = |index, done| gathered.put(index, done);
-                        Worker::new(self, named, chain, &mut tell).run(next);
+                        Worker::new(self, named, chain, idle, &mut tell).run(next);
+                        // Who still has a large file may use this thread.
+                        idle.inspect(|idle| idle.add());
                     });
                 }
                 drop(report);
@@ -322,9 +328,10 @@ impl<'a> Worker<'a> {
         job: &'a Job,
         (inputs, names): (&'a [Input], &'a Names),
         chain: Chain,
+        idle: Option<&Arc<IdleThreads>>,
         report: &'a mut dyn FnMut(usize, Done),
     ) -> Self {
-        let passes = Passes::new(job.passes.clone());
+        let passes = Passes::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
         let (batch, waiting) = (Batch::new(), Vec::new());
         Self { job, inputs, names, chain, passes, report, batch, waiting }
     }

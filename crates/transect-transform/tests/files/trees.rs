@@ -241,6 +241,31 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
 }
 
 #[test]
+fn digest_of_one_large_file_shared_by_all_threads() {
+    let temp = TempDir::new();
+    let content = vec![b'x'; 9 << 20];
+    std::fs::write(temp.join("large"), &content).unwrap();
+    std::fs::write(temp.join("small"), "x").unwrap();
+    let expected =
+        [blake3::hash(&content), blake3::hash(b"x")].map(|hash| hash.to_hex().to_string());
+    for threads in [1, 2, 4] {
+        let outcomes =
+            run(&job(To::Nowhere, threads, Durability::None), "blake3", &inputs(temp.path()));
+        let passed = outcomes.iter().map(|(_, done)| done.passed.as_ref().unwrap());
+        let digests: Vec<_> =
+            passed.clone().map(|passed| passed.findings[0].value.clone()).collect();
+        assert_eq!(digests, expected);
+        assert_eq!(
+            fates(&outcomes).iter().filter(|(_, fate)| *fate == Some(Fate::Looked)).count(),
+            2
+        );
+        let reasons: Vec<_> =
+            passed.map(|passed| passed.reason == "idle threads share the digest").collect();
+        assert_eq!(reasons, [threads > 1, false]);
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     let temp = TempDir::new();

@@ -1,0 +1,207 @@
+//! The BLAKE3 digest of a large file, computed by several threads.
+//!
+//! ```text
+//! part 0   part 1   part 2   part 3   part 4      each read and digested by whichever thread is next
+//!    └──┬─────┘        └──┬─────┘        │
+//!       └────────┬────────┘              │
+//!                └──────────┬────────────┘
+//!                         digest
+//! ```
+//!
+//! BLAKE3 is a tree: the value of a subtree depends only on its bytes and on where it begins. A part is
+//! a whole subtree (a power of two of bytes, at a multiple of its length), so parts can be digested in
+//! any order.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use blake3::hazmat::{
+    ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root,
+};
+
+use super::block::Block;
+use super::idle::IdleThreads;
+use super::{LARGE_BLOCK, PassOptions, check, count};
+use crate::error::{Error, Operation};
+use crate::source::{At, Source, fill};
+
+/// Where several threads begin to pay: below, starting them takes a good part of the time.
+pub(super) const WORTH_SHARING: u64 = 4 << 20;
+
+/// The length of a part: long enough that taking one costs nothing.
+const PART: u64 = 1 << 20;
+
+/// How many parts a file is cut into at most, so that their values take little memory.
+const MOST_PARTS: u64 = 1 << 16;
+
+/// Returns the digest of a file of at least [`WORTH_SHARING`] bytes. Threads join as they become
+/// idle.
+///
+/// # Errors
+/// The file is shorter than it was; somebody asked to stop; or whatever the system says.
+pub(super) fn digest(
+    source: &Source,
+    options: &PassOptions,
+    idle: &IdleThreads,
+) -> Result<[u8; blake3::OUT_LEN], Error> {
+    let part = PART.max(source.size().div_ceil(MOST_PARTS).next_power_of_two());
+    let parts = Parts { source, options, part, next: AtomicU64::new(0) };
+    let mut values = std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        let own = parts.work(|| {
+            while parts.has_more()
+                && let Some(borrowed) = idle.borrow()
+            {
+                let parts = &parts;
+                others.push(scope.spawn(move || {
+                    let values = parts.work(|| {});
+                    drop(borrowed);
+                    values
+                }));
+            }
+        });
+        let others = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        // All have ended before the first error is returned.
+        let all: Vec<_> = std::iter::once(own).chain(others).collect();
+        all.into_iter().collect::<Result<Vec<_>, _>>()
+    })?
+    .concat();
+    values.sort_unstable_by_key(|&(index, _)| index);
+    let values: Vec<_> = values.into_iter().map(|(_, value)| value).collect();
+    let (left, right) = values.split_at(left_of(values.len()));
+    Ok(*merge_subtrees_root(&merged(left), &merged(right), Mode::Hash).as_bytes())
+}
+
+/// A file in parts.
+struct Parts<'a> {
+    source: &'a Source,
+    options: &'a PassOptions,
+    /// The length of every part but the last.
+    part: u64,
+    /// The first part that no thread has taken.
+    next: AtomicU64,
+}
+
+impl Parts<'_> {
+    fn count(&self) -> u64 {
+        self.source.size().div_ceil(self.part)
+    }
+
+    fn has_more(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.count()
+    }
+
+    /// Digests parts until none is left, and returns their places and values. `before_each` is called
+    /// before each.
+    fn work(&self, mut before_each: impl FnMut()) -> Result<Vec<(u64, ChainingValue)>, Error> {
+        let (mut values, mut block) = (Vec::new(), Block::default());
+        loop {
+            before_each();
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.count() {
+                return Ok(values);
+            }
+            let value = self.value(index, &mut block);
+            // Without this part there is no digest: nobody need go on.
+            let value = value.inspect_err(|_| self.next.store(self.count(), Ordering::Relaxed))?;
+            values.push((index, value));
+        }
+    }
+
+    fn value(&self, index: u64, block: &mut Block) -> Result<ChainingValue, Error> {
+        let Self { source, options, .. } = *self;
+        let start = index * self.part;
+        let end = source.size().min(start + self.part);
+        let mut hasher = blake3::Hasher::new();
+        hasher.set_input_offset(start);
+        let mut from = At { file: source.file(), offset: start };
+        while from.offset < end {
+            check(&options.cancel, source)?;
+            let length = (end - from.offset).min(LARGE_BLOCK as u64) as usize;
+            let block = block.first(length);
+            let read = fill(&mut from, block);
+            let read = read.map_err(Error::system(Operation::Read, source.path()))?;
+            if read < length {
+                return Err(Error::Changed { path: source.path().to_owned() });
+            }
+            hasher.update(block);
+            source.add_consumed(read as u64);
+            count(options.progress.as_deref(), read);
+        }
+        Ok(hasher.finalize_non_root())
+    }
+}
+
+/// Returns how many of several parts are those of the left subtree: as many as fit of a power of two
+/// and leave at least one.
+fn left_of(parts: usize) -> usize {
+    parts.next_power_of_two() / 2
+}
+
+fn merged(values: &[ChainingValue]) -> ChainingValue {
+    if let [value] = values {
+        return *value;
+    }
+    let (left, right) = values.split_at(left_of(values.len()));
+    merge_subtrees_non_root(&merged(left), &merged(right), Mode::Hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use transect::Cancel;
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// A file of `size` bytes, no two parts of which are alike.
+    fn file(temp: &TempDir, size: u64) -> (Source, Vec<u8>) {
+        let mut bytes = vec![0; size as usize];
+        blake3::Hasher::new().update(&size.to_le_bytes()).finalize_xof().fill(&mut bytes);
+        let path = temp.join("file");
+        std::fs::write(&path, &bytes).unwrap();
+        (Source::open(path).unwrap(), bytes)
+    }
+
+    #[test]
+    fn tree_digest_of_any_length_equals_that_of_the_whole() {
+        let temp = TempDir::new();
+        let lengths = [4, 5, 7, 8, 9].map(|parts| parts * PART);
+        for size in lengths.into_iter().flat_map(|size| [size - 1, size, size + 1, size + 1025]) {
+            let (source, bytes) = file(&temp, size);
+            for threads in [0, 1, 3] {
+                source.start_again();
+                let progress = Arc::new(AtomicU64::new(0));
+                let options =
+                    PassOptions { progress: Some(progress.clone()), ..PassOptions::default() };
+                let idle = IdleThreads::new(threads);
+                let digest = digest(&source, &options, &idle).unwrap();
+                assert_eq!(digest, *blake3::hash(&bytes).as_bytes(), "{size} {threads}");
+                assert_eq!((source.consumed(), progress.load(Ordering::Relaxed)), (size, size));
+                assert_eq!(
+                    std::iter::from_fn(|| idle.borrow().map(std::mem::forget)).count(),
+                    threads
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn tree_digest_of_a_file_that_was_cut_refused() {
+        let temp = TempDir::new();
+        let (source, bytes) = file(&temp, 6 * PART);
+        File::options().write(true).open(source.path()).unwrap().set_len(6 * PART - 1).unwrap();
+        let idle = IdleThreads::new(2);
+        let refused = digest(&source, &PassOptions::default(), &idle).unwrap_err();
+        assert!(matches!(refused, Error::Changed { .. }), "{refused}");
+        std::fs::write(source.path(), bytes).unwrap();
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let options = PassOptions { cancel, ..PassOptions::default() };
+        let refused = digest(&source, &options, &idle).unwrap_err();
+        assert!(matches!(refused, Error::Cancelled { .. }), "{refused}");
+    }
+}
