@@ -1,9 +1,9 @@
 //! A directory on the way from its root: a counted link to its parent.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use transect_sys::{FileId, Volume};
 
@@ -25,8 +25,8 @@ pub struct Dir<T> {
     pub(crate) volume: Volume,
     /// What it is, if that was asked for.
     pub(crate) id: Option<FileId>,
-    /// The rules about names that hold in it.
-    pub(crate) scope: Scope,
+    /// The rules about names that hold in it, from its first listing on.
+    pub(crate) scope: OnceLock<Scope>,
     /// It is what a symbolic link leads to.
     pub(crate) followed: bool,
     /// Its own reading, and each directory below it that is not finished yet.
@@ -40,7 +40,6 @@ pub struct Dir<T> {
 pub(crate) struct Place {
     pub(crate) volume: Volume,
     pub(crate) id: Option<FileId>,
-    pub(crate) scope: Scope,
     pub(crate) followed: bool,
 }
 
@@ -52,7 +51,7 @@ impl<T> Dir<T> {
             entry_depth: 0,
             volume: Volume::default(),
             id: None,
-            scope: Scope::default(),
+            scope: OnceLock::new(),
             followed: false,
             unfinished: AtomicUsize::new(1),
             tag,
@@ -60,11 +59,18 @@ impl<T> Dir<T> {
     }
 
     pub(crate) fn below(parent: Arc<Self>, name: Box<OsStr>, place: Place, tag: T) -> Arc<Self> {
-        let Place { volume, id, scope, followed } = place;
-        let entry_depth = parent.entry_depth + 1;
-        let unfinished = AtomicUsize::new(1);
-        let parent = Some(parent);
-        Arc::new(Self { parent, name, entry_depth, volume, id, scope, followed, unfinished, tag })
+        let Place { volume, id, followed } = place;
+        Arc::new(Self {
+            entry_depth: parent.entry_depth + 1,
+            parent: Some(parent),
+            name,
+            volume,
+            id,
+            scope: OnceLock::new(),
+            followed,
+            unfinished: AtomicUsize::new(1),
+            tag,
+        })
     }
 
     /// Returns whether this is the nameless directory that holds the roots.
@@ -131,6 +137,12 @@ impl<T> Dir<T> {
         }
     }
 
+    /// Returns how many bytes the path below the root takes, with a separator behind every name.
+    pub(crate) fn bytes_below_root(&self) -> usize {
+        let below = self.ancestors().take_while(|dir| dir.depth() > Some(0));
+        below.map(|dir| dir.name.len() + 1).sum()
+    }
+
     fn write_path(&self, path: &mut OsString) {
         let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
         path.reserve(names.iter().map(|name| name.len() + 1).sum());
@@ -158,6 +170,25 @@ fn takes_a_name(path: &[u8]) -> bool {
         [_, b':'] => cfg!(windows),
         path => path.is_empty(),
     }
+}
+
+/// Returns what is left of a path without its first bytes, which end with a separator.
+#[cfg(unix)]
+pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
+    let rest = path.as_os_str().as_encoded_bytes().get(bytes..).unwrap_or_default();
+    let rest: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(rest);
+    Path::new(rest)
+}
+
+/// Returns what is left of a path without its first bytes, which end with a separator.
+#[cfg(not(unix))]
+pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
+    let length = path.as_os_str().len().saturating_sub(bytes);
+    let mut rest = path.components();
+    while rest.as_path().as_os_str().len() > length {
+        rest.next();
+    }
+    rest.as_path()
 }
 
 /// Returns the name that bytes from elsewhere spell. Where names are no bytes, what is no text is
@@ -224,6 +255,18 @@ mod tests {
         assert_eq!(top.path_of(OsStr::new("x")), PathBuf::from("x"));
         assert_eq!(top.depth(), None);
         assert_eq!(child(&top, "x").depth(), Some(0));
+    }
+
+    #[test]
+    fn suffix_of_path_begins_where_the_directory_ends() {
+        let top = Dir::top(());
+        let root = child(&top, "some/root");
+        let dir = child(&child(&root, "one"), "four");
+        assert_eq!((root.bytes_below_root(), dir.bytes_below_root()), (0, 9));
+        let path: PathBuf = ["one", "four", "x", "y"].iter().collect();
+        let expected: PathBuf = ["x", "y"].iter().collect();
+        assert_eq!(suffix(&path, dir.bytes_below_root()), expected);
+        assert_eq!(suffix(&path, root.bytes_below_root()), path);
     }
 
     #[test]

@@ -3,30 +3,39 @@
 //! Cheap questions come first. Names and types are judged between listing and asking: an entry
 //! that is left out by them costs no system call. Only what is left is asked about, and judged by
 //! its attributes ([`Conditions`]). Matching is the `ignore` crate's; its walker is not used.
+//!
+//! A root is judged as the entry that it is of the directory it lies in: a root that does not match
+//! is not delivered, although the user named it. A caller that passes the result on
+//! (`list -0 | xargs rm`) gets nothing that did not match.
 
 mod conditions;
+mod gitignore;
+mod globs;
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::overrides::{Override, OverrideBuilder};
 use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::sink::SkipReason;
+use globs::Globs;
 
 pub use conditions::Conditions;
+pub(crate) use gitignore::Scope;
 
-/// What is left out. Directories that are not delivered are read all the same, unless a glob or a
-/// rule leaves them out with all that is below.
+/// What is left out. Directories that are not delivered are read all the same, unless an excluding
+/// glob or a rule leaves them out with all that is below.
+///
+/// A root must pass the filters as any entry must. It is judged by the last name in its path, and by
+/// the rules of the directories above it. A root without a name of its own (`.`, `..`, `a/..`, `/`)
+/// is read in any case; it is delivered unless there is an including glob, or an excluding one
+/// matches `.`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
     /// Globs as `rg --glob` takes them: one without `!` includes, one with `!` excludes, the last
-    /// that matches decides; without a slash it is about names, with one about paths below a root.
+    /// that matches decides; without a slash it is about names, with one about paths below a root,
+    /// which a root itself does not have.
     pub globs: Vec<String>,
     /// Honour `.gitignore` files, and leave `.git` out.
     pub gitignore: bool,
@@ -41,7 +50,7 @@ pub struct Filters {
 /// Filters, ready for use.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    globs: Override,
+    globs: Globs,
     gitignore: bool,
     min_depth: u32,
     types: Types,
@@ -71,33 +80,13 @@ impl Types {
     }
 }
 
-/// The gitignore rules in force in a directory.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scope(Option<Arc<Rules>>);
-
-#[derive(Debug)]
-struct Rules {
-    /// The directory, by its canonical root: rules above the root apply, too.
-    path: PathBuf,
-    /// The rules of this directory, then those of the directories above.
-    here: Option<Gitignore>,
-    above: Scope,
-}
-
 impl Filters {
     /// Compiles the filters; `None` if they leave nothing out.
     pub(crate) fn compile(&self) -> Result<Option<Filter>, Error> {
         if *self == Self::default() {
             return Ok(None);
         }
-        let mut builder = OverrideBuilder::new(".");
-        for glob in &self.globs {
-            if let Err(error) = builder.add(glob) {
-                return Err(Error::Pattern(glob.clone(), plain(&error)));
-            }
-        }
-        let globs =
-            builder.build().map_err(|error| Error::Pattern(self.globs.join(" "), plain(&error)))?;
+        let globs = Globs::compile(&self.globs)?;
         let Self { gitignore, min_depth, conditions, .. } = *self;
         let mut types = Types::of(&self.types);
         if conditions.are_about_size() {
@@ -108,57 +97,92 @@ impl Filters {
     }
 }
 
-/// The reason without the pattern, which the message names already.
-fn plain(error: &ignore::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once("': ").map_or(text.clone(), |(_, reason)| reason.to_owned())
-}
-
 impl Filter {
-    /// Returns the rules for a directory, and what went wrong in reading them.
-    pub(crate) fn enter(
+    /// Returns whether files of rules have to be read.
+    pub(crate) fn reads_rules(&self) -> bool {
+        self.gitignore
+    }
+
+    /// Returns the rules for the entries of a directory, and what went wrong in reading them. A
+    /// directory whose listing shows no file of rules has none of its own.
+    pub(crate) fn rules_in<T>(
         &self,
-        above: &Scope,
-        name: &OsStr,
-        is_root: bool,
+        dir: &Dir<T>,
+        holds_rules: bool,
     ) -> (Scope, Option<std::io::Error>) {
-        if !self.gitignore {
-            return (Scope::default(), None);
-        }
-        let (above, path) = match &above.0 {
-            Some(rules) if !is_root => (above.clone(), rules.path.join(name)),
-            _ => rules_above(Path::new(name)),
+        let (above, failed) = match dir.parent().filter(|parent| !parent.is_top()) {
+            Some(parent) => (parent.scope.get().cloned().unwrap_or_default(), None),
+            None => match Path::new(dir.name()).canonicalize() {
+                Ok(root) => Scope::above(&root),
+                Err(error) => (Scope::default(), Some(error)),
+            },
         };
-        let (here, error) = read_rules(&path, &[".gitignore"]);
-        (Scope(Some(Arc::new(Rules { path, here, above }))), error)
+        if !holds_rules {
+            return (above, failed);
+        }
+        let (scope, error) = above.add_rules_in(&dir.path(), dir.bytes_below_root());
+        (scope, error.or(failed))
+    }
+
+    /// Returns whether an entry of this name may be a file of rules.
+    pub(crate) fn may_be_rules(name: &std::ffi::OsStr) -> bool {
+        name.eq_ignore_ascii_case(gitignore::RULES)
+    }
+
+    /// Returns whether entries are judged by their paths below their root.
+    pub(crate) fn is_about_paths(&self) -> bool {
+        self.gitignore || !self.globs.is_empty()
     }
 
     /// Decides about one entry of a directory. `relative` is the path of the directory below its
-    /// root; the entry's name is appended while it is looked at.
+    /// root, if that matters; the entry's name is appended while it is looked at.
     pub(crate) fn judge<T>(
         &self,
         dir: &Dir<T>,
         relative: &mut PathBuf,
         entry: EntryRef<'_>,
     ) -> (Verdict, Option<SkipReason>) {
-        if self.is_ignored(&dir.scope, entry) {
-            return (Verdict::Drop, Some(SkipReason::Gitignore));
+        if !self.is_about_paths() {
+            return self.judge_further(Verdict::Keep, dir.entry_depth(), entry);
         }
-        let verdict = self.judge_glob(relative, entry);
-        match verdict {
-            Verdict::Drop => (verdict, Some(SkipReason::Excluded)),
-            Verdict::Keep if dir.entry_depth() < self.min_depth => (Verdict::DescendOnly, None),
-            Verdict::Keep => (self.judge_type(entry.file_type()), None),
-            _ => (verdict, None),
+        let file_type = entry.file_type();
+        relative.push(entry.name);
+        let is_dir = file_type == FileType::Directory;
+        let ignored = self.gitignore
+            && (entry.name == gitignore::REPOSITORY
+                || dir.scope.get().is_some_and(|scope| scope.ignores(relative, is_dir)));
+        let verdict = if ignored { Verdict::Drop } else { self.globs.judge(relative, file_type) };
+        relative.pop();
+        match ignored {
+            true => (verdict, Some(SkipReason::Gitignore)),
+            false => self.judge_further(verdict, dir.entry_depth(), entry),
         }
     }
 
-    /// A root was named by the user: no glob and no rule can leave it out.
-    pub(crate) fn judge_root(&self, entry: EntryRef<'_>) -> Verdict {
-        if self.min_depth > 0 {
-            return Verdict::DescendOnly;
+    /// Decides about a root, of which all attributes are known that matter.
+    pub(crate) fn judge_root(&self, entry: EntryRef<'_>) -> (Verdict, Option<SkipReason>) {
+        let root = Path::new(entry.name);
+        if self.gitignore && is_ignored_root(root, entry.file_type()) {
+            return (Verdict::Drop, Some(SkipReason::Gitignore));
         }
-        self.judge_attributes(EntryRef { verdict: self.judge_type(entry.file_type()), ..entry })
+        let verdict = self.globs.judge_root(root, entry.file_type());
+        let (verdict, reason) = self.judge_further(verdict, 0, entry);
+        (self.judge_attributes(EntryRef { verdict, ..entry }), reason)
+    }
+
+    /// Decides about an entry of which the globs have decided.
+    fn judge_further(
+        &self,
+        verdict: Verdict,
+        depth: u32,
+        entry: EntryRef<'_>,
+    ) -> (Verdict, Option<SkipReason>) {
+        match verdict {
+            Verdict::Drop => (verdict, Some(SkipReason::Excluded)),
+            Verdict::Keep if depth < self.min_depth => (Verdict::DescendOnly, None),
+            Verdict::Keep => (self.judge_type(entry.file_type()), None),
+            _ => (verdict, None),
+        }
     }
 
     /// What is of another type is left out before it is asked about; a directory is passed through,
@@ -194,103 +218,18 @@ impl Filter {
             verdict => verdict,
         }
     }
-
-    fn judge_glob(&self, relative: &mut PathBuf, entry: EntryRef<'_>) -> Verdict {
-        if self.globs.is_empty() {
-            return Verdict::Keep;
-        }
-        relative.push(entry.name);
-        let verdict = self.judge_path(relative, entry.file_type());
-        relative.pop();
-        verdict
-    }
-
-    fn judge_path(&self, path: &Path, file_type: FileType) -> Verdict {
-        let matched = |is_dir| match self.globs.matched(path, is_dir) {
-            Match::Whitelist(_) => Verdict::Keep,
-            Match::Ignore(_) => Verdict::Drop,
-            // What no including glob names is only passed through.
-            Match::None if self.globs.num_whitelists() > 0 => Verdict::DescendOnly,
-            Match::None => Verdict::Keep,
-        };
-        match file_type {
-            FileType::Directory => matched(true),
-            // Not known yet whether it is a directory: it must pass if either would.
-            FileType::Unknown if matched(false) == Verdict::Drop => matched(true),
-            _ => matched(false),
-        }
-    }
-
-    fn is_ignored(&self, scope: &Scope, entry: EntryRef<'_>) -> bool {
-        let Some(rules) = &scope.0 else { return false };
-        if entry.name == ".git" {
-            return true;
-        }
-        let path = rules.path.join(entry.name);
-        let is_dir = entry.file_type() == FileType::Directory;
-        let mut scope = scope;
-        while let Some(rules) = &scope.0 {
-            match rules.here.as_ref().map_or(Match::None, |here| here.matched(&path, is_dir)) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => scope = &rules.above,
-            }
-        }
-        false
-    }
 }
 
-/// Reads the rules that lie in one directory; `None` if there are none.
-fn read_rules(path: &Path, files: &[&str]) -> (Option<Gitignore>, Option<std::io::Error>) {
-    let mut builder = GitignoreBuilder::new(path);
-    let mut failed = None;
-    for file in files.iter().map(|file| path.join(file)) {
-        match is_file(&file) {
-            // A line that does not parse is left out, as git does.
-            Ok(true) => failed = builder.add(file).and_then(ignore::Error::into_io_error),
-            Ok(false) => {}
-            Err(error) => failed = Some(error),
-        }
+/// Returns whether the rules of the directories above a root leave the root out. A link is the root
+/// itself, not what it leads to. The rules are about names, which `.` and `/` are not.
+fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
+    let Some(name) = root.file_name() else { return false };
+    if name == gitignore::REPOSITORY {
+        return true;
     }
-    let rules = builder.build().ok().filter(|rules| !rules.is_empty());
-    (rules, failed)
-}
-
-/// Returns whether there are rules to read: opening a named pipe would wait for its writer.
-#[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
-fn is_file(path: &Path) -> std::io::Result<bool> {
-    match std::fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.is_file()),
-        Err(error) if is_absence(&error) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-}
-
-/// Returns the rules of the repository above a root, and the root's canonical path. Outside a
-/// repository nothing above the root counts.
-fn rules_above(root: &Path) -> (Scope, PathBuf) {
-    let Ok(root) = root.canonicalize() else {
-        return (Scope::default(), root.to_owned());
-    };
-    let Some(repository) = root.ancestors().find(|dir| dir.join(".git").exists()) else {
-        return (Scope::default(), root);
-    };
-    let mut between: Vec<&Path> =
-        root.ancestors().skip(1).take_while(|dir| dir.starts_with(repository)).collect();
-    between.reverse();
-    let mut scope = Scope::default();
-    let exclude = read_rules(repository, &[".git/info/exclude"]).0;
-    if exclude.is_some() {
-        let path = repository.to_owned();
-        scope = Scope(Some(Arc::new(Rules { path, here: exclude, above: scope })));
-    }
-    for dir in between {
-        let here = read_rules(dir, &[".gitignore"]).0;
-        scope = Scope(Some(Arc::new(Rules { path: dir.to_owned(), here, above: scope })));
-    }
-    (scope, root)
+    let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
+    // What cannot be read is reported when the root is listed.
+    let (rules, _) = Scope::above(&parent.join(name));
+    rules.ignores_root(file_type == FileType::Directory)
 }

@@ -10,7 +10,8 @@ pub(crate) const LIST_NOTES: &str = "\
 Paths are printed as find prints them, in the order in which they are found. Columns are printed \
 for people: sizes with their units, times in the local zone. --json and --csv have exact numbers: \
 bytes, and nanoseconds since 1970 UTC. A sorted list is printed when all is found, and kept in \
-memory until then; with --limit, only as much of it.
+memory until then; with --limit, only as much of it. A PATH itself is printed only if it passes all \
+filters, as `find` does it.
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";

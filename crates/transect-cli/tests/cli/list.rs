@@ -149,6 +149,76 @@ fn globs_choose_by_name_or_by_path() {
     }
 }
 
+/// The root was printed whatever the filters were, and `xargs rm -rf` removed all of it.
+#[test]
+fn list_root_that_filters_do_not_match_is_not_printed() {
+    let env = TestEnv::new();
+    env.mkdir("victim/sub");
+    for file in ["victim/a.tmp", "victim/b", "victim/sub/c.tmp", "other.tmp", "other"] {
+        env.text(file, "content");
+    }
+    let find = env.has("find");
+    for (arguments, roots, tests, expected) in [
+        ("-g '*.tmp'", "victim", "-name '*.tmp'", "victim/a.tmp victim/sub/c.tmp"),
+        ("-g 'vic*'", "victim", "-name 'vic*'", "victim"),
+        ("-g 'vic*'", "victim/", "-name 'vic*'", "victim/"),
+        ("-td -g zzz", "victim", "-type d -name zzz", ""),
+        ("-tf -g 'vic*'", "victim", "-type f -name 'vic*'", ""),
+        (
+            "-g '*.tmp' -tf",
+            "other.tmp other victim",
+            "-name '*.tmp' -type f",
+            "other.tmp victim/a.tmp victim/sub/c.tmp",
+        ),
+        ("-g 'b' --min-depth 2", "victim", "-mindepth 2 -name b", ""),
+        ("-E '*'", "victim", "-name ''", ""),
+        ("-E '*' -tf", "victim other", "-name ''", ""),
+        ("-E '*.tmp'", "victim other.tmp", "-not -name '*.tmp'", "victim victim/b victim/sub"),
+        ("-E victim", "victim other", "-name other", "other"),
+        ("-g b", "victim", "-name b", "victim/b"),
+    ] {
+        let listed = env.sh(&format!(r#""$TRANSECT" list {arguments} {roots}"#)).exits(0).quiet();
+        let mut lines: Vec<_> = listed.stdout_text().lines().map(str::to_owned).collect();
+        lines.sort();
+        let expected: Vec<_> = expected.split_whitespace().collect();
+        assert_eq!(lines, expected, "{arguments} {roots}");
+        if find {
+            let found = env.sh(&format!("find {roots} {tests}")).exits(0).quiet();
+            let mut found: Vec<_> = found.stdout_text().lines().map(str::to_owned).collect();
+            found.sort();
+            assert_eq!(lines, found, "find {roots} {tests}");
+        }
+    }
+    let removed = r#""$TRANSECT" list -0 -g '*.tmp' victim | xargs -0 rm -rf"#;
+    let _ = env.sh(removed).exits(0).quiet();
+    assert!(env.path("victim/b").exists() && env.path("victim/sub").is_dir());
+    assert!(!env.path("victim/a.tmp").exists() && !env.path("victim/sub/c.tmp").exists());
+}
+
+/// What names no entry, such as `.`, is read whatever the globs are, and never printed because a
+/// glob matches it.
+#[test]
+fn list_current_directory_is_read_and_not_matched_by_globs() {
+    let env = TestEnv::new();
+    env.mkdir("dir/.hidden");
+    env.text("dir/.hidden/x", "");
+    env.text("dir/y", "");
+    for (arguments, expected) in [
+        ("-g '*'", "./.hidden ./.hidden/x ./y"),
+        ("-g '.*'", "./.hidden"),
+        ("-E '.*'", "./y"),
+        ("-E '*'", ""),
+        ("-E y", ". ./.hidden ./.hidden/x"),
+        ("-td", ". ./.hidden"),
+    ] {
+        let listed = env.sh(&format!(r#"cd dir && "$TRANSECT" list {arguments}"#)).exits(0).quiet();
+        let mut lines: Vec<_> = listed.stdout_text().lines().map(str::to_owned).collect();
+        lines.sort();
+        let expected: Vec<_> = expected.split_whitespace().collect();
+        assert_eq!(lines, expected, "{arguments}");
+    }
+}
+
 #[test]
 fn what_gitignore_leaves_out_is_left_out_if_asked_for() {
     let env = TestEnv::new();

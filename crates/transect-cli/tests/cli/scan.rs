@@ -528,7 +528,7 @@ fn depth_and_globs_limit_what_is_counted() {
     assert_eq!(scan(&["-d", "1"]), ((1, 3, 1), json!({"max_depth": 2})));
     assert_eq!(scan(&["-d", "9"]), ((3, 5, 7), json!({})));
     assert_eq!(scan(&["-E", "*.y"]), ((2, 5, 3), json!({"excluded": 1})));
-    assert_eq!(scan(&["-g", "*.y"]).0, (1, 1, 4));
+    assert_eq!(scan(&["-g", "*.y"]).0, (1, 0, 4));
     assert_eq!(scan(&["-E", "a"]).0, (1, 2, 1));
 }
 

@@ -54,8 +54,8 @@ pub struct Found {
     pub interrupted: bool,
 }
 
-/// Walks, and returns all regular files. What is given as a root is one in any case, link or
-/// whatever it be: whoever opens it tells what is wrong with it.
+/// Walks, and returns all regular files. A root that passes the filters is an input whatever its type
+/// is: the error comes from opening it.
 ///
 /// # Errors
 /// Only what keeps a walk from beginning. What goes wrong inside a tree is counted in the tally.

@@ -12,6 +12,7 @@ use transect_sys::{Batch, Fault, FieldMask, FileType, Listing, Reader, Verdict};
 
 use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
+use crate::filter::Filter;
 use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::run::{Link, Run};
@@ -107,6 +108,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                     break;
                 }
             };
+            self.read_rules(dir, listing);
             if self.must_ask_first() {
                 self.fill(dir, &handle);
                 self.judge(dir, &handle);
@@ -141,6 +143,23 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
+    /// Reads the filter rules for the entries of a directory, when its first entries are known. A
+    /// directory that was listed as a whole shows whether there are any.
+    fn read_rules(&mut self, dir: &DirOf<S>, listing: Listing) {
+        let filter = self.run.plan.filter.as_ref();
+        let Some(filter) = filter.filter(|filter| filter.reads_rules()) else { return };
+        if dir.scope.get().is_some() {
+            return;
+        }
+        let is_rules = |entry: &_| Filter::may_be_rules(self.batch.name(entry));
+        let holds_rules = listing == Listing::More || self.batch.entries().any(is_rules);
+        let (scope, error) = filter.rules_in(dir, holds_rules);
+        dir.scope.set(scope).expect("BUG: one thread lists a directory");
+        if let Some(error) = error {
+            self.error(dir, Operation::ReadRules, dir.path(), dir.entry_depth(), error);
+        }
+    }
+
     /// Returns whether a filter would judge what it does not know: whether an entry is a
     /// directory, or what a link that is followed leads to.
     fn must_ask_first(&self) -> bool {
@@ -157,7 +176,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         if let Some(filter) = &self.run.plan.filter {
             self.relative.clear();
-            if !dir.is_top() {
+            if filter.is_about_paths() {
                 let mut way: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
                 way.pop(); // the root itself
                 self.relative.extend(way.into_iter().rev());

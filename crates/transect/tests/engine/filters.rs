@@ -2,7 +2,9 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use transect::{Conditions, Error, FileType, Filters, Order, ScanOptions, SkipReason};
+use transect::{
+    Conditions, Error, FaultKind, FileType, Filters, Operation, Order, ScanOptions, SkipReason,
+};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
 
@@ -80,15 +82,15 @@ fn sources() -> TempDir {
 fn globs_include_and_exclude() {
     let temp = sources();
     for (patterns, expected) in [
-        (&["*.rs"][..], &["", "build/out.rs", "src/deep/three.rs", "src/one.rs", "top.rs"][..]),
+        (&["*.rs"][..], &["build/out.rs", "src/deep/three.rs", "src/one.rs", "top.rs"][..]),
         (&["!*.rs"], &["", "build", "docs", "src", "src/build", "src/deep", "src/two.c", "top.c"]),
-        (&["*.rs", "!top*"], &["", "build/out.rs", "src/deep/three.rs", "src/one.rs"]),
+        (&["*.rs", "!top*"], &["build/out.rs", "src/deep/three.rs", "src/one.rs"]),
         // The last that matches decides.
-        (&["!*.rs", "top.rs"], &["", "top.rs"]),
+        (&["!*.rs", "top.rs"], &["top.rs"]),
         // A slash in front or inside: a path below the root.
-        (&["/*.rs"], &["", "top.rs"]),
-        (&["src/*.rs"], &["", "src/one.rs"]),
-        (&["src/**/*.rs"], &["", "src/deep/three.rs", "src/one.rs"]),
+        (&["/*.rs"], &["top.rs"]),
+        (&["src/*.rs"], &["src/one.rs"]),
+        (&["src/**/*.rs"], &["src/deep/three.rs", "src/one.rs"]),
         (
             &["!build"],
             &[
@@ -119,8 +121,8 @@ fn globs_include_and_exclude() {
                 "top.rs",
             ],
         ),
-        (&["*.{c,h}"], &["", "src/two.c", "top.c"]),
-        (&["nothing"], &[""]),
+        (&["*.{c,h}"], &["src/two.c", "top.c"]),
+        (&["nothing"], &[]),
     ] {
         let listed = list(temp.path(), |options| options.filters(globs(patterns)));
         assert_eq!(listed, expected, "{patterns:?}");
@@ -146,7 +148,7 @@ fn directories_that_are_only_passed_through_are_not_counted() {
     for (reader, order, threads) in combinations() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
         let got = totals(options.filters(globs(&["*.rs"])));
-        assert_eq!((got.files, got.directories), (4, 1), "the root was named");
+        assert_eq!((got.files, got.directories), (4, 0), "{}", order.as_str());
         assert_eq!(got.sum.apparent, 1 + 3 + 5 + 6);
     }
 }
@@ -166,10 +168,152 @@ fn globs_do_not_keep_followed_links_from_being_entered() {
     build(temp.path(), &[("tree/a.rs", "1"), ("outside/b.rs", "2"), ("outside/c.c", "3")]);
     std::os::unix::fs::symlink("../outside", temp.join("tree/link")).unwrap();
     let listed = list(&temp.join("tree"), |options| options.follow(true).filters(globs(&["*.rs"])));
-    assert_eq!(listed, ["", "a.rs", "link/b.rs"]);
+    assert_eq!(listed, ["a.rs", "link/b.rs"]);
+}
+
+// ---- roots ----
+
+/// A root was listed whatever the globs were: `list -g '*.tmp' victim` named `victim` itself.
+#[test]
+fn root_that_filters_do_not_match_is_not_listed() {
+    let temp = TempDir::new();
+    build(temp.path(), &[("victim/a.tmp", "1"), ("victim/b", "22"), ("victim/zzz/", "")]);
+    let root = temp.join("victim");
+    let both = |globs_of: &[&str], types: &[FileType]| {
+        let filters = Filters { types: types.to_vec(), ..globs(globs_of) };
+        list(&root, |options| options.filters(filters.clone()))
+    };
+    let nothing: &[&str] = &[];
+    assert_eq!(both(&["*.tmp"], &[]), ["a.tmp"]);
+    assert_eq!(both(&["!*"], &[]), nothing);
+    assert_eq!(both(&["zz"], &[FileType::Directory]), nothing);
+    assert_eq!(both(&["zzz"], &[FileType::Directory]), ["zzz"]);
+    assert_eq!(both(&["victim"], &[]), [""]);
+    assert_eq!(both(&["victim"], &[FileType::File]), nothing);
+    assert_eq!(both(&["!a.tmp"], &[]), ["", "b", "zzz"]);
+    assert_eq!(both(&["!victim"], &[]), nothing, "with all that is below");
+    assert_eq!(both(&["/victim"], &[]), nothing, "a path below the root");
+    let filters = Filters { min_depth: 1, ..globs(&["!victim"]) };
+    assert!(list(&root, |options| options.filters(filters.clone())).is_empty());
+    let got = totals(scan(&root).filters(globs(&["!victim"])));
+    assert_eq!((got.entries(), skipped(&got.tally, SkipReason::Excluded)), (0, 1));
+}
+
+#[test]
+fn several_roots_are_judged_each_by_its_own_name() {
+    let temp = TempDir::new();
+    build(temp.path(), &[("a.c/x.rs", ""), ("b.rs/x.c", ""), ("c.rs", ""), ("d.c", "")]);
+    let names = ["a.c", "b.rs", "c.rs", "d.c"];
+    let list = |patterns: &[&str]| {
+        let roots = names.map(|name| temp.join(name));
+        let (listed, tally) = paths(ScanOptions::new(roots).filters(globs(patterns)));
+        assert_complete(&tally, format!("{patterns:?}"));
+        let start = temp.path().to_str().unwrap().len() + 1;
+        let mut names: Vec<String> = readable(&listed)
+            .iter()
+            .map(|path| path[start..].replace(MAIN_SEPARATOR, "/"))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(list(&["*.rs"]), ["a.c/x.rs", "b.rs", "c.rs"]);
+    assert_eq!(list(&["!*.rs"]), ["a.c", "d.c"]);
+    assert_eq!(list(&["!*.c"]), ["b.rs", "c.rs"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn root_link_is_judged_by_its_own_name_and_type() {
+    let temp = TempDir::new();
+    build(temp.path(), &[("tree/file", "")]);
+    std::os::unix::fs::symlink("tree", temp.join("link")).unwrap();
+    let link = temp.join("link");
+    let (tree, nothing): (&[&str], &[&str]) = (&["", "file"], &[]);
+    assert_eq!(list(&link, |options| options.filters(globs(&["tree"]))), nothing);
+    assert_eq!(list(&link, |options| options.filters(globs(&["link"]))), [""]);
+    assert_eq!(list(&link, |options| options.filters(types(&[FileType::Directory]))), nothing);
+    let followed =
+        |patterns: &[&str]| list(&link, |options| options.follow(true).filters(globs(patterns)));
+    assert_eq!(followed(&["link", "file"]), tree);
+    assert_eq!(followed(&["tree"]), nothing);
+    assert_eq!(followed(&["!link/"]), nothing);
+}
+
+#[test]
+fn root_that_rules_above_it_ignore_is_left_out() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (".git/HEAD", ""),
+            (".git/info/exclude", "excluded\n"),
+            (".gitignore", "/target/\n*.log\n!keep.log\n"),
+            ("target/x", ""),
+            ("sub/target/x", ""),
+            ("a.log", ""),
+            ("keep.log", ""),
+            ("excluded/x", ""),
+            ("inner/.git/HEAD", ""),
+            ("inner/x", ""),
+            ("inner/.gitignore", "*\n!x\n"),
+        ],
+    );
+    let listed = |root: &str| list(&temp.join(root), |options| options.filters(gitignore()));
+    for root in ["target", "a.log", "excluded", ".git", "inner/.git"] {
+        assert!(listed(root).is_empty(), "{root}");
+    }
+    assert_eq!(listed("sub/target"), ["", "x"], "the rule is anchored");
+    assert_eq!(listed("keep.log"), [""]);
+    assert_eq!(listed("inner"), ["", "x"], "a repository of its own");
+    let got = totals(scan(temp.join("target")).filters(gitignore()));
+    assert_eq!((got.entries(), skipped(&got.tally, SkipReason::Gitignore)), (0, 1));
+}
+
+/// As a line of a gitignore file such a glob would be a comment, or nothing, and let all pass.
+#[test]
+fn globs_that_are_no_gitignore_rules_let_nothing_else_pass() {
+    let temp = TempDir::new();
+    build(temp.path(), &[("#x", ""), ("x", "")]);
+    assert_eq!(list(temp.path(), |options| options.filters(globs(&["#*"]))), ["#x"]);
+    for empty in ["", "!"] {
+        let error = scan(temp.path()).filters(globs(&[empty])).plan().unwrap_err();
+        assert!(matches!(&error, Error::Pattern(..)), "{error}");
+    }
 }
 
 // ---- gitignore ----
+
+/// Every directory kept its path: 30,000 levels took 12 GB.
+#[test]
+fn gitignore_rules_of_far_ancestors_hold_and_unreadable_ones_are_errors() {
+    let temp = TempDir::new();
+    build(
+        temp.path(),
+        &[
+            (".gitignore", "*.log\n/a/b/anchored\nc/named\n"),
+            ("a/.gitignore", "/b/c/d/far\n"),
+            ("a/b/anchored", ""),
+            ("a/b/c/d/anchored", ""),
+            ("a/b/c/d/far", ""),
+            ("a/b/c/d/near", ""),
+            ("a/b/c/d/x.log", ""),
+            ("a/b/c/named", ""),
+            ("c/named", ""),
+        ],
+    );
+    let listed = list(temp.path(), |options| options.filters(gitignore()));
+    let files = |path: &&String| temp.join(path).is_file();
+    let files: Vec<_> = listed.iter().filter(files).collect();
+    assert_eq!(
+        files,
+        [".gitignore", "a/.gitignore", "a/b/c/d/anchored", "a/b/c/d/near", "a/b/c/named"]
+    );
+    std::fs::write(temp.join("a/b/.gitignore"), b"near\n\xff\n!near\nd/near\n").unwrap();
+    let (listed, tally) = paths(scan(temp.path()).filters(gitignore()));
+    let by: Vec<_> = tally.errors_by.into_iter().collect();
+    assert_eq!(by, [((Operation::ReadRules, FaultKind::InvalidData), 1)]);
+    assert_eq!(listed.len(), 12, "{:?}", readable(&listed));
+}
 
 #[test]
 fn gitignore_rules_nest_negate_and_anchor() {

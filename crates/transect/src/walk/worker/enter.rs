@@ -229,16 +229,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let listed = task.how.listed;
         let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
         let followed = task.how.followed;
-        let mut place = Place { volume, id: own.file_id(), followed, ..Place::default() };
-        let mut rules_error = None;
-        if let Some(filter) = &self.run.plan.filter {
-            (place.scope, rules_error) = filter.enter(&parent.scope, name, parent.is_top());
-        }
-        let dir = Dir::below(Arc::clone(parent), name.clone(), place, tag);
-        if let Some(error) = rules_error {
-            let depth = dir.entry_depth();
-            self.error(&dir, Operation::ReadRules, dir.path(), depth, error);
-        }
-        dir
+        let place = Place { volume, id: own.file_id(), followed };
+        Dir::below(Arc::clone(parent), name.clone(), place, tag)
     }
 }

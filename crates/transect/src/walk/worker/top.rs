@@ -41,7 +41,14 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             }
         }
         if let Some(filter) = &plan.filter {
-            self.batch.judge(|entry| filter.judge_root(entry));
+            let Self { sink, batch, .. } = self;
+            batch.judge(|entry| {
+                let (verdict, reason) = filter.judge_root(entry);
+                if let Some(reason) = reason {
+                    sink.skipped(&top, reason);
+                }
+                verdict
+            });
         }
         self.deliver(&top);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());

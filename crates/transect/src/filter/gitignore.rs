@@ -1,0 +1,154 @@
+//! The rules of `.gitignore` files.
+//!
+//! Only directories that hold rules keep anything: all others share the rules of the nearest
+//! directory above that does. No path is kept, but that of a root below rules above it.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::dir::suffix;
+
+/// The name of the files that rules are read from.
+pub(super) const RULES: &str = ".gitignore";
+
+/// The name that is always ignored.
+pub(super) const REPOSITORY: &str = ".git";
+
+/// The longest file of rules that is read.
+const LONGEST: u64 = 16 << 20;
+
+/// The gitignore rules in force in a directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope(Option<Arc<Rules>>);
+
+#[derive(Debug)]
+struct Rules {
+    here: Gitignore,
+    /// What leads from the directory of the rules to the root; nothing at or below a root.
+    to_root: PathBuf,
+    /// The bytes of the path from the root to the directory of the rules, with a separator at the
+    /// end.
+    from_root: usize,
+    above: Scope,
+}
+
+impl Scope {
+    /// Returns the rules of the repository that holds an entry, from the directories above the
+    /// entry, and what went wrong. Outside a repository nothing above counts.
+    ///
+    /// `entry` is a canonical path.
+    pub(super) fn above(entry: &Path) -> (Self, Option<io::Error>) {
+        let Some(repository) = entry.ancestors().find(|dir| dir.join(REPOSITORY).exists()) else {
+            return (Self::default(), None);
+        };
+        let between = entry.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
+        let mut files: Vec<(&Path, &str)> = between.map(|dir| (dir, RULES)).collect();
+        files.push((repository, ".git/info/exclude"));
+        let (mut scope, mut failed) = (Self::default(), None);
+        for (dir, file) in files.into_iter().rev() {
+            let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
+            let (here, error) = read_rules(&dir.join(file));
+            scope = scope.with(here, to_root, 0);
+            failed = failed.or(error);
+        }
+        (scope, failed)
+    }
+
+    /// Adds the rules that lie in a directory, `from_root` bytes below its root. Returns what went
+    /// wrong in reading them.
+    pub(super) fn add_rules_in(self, dir: &Path, from_root: usize) -> (Self, Option<io::Error>) {
+        let (here, failed) = read_rules(&dir.join(RULES));
+        (self.with(here, Path::new(""), from_root), failed)
+    }
+
+    fn with(self, here: Option<Gitignore>, to_root: &Path, from_root: usize) -> Self {
+        let Some(here) = here else { return self };
+        Self(Some(Arc::new(Rules { here, to_root: to_root.into(), from_root, above: self })))
+    }
+
+    /// Returns whether the rules leave out an entry below a root. `path` begins at the root.
+    pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
+        self.decide(is_dir, |rules| match rules.is_above_root() {
+            true => Some(rules.to_root.join(path).into()),
+            false => Some(suffix(path, rules.from_root).into()),
+        })
+    }
+
+    /// Returns whether the rules above a root leave out the root itself.
+    pub(super) fn ignores_root(&self, is_dir: bool) -> bool {
+        self.decide(is_dir, |rules| rules.is_above_root().then(|| rules.to_root.as_path().into()))
+    }
+
+    /// The nearest rules that match a path decide. `path_of` returns the path from their directory.
+    fn decide<'a>(
+        &'a self,
+        is_dir: bool,
+        path_of: impl Fn(&'a Rules) -> Option<Cow<'a, Path>>,
+    ) -> bool {
+        let nearest_first =
+            std::iter::successors(self.0.as_deref(), |rules| rules.above.0.as_deref());
+        for rules in nearest_first {
+            let Some(path) = path_of(rules) else { continue };
+            match rules.here.matched(path, is_dir) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
+        }
+        false
+    }
+}
+
+impl Rules {
+    fn is_above_root(&self) -> bool {
+        !self.to_root.as_os_str().is_empty()
+    }
+}
+
+/// Reads a file of rules; `None` if there is none, or nothing in it. Lines that cannot be read are
+/// left out.
+fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
+    let text = match read(file) {
+        Ok(Some(text)) => text,
+        Ok(None) => return (None, None),
+        Err(error) => return (None, Some(error)),
+    };
+    let (mut builder, mut failed) = (GitignoreBuilder::new("."), None);
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
+    for line in text.split(|&byte| byte == b'\n') {
+        match std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
+            // A line that does not parse is left out, as git does.
+            Ok(line) => drop(builder.add_line(None, line)),
+            Err(error) => failed = Some(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+    }
+    let rules = builder.build().ok().filter(|rules| !rules.is_empty());
+    (rules, failed)
+}
+
+/// Reads a regular file; `None` if there is none. Opening a named pipe would wait for its writer.
+#[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
+fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::metadata(file) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Ok(None),
+        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let mut text = Vec::new();
+    std::fs::File::open(file)?.take(LONGEST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        let reason = format!("rules of more than {LONGEST} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
+    Ok(Some(text))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

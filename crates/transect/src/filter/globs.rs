@@ -1,0 +1,184 @@
+//! What is left out by globs.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use ignore::Match;
+use ignore::overrides::{Override, OverrideBuilder};
+use transect_sys::{FileType, Verdict};
+
+use crate::error::Error;
+
+/// Globs, compiled: including ones, and excluding ones, which begin with `!`.
+#[derive(Debug)]
+pub(super) struct Globs {
+    all: Override,
+    /// Those about names: a root has a name, but no path below a root.
+    about_names: Override,
+}
+
+impl Globs {
+    pub(super) fn compile(globs: &[String]) -> Result<Self, Error> {
+        let build = |is_meant: fn(&str) -> bool| {
+            let mut builder = OverrideBuilder::new(".");
+            for glob in globs.iter().filter(|glob| is_meant(glob)) {
+                let wrong = |reason| Error::Pattern(glob.clone(), reason);
+                if glob.trim_start_matches('!').is_empty() {
+                    return Err(wrong("it is empty".to_owned()));
+                }
+                builder.add(&literal(glob)).map_err(|error| wrong(plain(&error)))?;
+            }
+            builder.build().map_err(|error| Error::Pattern(globs.join(" "), plain(&error)))
+        };
+        Ok(Self { all: build(|_| true)?, about_names: build(is_about_names)? })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Decides about an entry by its path below its root.
+    pub(super) fn judge(&self, path: &Path, file_type: FileType) -> Verdict {
+        let matched = |is_dir| match self.all.matched(path, is_dir) {
+            Match::Whitelist(_) => Verdict::Keep,
+            Match::Ignore(_) => Verdict::Drop,
+            Match::None => self.unmatched(is_dir),
+        };
+        match file_type {
+            FileType::Directory => matched(true),
+            // Not known yet whether it is a directory: it must pass if either would.
+            FileType::Unknown if matched(false) == Verdict::Drop => matched(true),
+            _ => matched(false),
+        }
+    }
+
+    /// Decides about a root by its name, which is that of an entry of the directory it lies in.
+    ///
+    /// `.`, `..`, `a/..` and `/` have no name of their own, and are what the caller means by
+    /// "here". They are read whatever the globs are, never delivered because an including glob
+    /// matches `.`, and not delivered if an excluding one does: `!.*` leaves out hidden entries,
+    /// not all that is below the current directory.
+    pub(super) fn judge_root(&self, root: &Path, file_type: FileType) -> Verdict {
+        let is_dir = file_type == FileType::Directory;
+        let name = root.file_name();
+        let name_matches = self.about_names.matched(name.unwrap_or(".".as_ref()), is_dir);
+        match (name_matches, name) {
+            (Match::Whitelist(_), Some(_)) => Verdict::Keep,
+            (Match::Ignore(_), Some(_)) => Verdict::Drop,
+            (Match::None, _) => self.unmatched(is_dir),
+            (_, None) => Verdict::DescendOnly,
+        }
+    }
+
+    /// What no including glob matches is left out; a directory is passed through.
+    fn unmatched(&self, is_dir: bool) -> Verdict {
+        match self.all.num_whitelists() {
+            0 => Verdict::Keep,
+            _ if is_dir => Verdict::DescendOnly,
+            _ => Verdict::Drop,
+        }
+    }
+}
+
+/// Returns whether a glob is about names, not about paths: there is no slash in it, but perhaps at
+/// its end (only directories) or as `**/` at its beginning (at any depth).
+fn is_about_names(glob: &str) -> bool {
+    let glob = glob.strip_prefix('!').unwrap_or(glob);
+    let glob = glob.trim_start_matches("**/");
+    !glob.strip_suffix('/').unwrap_or(glob).contains('/')
+}
+
+/// Returns a glob as a line of a gitignore file, where `#` begins a comment and blanks at the end do
+/// not count. Both would match more than what was typed: a comment everything.
+fn literal(glob: &str) -> Cow<'_, str> {
+    let mut line = Cow::Borrowed(glob);
+    if glob.starts_with('#') {
+        line.to_mut().insert(0, '\\');
+    }
+    if let Some(last) = glob.chars().next_back().filter(|last| last.is_whitespace()) {
+        let line = line.to_mut();
+        line.pop();
+        let escapes = line.chars().rev().take_while(|&before| before == '\\').count();
+        if escapes % 2 == 1 {
+            line.pop();
+        }
+        line.extend(['[', last, ']']);
+    }
+    line
+}
+
+/// Returns the reason without the pattern, which the message names already.
+fn plain(error: &ignore::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once("': ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compile(globs: &[&str]) -> Globs {
+        let globs: Vec<String> = globs.iter().map(|&glob| glob.to_owned()).collect();
+        Globs::compile(&globs).unwrap()
+    }
+
+    #[test]
+    fn globs_special_to_gitignore_files_are_taken_literally() {
+        for (glob, name) in [
+            ("#notes", "#notes"),
+            ("a ", "a "),
+            (r"a\ ", "a "),
+            ("a\t", "a\t"),
+            ("\\a\t", "a\t"),
+            (" ", " "),
+        ] {
+            let globs = compile(&[glob]);
+            assert_eq!(globs.judge(Path::new(name), FileType::File), Verdict::Keep, "{glob:?}");
+            for other in ["a", "notes", "anything"] {
+                let verdict = globs.judge(Path::new(other), FileType::File);
+                assert_eq!(verdict, Verdict::Drop, "{glob:?} and {other}");
+            }
+        }
+        for glob in ["", "!", "!!"] {
+            assert!(Globs::compile(&[glob.to_owned()]).is_err(), "{glob:?}");
+        }
+    }
+
+    #[test]
+    fn root_verdict_is_that_of_an_entry_of_its_name() {
+        use Verdict::{DescendOnly, Drop, Keep};
+        for (globs, root, verdict) in [
+            (&["*.tmp"][..], "victim", DescendOnly),
+            (&["vic*"], "victim", Keep),
+            (&["vic*"], "a/victim/", Keep),
+            (&["**/victim"], "victim", Keep),
+            (&["victim/"], "victim", Keep),
+            (&["!*"], "victim", Drop),
+            (&["!victim/"], "victim", Drop),
+            (&["*", "!victim"], "victim", Drop),
+            (&["!*", "victim"], "victim", Keep),
+            (&["!other"], "victim", Keep),
+            // About paths below a root, which the root itself is not.
+            (&["/victim"], "victim", DescendOnly),
+            (&["/*"], "victim", DescendOnly),
+            (&["victim/**"], "victim", DescendOnly),
+            (&["!/victim"], "victim", Keep),
+            (&["!victim/**"], "victim", Keep),
+            // Roots without a name of their own.
+            (&["*"], ".", DescendOnly),
+            (&[".*"], "..", DescendOnly),
+            (&["!*"], ".", DescendOnly),
+            (&["!.*"], "a/..", DescendOnly),
+            (&["!*.o"], ".", Keep),
+            (&["*.o"], "/", DescendOnly),
+        ] {
+            let globs_compiled = compile(globs);
+            let got = globs_compiled.judge_root(Path::new(root), FileType::Directory);
+            assert_eq!(got, verdict, "{globs:?} and {root}");
+        }
+        for (globs, verdict) in [(&["*.rs"][..], Keep), (&["*.c"], Drop), (&["/a.rs"], Drop)] {
+            let got = compile(globs).judge_root(Path::new("dir/a.rs"), FileType::File);
+            assert_eq!(got, verdict, "{globs:?}");
+        }
+    }
+}
