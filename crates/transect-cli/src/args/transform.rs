@@ -13,8 +13,9 @@ use super::{FilterArgs, ProgressArgs, one_of};
 
 pub(crate) const TRANSFORM_NOTES: &str = "\
 STEPs are done one after the other in one pass; `transect transform --steps` lists them. The first \
-word that is no step is the first PATH: ./trim is a file. `copy` stands for no step at all. \
-Directories are walked, links in them left alone, files that are no text skipped if a step is made \
+word that is not a step is the first PATH; every word after it, and every word after --, is a PATH \
+too. `transect transform eol=lf -i -- *` is safe whatever the files are called. `copy` stands for no \
+step at all. Directories are walked, links in them left alone, files that are no text skipped if a step is made \
 for text. Without PATH, standard input goes to standard output.
 
 A result is written beside its target and renamed when it is complete: whatever happens, the target \
@@ -31,6 +32,9 @@ pub(crate) struct TransformArgs {
     /// What to do, such as eol=lf, then the files and directories to do it to
     #[arg(value_name = "STEP|PATH", required_unless_present_any = ["steps", "new_key"])]
     pub(crate) words: Vec<OsString>,
+    /// Files and directories, even where a name looks like a step or an option
+    #[arg(last = true, value_name = "PATH")]
+    pub(crate) paths: Option<Vec<PathBuf>>,
     /// Replace every file by its result, if that is another
     #[arg(short = 'i', long, conflicts_with_all = ["output", "check"])]
     pub(crate) in_place: bool,

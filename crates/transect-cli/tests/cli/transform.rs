@@ -176,6 +176,70 @@ fn a_filter_between_pipes() {
     assert_eq!(closed.exits(0).quiet().stdout_text(), "Y\n");
 }
 
+/// `'a | b'` after `--` was taken for two paths, and a file named `case=upper` for a step.
+#[test]
+fn transform_paths_that_look_like_steps_are_transformed_as_files() {
+    let env = TestEnv::new();
+    let files = ["a", "b", "a | b", "trim | eol=lf", "case=upper"];
+    for (args, changed) in [
+        (&["eol=lf", "-i", "--", "a | b"][..], &["a | b"][..]),
+        (&["eol=lf", "-i", "a | b"], &["a | b"]),
+        (&["eol=lf", "-i", "--", "case=upper"], &["case=upper"]),
+        (&["eol=lf", "-i", "--", "trim | eol=lf", "a"], &["trim | eol=lf", "a"]),
+        (
+            &["eol=lf", "a", "case=upper", "trim | eol=lf", "-i"],
+            &["a", "case=upper", "trim | eol=lf"],
+        ),
+        (&["eol=lf", "a", "-i", "--", "case=upper", "a | b"], &["a", "case=upper", "a | b"]),
+    ] {
+        files.iter().for_each(|file| env.text(file, "one\r\n"));
+        let _ = env.transect(["transform"].iter().chain(args)).exits(0);
+        for file in files {
+            let expected = if changed.contains(&file) { "one\n" } else { "one\r\n" };
+            assert_eq!(content(&env, file), expected, "{file} after {args:?}");
+        }
+    }
+}
+
+/// Files that a shell names are left out by globs as those found in a directory are.
+#[test]
+fn transform_files_named_as_roots_are_left_out_by_filters() {
+    let env = TestEnv::new();
+    env.mkdir("vendor");
+    let files = ["a.txt", "b.dat", "vendor/c.txt"];
+    files.iter().for_each(|file| env.text(file, "one\r\n"));
+    let script = r#""$TRANSECT" transform eol=lf -i -E vendor -E '*.dat' -- *"#;
+    let _ = env.sh(script).exits(0);
+    assert_eq!(files.map(|file| content(&env, file)), ["one\n", "one\r\n", "one\r\n"]);
+}
+
+/// A shell expands `*` to the names of files, of which the first may look like a step.
+#[test]
+fn transform_step_with_name_of_file_needs_separator() {
+    let env = TestEnv::new();
+    env.text("case=upper", "one\r\n");
+    env.text("notes", "two\r\n");
+    assert_output!(env, env.sh(r#""$TRANSECT" transform eol=lf -i *"#), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: 'case=upper' is a step, and there is a file of that name; write './case=upper' for the file, or -- between the steps and the paths
+    ");
+    assert_eq!(
+        (content(&env, "case=upper"), content(&env, "notes")),
+        ("one\r\n".into(), "two\r\n".into())
+    );
+    let _ = env.sh(r#""$TRANSECT" transform eol=lf -i -- *"#).exits(0);
+    assert_eq!(
+        (content(&env, "case=upper"), content(&env, "notes")),
+        ("one\n".into(), "two\n".into())
+    );
+    let _ = env.sh(r#""$TRANSECT" transform eol=lf case=upper -i -- notes"#).exits(0);
+    assert_eq!(
+        (content(&env, "case=upper"), content(&env, "notes")),
+        ("one\n".into(), "TWO\n".into())
+    );
+}
+
 #[test]
 fn what_is_wrong_is_said_before_anything_is_touched() {
     let env = TestEnv::new();
@@ -191,7 +255,11 @@ fn what_is_wrong_is_said_before_anything_is_touched() {
             "no step is called 'elo', but 'eol' is; there are blake3",
         ),
         (&["eol=lff", "src", "-i"], 2, "the step is eol=lf|crlf|report"),
-        (&["src", "eol=lf", "-i"], 2, "what is to be done comes before 'src': a step, or `copy`"),
+        (
+            &["src", "eol=lf", "-i"],
+            2,
+            "no step before 'src'; write a step, or `copy`, before the paths",
+        ),
         (&["eol=lf", "src"], 2, "it is not said where the results go"),
         (&["copy", "src/a.c"], 2, "it is not said where the results go"),
         (&["eol=lf", "src", "-i", "-o", "out"], 2, "cannot be used with"),

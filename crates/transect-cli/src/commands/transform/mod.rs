@@ -36,8 +36,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         create_key_file(file)?;
         return Ok(End::Complete);
     }
-    let Words { chain, paths } =
-        Words::parse(&args.words).map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
+    let words = Words::parse(&args.words, args.paths.as_deref());
+    let Words { chain, paths, copies } = words.map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
     for warning in chain.warnings() {
         output::complain(&output::quote::for_terminal(warning.as_ref()));
     }
@@ -64,7 +64,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         return streams.run(chain, &passes, replace);
     }
 
-    let to = destination(args, &paths, chain.shape())?;
+    let looks_only = chain.shape() == Shape::Reduce && !copies;
+    let to = destination(args, &paths, looks_only)?;
     passes.preferred = preferred(args, &paths, &to);
     let sizes = matches!(to, To::Folder(_));
     let threads = args.threads.map_or_else(cores, usize::from);
@@ -105,7 +106,7 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &To) -> Arc<[Preferenc
 }
 
 /// Decides where results go, of what was asked for and what the paths are.
-fn destination(args: &TransformArgs, paths: &[PathBuf], shape: Shape) -> Result<To, Fatal> {
+fn destination(args: &TransformArgs, paths: &[PathBuf], looks_only: bool) -> Result<To, Fatal> {
     if args.check {
         return Ok(To::Nowhere);
     }
@@ -113,7 +114,6 @@ fn destination(args: &TransformArgs, paths: &[PathBuf], shape: Shape) -> Result<
         return Ok(To::InPlace);
     }
     let Some(output) = &args.output else {
-        let looks_only = shape == Shape::Reduce && args.words.first().is_some_and(|w| w != "copy");
         return if looks_only { Ok(To::Nowhere) } else { Err(nowhere_to_go()) };
     };
     let ends_as_folder = || {

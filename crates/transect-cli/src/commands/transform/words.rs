@@ -1,4 +1,4 @@
-//! Steps, and the paths they are done to: which word is which.
+//! Tells the steps on a command line from the paths of the files.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,26 @@ use transect_transform::steps::STEPS;
 /// The word for no step at all.
 const COPY: &str = "copy";
 
+/// What separates steps within one word, as in `'decode=auto | eol=lf'`.
+const PIPE: &str = " | ";
+
 /// What the words of a command line stand for.
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) chain: Chain,
     pub(super) paths: Vec<PathBuf>,
+    /// The first step is `copy`.
+    pub(super) copies: bool,
 }
 
-/// Why words stand for nothing.
+/// Why words cannot be told apart.
 #[derive(Debug)]
 pub(super) enum Wrong {
     Chain(ParseError),
     /// The first word is a path.
     NoStep(PathBuf),
+    /// The word names steps, and there is a file of that name.
+    Ambiguous(PathBuf),
 }
 
 impl std::fmt::Display for Wrong {
@@ -30,61 +37,105 @@ impl std::fmt::Display for Wrong {
             Self::Chain(error) => error.fmt(f),
             Self::NoStep(path) => {
                 let path = path.display();
-                write!(f, "what is to be done comes before '{path}': a step, or `copy`")
+                write!(f, "no step before '{path}'; write a step, or `copy`, before the paths")
+            }
+            Self::Ambiguous(path) => {
+                let path = path.display();
+                write!(
+                    f,
+                    "'{path}' is a step, and there is a file of that name; write './{path}' for \
+                     the file, or -- between the steps and the paths"
+                )
             }
         }
     }
 }
 
 impl Words {
-    /// Tells steps from paths: the first word that is the name of no step is the first path.
-    pub(super) fn parse(words: &[OsString]) -> Result<Self, Wrong> {
-        let words: Vec<&OsStr> = words.iter().flat_map(split).collect();
-        let first_path = words.iter().position(|word| !is_step(word)).unwrap_or(words.len());
-        let (steps, paths) = words.split_at(first_path);
-        if let ([], [first, ..]) = (steps, paths)
-            && Path::new(first).symlink_metadata().is_ok()
+    /// Parses the words before `--`, and the paths after it (`None` if there is no `--`).
+    ///
+    /// Steps end at the first word that does not name one. From there on every word is a path, and
+    /// so is every word after `--`. A shell expands `*` to names that may look like steps, so a
+    /// further step that is also the name of a file is an error, unless `--` separates the two.
+    pub(super) fn parse(words: &[OsString], after: Option<&[PathBuf]>) -> Result<Self, Wrong> {
+        let named: Vec<_> = words.iter().map_while(|word| Some((word, steps_in(word)?))).collect();
+        let paths = &words[named.len()..];
+        if after.is_none()
+            && let Some((word, _)) = named.iter().skip(1).find(|(word, _)| exists(word))
         {
-            return Err(Wrong::NoStep(first.into()));
+            return Err(Wrong::Ambiguous(word.into()));
         }
-        // The first word was meant as a step, whatever it is.
-        let steps = if steps.is_empty() { &words[..1] } else { steps };
-        let steps: Vec<_> = steps.iter().map(|word| word.to_string_lossy()).collect();
-        let is_copy = |word: &&_| **word != COPY;
-        let steps: Vec<_> = steps.iter().filter(is_copy).collect();
+        if named.is_empty() {
+            // The first word is meant as a step, unless it is the path of a file.
+            return Err(match (paths, after) {
+                ([first, ..], _) if !exists(first) => not_a_step(first),
+                ([first, ..], _) => Wrong::NoStep(first.into()),
+                ([], paths) => {
+                    Wrong::NoStep(paths.and_then(<[_]>::first).cloned().unwrap_or_default())
+                }
+            });
+        }
+        let steps: Vec<_> = named.into_iter().flat_map(|(_, steps)| steps).collect();
+        let copies = steps.first() == Some(&COPY);
+        let steps: Vec<_> = steps.into_iter().filter(|&step| step != COPY).collect();
         let chain = Chain::parse(&steps).map_err(Wrong::Chain)?;
-        Ok(Self { chain, paths: paths.iter().map(PathBuf::from).collect() })
+        let after = after.unwrap_or_default().iter().cloned();
+        Ok(Self { chain, paths: paths.iter().map(PathBuf::from).chain(after).collect(), copies })
     }
 }
 
-/// Returns the words in a word: steps may be written as in a shell, `'decode=auto | eol=lf'`.
-fn split(word: &OsString) -> Vec<&OsStr> {
-    match word.to_str() {
-        Some(text) if text.contains(" | ") => {
-            text.split(" | ").map(str::trim).map(OsStr::new).collect()
-        }
-        _ => vec![word],
+/// Returns the error for a first word that was meant to name a step.
+fn not_a_step(word: &OsStr) -> Wrong {
+    let text = word.to_string_lossy();
+    let steps: Vec<_> = pieces(&text).into_iter().filter(|&step| step != COPY).collect();
+    match Chain::parse(&steps) {
+        Err(error) => Wrong::Chain(error),
+        // Its replacement for what is not UTF-8 would be a step.
+        Ok(_) => Wrong::NoStep(word.into()),
     }
+}
+
+/// Returns the steps that a word names, written as in a shell (`'decode=auto | eol=lf'`); `None`
+/// if it is not made of steps alone.
+fn steps_in(word: &OsString) -> Option<Vec<&str>> {
+    let text = word.to_str()?;
+    let steps = pieces(text);
+    if steps.iter().all(|step| is_step(step)) {
+        return Some(steps);
+    }
+    is_step(text).then(|| vec![text])
+}
+
+fn pieces(text: &str) -> Vec<&str> {
+    text.split(PIPE).map(str::trim).collect()
 }
 
 /// Returns whether a word begins with the name of a step.
-fn is_step(word: &OsStr) -> bool {
-    let Some(word) = word.to_str() else {
-        return false;
-    };
+fn is_step(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     word == COPY || STEPS.iter().any(|step| step.name == name)
+}
+
+fn exists(word: &OsStr) -> bool {
+    Path::new(word).symlink_metadata().is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<(String, Vec<String>), String> {
+    fn parse_with(words: &[&str], after: Option<&[&str]>) -> Result<(String, Vec<String>), String> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        let Words { chain, paths } = Words::parse(&words).map_err(|wrong| wrong.to_string())?;
+        let after: Option<Vec<PathBuf>> =
+            after.map(|paths| paths.iter().map(PathBuf::from).collect());
+        let parsed = Words::parse(&words, after.as_deref());
+        let Words { chain, paths, .. } = parsed.map_err(|wrong| wrong.to_string())?;
         let paths = paths.iter().map(|path| path.display().to_string()).collect();
         Ok((chain.to_string(), paths))
+    }
+
+    fn parse(words: &[&str]) -> Result<(String, Vec<String>), String> {
+        parse_with(words, None)
     }
 
     fn parsed(steps: &str, paths: &[&str]) -> Result<(String, Vec<String>), String> {
@@ -92,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_that_is_no_step_is_the_first_path() {
+    fn words_from_first_non_step_are_paths() {
         assert_eq!(parse(&["eol=lf", "trim", "a", "trim"]), parsed("eol=lf trim", &["a", "trim"]));
         assert_eq!(parse(&["trim", "./trim", "x=y"]), parsed("trim", &["./trim", "x=y"]));
         assert_eq!(parse(&["trim"]), parsed("trim", &[]));
@@ -103,13 +154,30 @@ mod tests {
             parsed("decode=auto eol=lf blake3", &["a"])
         );
         assert_eq!(parse(&["replace=a|b/c", "a"]), parsed("replace=a|b/c", &["a"]));
+        assert_eq!(parse(&["replace=a | b/c", "a"]), parsed(r"replace=a\x20|\x20b/c", &["a"]));
     }
 
     #[test]
-    fn without_a_step_it_is_told_what_is_missing() {
+    fn paths_that_look_like_steps_stay_paths() {
+        for path in ["a | b", "a | trim", "trim | a"] {
+            assert_eq!(parse(&["eol=lf", path]), parsed("eol=lf", &[path]));
+        }
+        for path in ["trim | eol=lf", "a", "eol=crlf", "case=upper", "copy"] {
+            assert_eq!(parse(&["trim", "a", path]), parsed("trim", &["a", path]), "after a path");
+            let after = parse_with(&["trim"], Some(&[path, "b"]));
+            assert_eq!(after, parsed("trim", &[path, "b"]), "after --");
+            let after = parse_with(&["trim", "a"], Some(&[path]));
+            assert_eq!(after, parsed("trim", &["a", path]), "after a path and --");
+        }
+    }
+
+    #[test]
+    fn words_without_step_are_an_error() {
         assert!(parse(&["elo=lf", "a"]).unwrap_err().contains("'eol' is"));
+        assert!(parse(&["trim | elo=lf", "a"]).unwrap_err().contains("'eol' is"));
         let here = env!("CARGO_MANIFEST_DIR");
-        assert!(parse(&[here, "trim"]).unwrap_err().starts_with("what is to be done comes before"));
+        assert!(parse(&[here, "trim"]).unwrap_err().starts_with("no step before"));
+        assert!(parse_with(&[], Some(&["trim"])).unwrap_err().starts_with("no step before 'trim'"));
         assert!(parse(&["eol=lff", "a"]).unwrap_err().contains("eol=lf|crlf|report"));
     }
 }
