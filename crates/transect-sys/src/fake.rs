@@ -1,13 +1,14 @@
 //! A file system in memory, with faults: for the tests of whoever walks readers.
 //!
 //! It can do what a real one does too rarely to test: fail at any operation, hide file types,
-//! let entries vanish between listing and asking, deliver a directory in many small batches.
+//! let entries vanish between listing and asking, list what is not there, deliver a directory in
+//! many small batches.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileId, FileType};
 use crate::batch::{Batch, Verdict};
@@ -20,10 +21,22 @@ use crate::volume::Volume;
 pub enum At {
     /// Opening the directory.
     Open,
-    /// Listing the directory, after its first batch.
+    /// Listing the directory, after its first batch; from the beginning where it is not there.
     List,
     /// Asking for the attributes of the entry.
     Stat,
+}
+
+/// What happens where a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strike {
+    Fail(io::ErrorKind),
+    /// The entry is gone: it is not found, and not listed any more.
+    Vanish,
+    /// The entry is gone, and another one of its name is there at the next look.
+    Replace,
+    /// The entry is never found, and always listed.
+    Lie,
 }
 
 #[derive(Debug)]
@@ -38,7 +51,7 @@ struct Node {
 #[derive(Debug)]
 pub struct FakeTree {
     nodes: Vec<Node>,
-    faults: HashMap<(usize, At), Option<io::ErrorKind>>,
+    faults: HashMap<(usize, At), Strike>,
     /// Entries in a batch.
     pub batch: usize,
     /// Listings do not tell file types (`DT_UNKNOWN`).
@@ -116,8 +129,23 @@ impl FakeTree {
 
     /// Makes an operation on `path` fail; `None` makes it find the entry gone.
     pub fn fail(&mut self, path: &str, at: At, kind: Option<io::ErrorKind>) -> &mut Self {
+        self.strike(path, at, kind.map_or(Strike::Vanish, Strike::Fail))
+    }
+
+    /// Makes the first operation on `path` find the entry gone; at the next one it is there again.
+    pub fn replace(&mut self, path: &str, at: At) -> &mut Self {
+        self.strike(path, at, Strike::Replace)
+    }
+
+    /// Makes an operation on `path` find nothing, though the entry is listed whenever its directory
+    /// is.
+    pub fn lie(&mut self, path: &str, at: At) -> &mut Self {
+        self.strike(path, at, Strike::Lie)
+    }
+
+    fn strike(&mut self, path: &str, at: At, strike: Strike) -> &mut Self {
         let node = self.find(Path::new(path)).expect("BUG: the path was added before");
-        self.faults.insert((node, at), kind);
+        self.faults.insert((node, at), strike);
         self
     }
 
@@ -131,13 +159,18 @@ impl FakeTree {
             _ => Some(at),
         })
     }
+}
 
-    fn check(&self, node: usize, at: At) -> Result<(), Fault> {
-        match self.faults.get(&(node, at)) {
-            None => Ok(()),
-            Some(None) => Err(Fault::Vanished),
-            Some(Some(kind)) => Err(Fault::Failed((*kind).into())),
-        }
+/// What readers of one walk share: what has happened to their tree so far.
+#[derive(Debug, Default)]
+pub struct FakeWalk {
+    /// Entries that a fault has struck.
+    struck: Mutex<HashSet<usize>>,
+}
+
+impl FakeWalk {
+    fn struck(&self) -> MutexGuard<'_, HashSet<usize>> {
+        self.struck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -147,33 +180,55 @@ pub struct FakeHandle {
     node: usize,
     volume: Volume,
     /// Kept for counting: a handle that is dropped is closed.
-    _open: Arc<()>,
+    _open: Arc<FakeWalk>,
 }
 
 /// Reads a [`FakeTree`].
 #[derive(Debug)]
 pub struct FakeReader {
     tree: Arc<FakeTree>,
-    open: Arc<()>,
-    /// How many entries of the directory being listed were delivered.
+    walk: Arc<FakeWalk>,
+    /// How many entries of the directory being listed were passed.
     listed: usize,
 }
 
 impl FakeReader {
-    /// Returns a reader of `tree`. Every handle it opens holds one more count of `open`.
-    pub fn new(tree: Arc<FakeTree>, open: Arc<()>) -> Self {
-        Self { tree, open, listed: 0 }
+    /// Returns a reader of `tree`. Every handle it opens holds one more count of `walk`.
+    pub fn new(tree: Arc<FakeTree>, walk: Arc<FakeWalk>) -> Self {
+        Self { tree, walk, listed: 0 }
     }
 
     fn handle(&mut self, node: usize) -> Result<FakeHandle, Fault> {
-        self.tree.check(node, At::Open)?;
+        self.check(node, At::Open)?;
         self.listed = 0;
-        Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.open) })
+        Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.walk) })
     }
 
     fn descend(&self, anchor: &FakeHandle, steps: &[&OsStr]) -> Result<usize, Fault> {
-        let mut steps = steps.iter();
-        steps.try_fold(anchor.node, |at, step| self.tree.child(at, step)).ok_or(Fault::Vanished)
+        let step = |at, step: &&OsStr| {
+            self.tree.child(at, step).filter(|&child| !self.is_gone(child)).ok_or(Fault::Vanished)
+        };
+        steps.iter().try_fold(anchor.node, step)
+    }
+
+    fn check(&self, node: usize, at: At) -> Result<(), Fault> {
+        match self.tree.faults.get(&(node, at)) {
+            None => Ok(()),
+            Some(Strike::Fail(kind)) => Err(Fault::Failed((*kind).into())),
+            Some(Strike::Replace) if !self.walk.struck().insert(node) => Ok(()),
+            Some(_) => {
+                self.walk.struck().insert(node);
+                Err(Fault::Vanished)
+            }
+        }
+    }
+
+    /// Returns whether an entry is not there any more.
+    fn is_gone(&self, node: usize) -> bool {
+        let vanishes = |&at: &At| self.tree.faults.get(&(node, at)) == Some(&Strike::Vanish);
+        !self.tree.faults.is_empty()
+            && [At::Open, At::List, At::Stat].iter().any(vanishes)
+            && self.walk.struck().contains(&node)
     }
 
     fn root(&self, path: &Path) -> Result<usize, Fault> {
@@ -186,7 +241,7 @@ impl Reader for FakeReader {
 
     fn stat_root(&mut self, path: &Path, _: FieldMask, _: bool) -> Result<Attributes, Fault> {
         let node = self.root(path)?;
-        self.tree.check(node, At::Stat)?;
+        self.check(node, At::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
@@ -219,17 +274,20 @@ impl Reader for FakeReader {
         _: bool,
     ) -> Result<Attributes, Fault> {
         let node = self.descend(anchor, steps)?;
-        self.tree.check(node, At::Stat)?;
+        self.check(node, At::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
     fn list(&mut self, handle: &FakeHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
         batch.clear();
-        if self.listed > 0 {
-            self.tree.check(handle.node, At::List)?;
+        let fault = self.tree.faults.get(&(handle.node, At::List));
+        if self.listed > 0 || matches!(fault, Some(strike) if !matches!(strike, Strike::Fail(_))) {
+            self.check(handle.node, At::List)?;
         }
-        let rest = &self.tree.nodes[handle.node].children[self.listed..];
-        for &child in rest.iter().take(self.tree.batch) {
+        let tree = Arc::clone(&self.tree);
+        let rest = &tree.nodes[handle.node].children[self.listed..];
+        let batch_end = rest.len().min(tree.batch);
+        for &child in rest[..batch_end].iter().filter(|&&child| !self.is_gone(child)) {
             let node = &self.tree.nodes[child];
             let file_type = match self.tree.hide_types {
                 true => FileType::Unknown,
@@ -241,8 +299,8 @@ impl Reader for FakeReader {
             }
             batch.push(&node.name, free);
         }
-        self.listed += batch.len();
-        Ok(if rest.len() > batch.len() { Listing::More } else { Listing::End })
+        self.listed += batch_end;
+        Ok(if rest.len() > batch_end { Listing::More } else { Listing::End })
     }
 
     fn fill(&mut self, handle: &FakeHandle, batch: &mut Batch, want: &Want) {
@@ -260,7 +318,7 @@ impl Reader for FakeReader {
                 .tree
                 .child(handle.node, batch.name(entry))
                 .expect("BUG: the name was listed from this node");
-            match self.tree.check(child, At::Stat) {
+            match self.check(child, At::Stat) {
                 Err(fault) => batch.set_fault(index, fault),
                 Ok(()) => {
                     let entry = &mut batch.entries[index];

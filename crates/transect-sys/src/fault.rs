@@ -1,6 +1,6 @@
 //! Why a question to the system has no answer.
 
-use std::io;
+use std::{error, fmt, io};
 
 /// A question that failed: the thing went away, or the system refused.
 #[derive(Debug)]
@@ -17,6 +17,24 @@ impl From<Fault> for io::Error {
             Fault::Vanished => io::ErrorKind::NotFound.into(),
             Fault::Failed(error) => error,
         }
+    }
+}
+
+/// A directory lists an entry that the file system cannot find, whenever it is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Inconsistent;
+
+impl fmt::Display for Inconsistent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("its directory lists it, but the file system does not find it")
+    }
+}
+
+impl error::Error for Inconsistent {}
+
+impl From<Inconsistent> for io::Error {
+    fn from(inconsistent: Inconsistent) -> Self {
+        Self::new(io::ErrorKind::NotFound, inconsistent)
     }
 }
 
@@ -44,6 +62,8 @@ pub enum FaultKind {
     Io,
     /// A record that does not follow the format.
     InvalidData,
+    /// The directory lists the entry, but the file system does not find it.
+    Inconsistent,
     /// The remote side did not answer in time.
     TimedOut,
     /// Anything else: the operating system's number says more.
@@ -57,6 +77,9 @@ impl FaultKind {
             return kind;
         }
         match error.kind() {
+            _ if error.get_ref().is_some_and(|error| error.is::<Inconsistent>()) => {
+                Self::Inconsistent
+            }
             io::ErrorKind::PermissionDenied => Self::Denied,
             io::ErrorKind::NotFound => Self::NotFound,
             io::ErrorKind::NotADirectory => Self::NotADirectory,
@@ -116,6 +139,7 @@ impl FaultKind {
             Self::TooManyOpen => "too_many_open",
             Self::Io => "io",
             Self::InvalidData => "invalid_data",
+            Self::Inconsistent => "inconsistent",
             Self::TimedOut => "timed_out",
             Self::Other => "other",
         }

@@ -10,6 +10,10 @@ use crate::volume::Reliability;
 /// The most directory handles to have open at once, if the system sets no limit itself.
 const MOST_HANDLES: usize = 1 << 20;
 
+/// Whether directories list entries that have been deleted, but that some program still has open.
+/// Nothing can open such an entry.
+pub const LISTS_DELETED: bool = cfg!(windows);
+
 /// Returns how many directory handles this process may have open.
 pub fn handle_limit() -> usize {
     #[cfg(target_os = "linux")]

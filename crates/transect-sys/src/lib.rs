@@ -14,7 +14,8 @@
 //! * A file type is what the directory record says. Where the record does not say
 //!   (`DT_UNKNOWN`), [`Reader::fill`] finds out; the walker never sees an unknown type that a
 //!   question could have settled.
-//! * What went away between listing and asking is [`Fault::Vanished`], never an error.
+//! * What went away between listing and asking is [`Fault::Vanished`], never an error. The walker
+//!   checks whether the directory still lists it ([`Inconsistent`]).
 //! * Interrupted calls are repeated; calls that a kernel or a sandbox refuses
 //!   (`ENOSYS`, `EPERM`) are replaced by older ones, once and for all.
 //! * A field that the system did not tell is absent from [`Attributes`], never zero.
@@ -60,7 +61,7 @@ pub mod windows;
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
 pub use choice::{ReaderName, ReaderSettings, ReaderUser};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, Inconsistent};
 pub use names::Names;
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};

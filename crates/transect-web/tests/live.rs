@@ -122,7 +122,7 @@ fn tree() -> FakeTree {
 
 /// Reads the tree as far as the gate allows, and serves the map of it.
 fn with_stage(test: impl FnOnce(&Stage<'_>)) {
-    let (tree, open, gate) = (Arc::new(tree()), Arc::new(()), Gate::default());
+    let (tree, open, gate) = (Arc::new(tree()), Arc::default(), Gate::default());
     let (outline, progress) = (Outline::new(), Arc::new(Progress::new()));
     let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).outline(&outline);
     let settings = Settings {

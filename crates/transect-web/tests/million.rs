@@ -28,7 +28,7 @@ fn page() -> String {
         let (a, b) = (file / 10_000, file / 100 % 100);
         tree.add(&format!("/d{a:02}/sub{b:02}/file{file:06}.{extension}"), FileType::File, size);
     }
-    let (tree, open) = (Arc::new(tree), Arc::new(()));
+    let (tree, open) = (Arc::new(tree), Arc::default());
     let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
     let plan = ScanOptions::new(["/"]).plan().expect("the options are right");
     let outcome = plan

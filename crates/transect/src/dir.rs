@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use transect_sys::{FileId, Volume};
+use transect_sys::{FileId, FileType, Volume};
 
 use crate::filter::Scope;
 
@@ -29,11 +29,16 @@ pub struct Dir<T> {
     pub(crate) scope: OnceLock<Scope>,
     /// It is what a symbolic link leads to.
     pub(crate) followed: bool,
+    /// Entries that were listed and could not be found.
+    missing: OnceLock<Mutex<Vec<Missing>>>,
     /// Its own reading, and each directory below it that is not finished yet.
     unfinished: AtomicUsize,
     /// What the sink attached to it.
     pub tag: T,
 }
+
+/// An entry that was listed and could not be found: its name, and its type as it was listed.
+pub(crate) type Missing = (Box<OsStr>, FileType);
 
 /// Where a directory lies, as far as the walk knows.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +58,7 @@ impl<T> Dir<T> {
             id: None,
             scope: OnceLock::new(),
             followed: false,
+            missing: OnceLock::new(),
             unfinished: AtomicUsize::new(1),
             tag,
         })
@@ -68,6 +74,7 @@ impl<T> Dir<T> {
             id,
             scope: OnceLock::new(),
             followed,
+            missing: OnceLock::new(),
             unfinished: AtomicUsize::new(1),
             tag,
         })
@@ -147,6 +154,18 @@ impl<T> Dir<T> {
         let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
         path.reserve(names.iter().map(|name| name.len() + 1).sum());
         names.into_iter().rev().for_each(|name| append(path, name));
+    }
+
+    /// Takes note of an entry that was listed and could not be found.
+    pub(crate) fn note_missing(&self, name: &OsStr, file_type: FileType) {
+        let missing = self.missing.get_or_init(Mutex::default);
+        missing.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), file_type));
+    }
+
+    /// Returns the entries that could not be found, and forgets them.
+    pub(crate) fn take_missing(&self) -> Vec<Missing> {
+        let Some(missing) = self.missing.get() else { return Vec::new() };
+        std::mem::take(&mut *missing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Counts further directories below that are not finished.

@@ -1,6 +1,7 @@
 //! One thread's way through one directory: enter, list, judge, fill, deliver.
 
 mod enter;
+mod missing;
 mod top;
 
 use std::ffi::OsStr;
@@ -83,6 +84,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     pub(super) fn finish(&mut self, dir: DirOf<S>) {
         let mut next = Some(dir);
         while let Some(dir) = next.filter(|dir| dir.finish_share()) {
+            self.report_missing(&dir);
             self.sink.leave(&dir);
             next = dir.parent().cloned();
         }
@@ -101,7 +103,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         loop {
             let listing = match self.reader.list(&handle, &mut self.batch, &self.run.want) {
                 Ok(listing) => listing,
-                Err(Fault::Vanished) => break,
+                Err(Fault::Vanished) => {
+                    self.report_unlistable(dir);
+                    break;
+                }
                 Err(Fault::Failed(error)) => {
                     let depth = dir.entry_depth() - 1;
                     self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
@@ -232,12 +237,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         });
     }
 
-    /// Asks for what is wanted, reports what could not be asked, and removes what vanished.
+    /// Asks for what is wanted, reports what could not be asked, and removes what is missing.
     fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         self.reader.fill(handle, &mut self.batch, &self.run.want);
         let Self { run, sink, batch, counts, .. } = self;
         batch.settle(|name, file_type, fault| match fault {
-            Fault::Vanished => sink.vanished(dir, file_type),
+            Fault::Vanished => dir.note_missing(name, file_type),
             Fault::Failed(error) => {
                 counts.errors += 1;
                 let path = dir.path_of(name);
@@ -295,7 +300,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Reports that the attributes of an entry could not be had.
     fn report(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {
         match fault {
-            Fault::Vanished => self.sink.vanished(dir, FileType::Unknown),
+            Fault::Vanished => self.note_missing(dir, name, FileType::Unknown),
             Fault::Failed(error) => {
                 self.error(dir, Operation::Stat, dir.path_of(name), dir.entry_depth(), error);
             }

@@ -341,6 +341,65 @@ fn what_vanished_is_no_error_and_is_not_counted() {
     });
 }
 
+/// Entries that are listed whenever their directory is, and never found, were counted as vanished,
+/// and the result as complete.
+#[test]
+fn entries_listed_still_and_never_found_are_errors() {
+    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3/link", At::Stat), ("/2/3", At::Open)] {
+        let mut tree = forest();
+        tree.lie(path, at);
+        let tree = Arc::new(tree);
+        for (order, threads) in schedules() {
+            let got = fake_totals(&tree, options().order(order).threads(threads));
+            let context = format!("{path} in {}", order.as_str());
+            one_error(&got, Operation::Stat, FaultKind::Inconsistent, path, &context);
+        }
+    }
+    let mut tree = forest();
+    for a in 0..5 {
+        for b in 0..5 {
+            for c in 0..5 {
+                for file in 0..4 {
+                    tree.lie(&format!("/{a}/{b}/{c}/file{file}"), At::Stat);
+                }
+            }
+        }
+    }
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        let got = fake_totals(&tree, options().order(order).threads(threads));
+        assert_eq!((got.tally.errors, got.tally.vanished), (500, 0), "{}", order.as_str());
+        assert_eq!((got.files, got.directories), (0, 156), "{}", order.as_str());
+    }
+}
+
+#[test]
+fn directory_listed_and_opened_but_gone_when_read_is_an_error() {
+    let mut tree = forest();
+    tree.lie("/2/3", At::List);
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        let got = fake_totals(&tree, options().order(order).threads(threads));
+        let kind = FaultKind::Inconsistent;
+        one_error(&got, Operation::ReadDirectory, kind, "/2/3", order.as_str());
+    }
+}
+
+#[test]
+fn entries_created_again_after_they_vanished_are_not_errors() {
+    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3", At::Open), ("/2/3", At::List)] {
+        let mut tree = forest();
+        tree.replace(path, at);
+        let tree = Arc::new(tree);
+        for (order, threads) in schedules() {
+            let got = fake_totals(&tree, options().order(order).threads(threads));
+            let context = format!("{path} in {}", order.as_str());
+            let vanished = u64::from(at != At::List);
+            assert_eq!((got.tally.errors, got.tally.vanished), (0, vanished), "{context}");
+        }
+    }
+}
+
 #[test]
 fn what_vanished_before_its_type_was_known_is_not_counted() {
     let mut tree = forest();

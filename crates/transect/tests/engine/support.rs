@@ -113,7 +113,7 @@ pub(crate) fn run_fake<S: Sink>(
     options: ScanOptions,
     make: impl Fn() -> S + Sync,
 ) -> Outcome<S> {
-    let open = Arc::new(());
+    let open = Arc::default();
     let plan = options.plan().expect("the options are right");
     let outcome = plan
         .run_with(make, || FakeReader::new(Arc::clone(tree), Arc::clone(&open)))

@@ -38,7 +38,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
         match self.open(task) {
             Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
+                self.note_missing(&task.parent, &task.name, FileType::Directory);
                 None
             }
             Err(Fault::Failed(error)) => self.enter_unreadable(task, error),
@@ -47,7 +47,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Opens a directory: one call relative to its parent's handle, or to the nearest ancestor's.
-    fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+    pub(super) fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         let mut answer = self.open_once(task);
         for _ in 0..DESCRIPTOR_RETRIES {
             match &answer {
@@ -187,7 +187,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
         let own = match self.ask_unopened(task, self.run.want.opened) {
             Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
+                self.note_missing(&task.parent, &task.name, FileType::Directory);
                 return None;
             }
             // Said once is enough: the directory is an error already.
@@ -203,7 +203,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         match self.ask_unopened(task, self.run.want.opened) {
             Ok(own) => Some(own),
             Err(Fault::Vanished) => {
-                self.sink.vanished(&task.parent, FileType::Directory);
+                self.note_missing(&task.parent, &task.name, FileType::Directory);
                 None
             }
             Err(fault) => {

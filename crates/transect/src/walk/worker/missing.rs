@@ -1,0 +1,144 @@
+//! Entries that were listed and cannot be found: gone since, or never there.
+//!
+//! An entry has vanished if its directory no longer lists it, where directories list nothing that
+//! has been deleted. What is listed still, and still
+//! cannot be found, is an error ([`Inconsistent`]): the file system contradicts itself, and the
+//! result is partial. A directory that misses entries is listed once more when everything below it
+//! is finished; directories that miss nothing cost nothing.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+
+use transect_sys::{
+    Fault, FaultKind, FieldMask, FileType, Inconsistent, Listing, Reader, Want, host,
+};
+
+use super::{DirOf, Worker};
+use crate::error::Operation;
+use crate::sink::Sink;
+use crate::walk::task::{How, Task};
+
+/// How often a directory is listed again. An entry that another program removes and creates again
+/// and again may be missing each time; three times in a row that is next to impossible.
+const LOOKS: usize = 3;
+
+impl<R: Reader, S: Sink> Worker<'_, R, S> {
+    /// Takes note of an entry that was listed and cannot be found.
+    pub(super) fn note_missing(&mut self, dir: &DirOf<S>, name: &OsStr, file_type: FileType) {
+        if dir.is_top() {
+            // The user named it; no directory listed it.
+            let error = Fault::Vanished.into();
+            return self.error(dir, Operation::Stat, name.into(), 0, error);
+        }
+        dir.note_missing(name, file_type);
+    }
+
+    /// Reports the entries of a finished directory that could not be found: as vanished, or as
+    /// errors.
+    pub(super) fn report_missing(&mut self, dir: &DirOf<S>) {
+        let missing = dir.take_missing();
+        if missing.is_empty() {
+            return;
+        }
+        let mut suspects: HashSet<&OsStr> = missing.iter().map(|(name, _)| &**name).collect();
+        if self.run.is_stopped() || host::LISTS_DELETED {
+            suspects.clear();
+        }
+        for _ in 0..LOOKS {
+            if suspects.is_empty() {
+                break;
+            }
+            if let Err(error) = self.look_again(dir, &mut suspects) {
+                suspects.clear();
+                let depth = dir.entry_depth() - 1;
+                self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
+            }
+        }
+        for (name, file_type) in &missing {
+            if suspects.contains(&**name) {
+                let (path, depth) = (dir.path_of(name), dir.entry_depth());
+                self.error(dir, Operation::Stat, path, depth, Inconsistent.into());
+            } else {
+                self.sink.vanished(dir, *file_type);
+            }
+        }
+    }
+
+    /// Keeps only those of the suspects that the directory lists, but that cannot be found.
+    fn look_again(&mut self, dir: &DirOf<S>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
+        let Some(handle) = unless_gone(self.reopen(dir))? else {
+            suspects.clear();
+            return Ok(());
+        };
+        let mut listed = HashSet::new();
+        loop {
+            let listing = self.reader.list(&handle, &mut self.batch, &Want::default());
+            let Some(listing) = unless_gone(listing)? else { break };
+            let names = self.batch.entries().map(|entry| self.batch.name(entry));
+            listed.extend(names.filter_map(|name| suspects.get(name).copied()));
+            if listing == Listing::End {
+                break;
+            }
+        }
+        suspects.retain(|name| listed.contains(name) && self.is_missing(&handle, name));
+        Ok(())
+    }
+
+    /// Returns whether an entry cannot be found, or is a directory that cannot be entered because
+    /// it cannot be found.
+    fn is_missing(&mut self, handle: &R::Handle, name: &OsStr) -> bool {
+        match self.reader.stat(handle, &[name], FieldMask::empty(), false) {
+            Err(fault) => is_gone(&fault),
+            Ok(attributes) if attributes.file_type() != FileType::Directory => false,
+            Ok(_) => match self.reader.open(handle, &[name], false) {
+                Err(fault) => is_gone(&fault),
+                Ok(_) => false,
+            },
+        }
+    }
+
+    /// Finds out what became of a directory whose listing ended because it is gone.
+    pub(super) fn report_unlistable(&mut self, dir: &DirOf<S>) {
+        let again = self.reopen(dir).and_then(|handle| {
+            self.reader.list(&handle, &mut self.batch, &Want::default()).map_err(
+                |fault| match fault {
+                    // It can be opened, so it is there.
+                    Fault::Vanished => Fault::Failed(Inconsistent.into()),
+                    fault => fault,
+                },
+            )
+        });
+        self.batch.clear();
+        if let Err(error) = unless_gone(again) {
+            let depth = dir.entry_depth() - 1;
+            self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
+        }
+    }
+
+    /// Opens a directory once more, by the way it was found.
+    fn reopen(&mut self, dir: &DirOf<S>) -> Result<R::Handle, Fault> {
+        let Some(parent) = dir.parent() else { return Err(Fault::Vanished) };
+        let how = How { read: true, listed: true, followed: dir.followed };
+        let name = dir.name().into();
+        self.open(&Task { parent: parent.clone(), anchor: None, name, how })
+    }
+}
+
+/// A root that is gone is an error with a number; below a root it is [`Fault::Vanished`].
+fn is_gone(fault: &Fault) -> bool {
+    match fault {
+        Fault::Vanished => true,
+        Fault::Failed(error) => {
+            matches!(FaultKind::of(error), FaultKind::NotFound | FaultKind::NotADirectory)
+        }
+    }
+}
+
+fn unless_gone<T>(answer: Result<T, Fault>) -> io::Result<Option<T>> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(fault) if is_gone(&fault) => Ok(None),
+        Err(fault) => Err(fault.into()),
+    }
+}
