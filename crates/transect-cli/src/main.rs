@@ -15,9 +15,13 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
 use exit::End;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
     transect_sys::host::expose_placeholders();

@@ -40,6 +40,7 @@ mod fault;
 pub mod file;
 pub mod folder;
 pub mod host;
+pub mod memory;
 mod name;
 mod names;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]

@@ -1,0 +1,85 @@
+//! Memory for programs: one that gets no more ends with an error message, not with an abort.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+
+/// From this many bytes on, a request that fails is returned to the code that made it: it may be a
+/// length from a file, for which that code has a better message.
+const LARGE: usize = 1 << 30;
+
+/// The exit code of a program that could not do its work.
+const FATAL: i32 = 2;
+
+/// The system's allocator. Where it has no memory left, the program ends with exit code 2 and a
+/// message on standard error. To be used as `#[global_allocator]`.
+#[derive(Debug)]
+pub struct Allocator {
+    /// The name of the program, for the message.
+    pub program: &'static str,
+}
+
+// SAFETY: every request goes to the system's allocator unchanged, and what it returns is returned
+// unchanged, unless the process ends.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        self.check(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        self.check(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        self.check(unsafe { System.realloc(pointer, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+impl Allocator {
+    #[inline]
+    fn check(&self, pointer: *mut u8, size: usize) -> *mut u8 {
+        if pointer.is_null() && size < LARGE {
+            self.end(size);
+        }
+        pointer
+    }
+
+    /// Ends the program, without allocating.
+    #[cold]
+    fn end(&self, size: usize) -> ! {
+        let mut text = [0; 256];
+        let mut rest = text.as_mut_slice();
+        // A name that is too long would be cut.
+        let _ = writeln!(
+            rest,
+            "{}: cannot allocate {size} bytes: not enough memory, or a limit (ulimit -v) is reached",
+            self.program
+        );
+        let unused = rest.len();
+        print_and_exit(&text[..text.len() - unused])
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn print_and_exit(text: &[u8]) -> ! {
+    // SAFETY: `text` is readable for its length. `_exit` runs no code of this process, which might
+    // need memory or a lock that another thread holds.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
+        libc::_exit(FATAL)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::exit, reason = "no code that asks for memory can go on")]
+fn print_and_exit(text: &[u8]) -> ! {
+    let _ = std::io::stderr().write_all(text);
+    std::process::exit(FATAL)
+}
