@@ -39,6 +39,9 @@ pub struct Filters {
     pub globs: Vec<String>,
     /// Honour `.gitignore` files, and leave `.git` out.
     pub gitignore: bool,
+    /// Read every root, even one that an excluding glob or a rule matches. For a caller that puts a
+    /// path in the place of `.`.
+    pub read_roots: bool,
     /// Deliver only entries at least this many steps below their root.
     pub min_depth: u32,
     /// Deliver only entries of these types; none means all.
@@ -52,6 +55,7 @@ pub struct Filters {
 pub(crate) struct Filter {
     globs: Globs,
     gitignore: bool,
+    read_roots: bool,
     min_depth: u32,
     types: Types,
     conditions: Option<Conditions>,
@@ -87,13 +91,13 @@ impl Filters {
             return Ok(None);
         }
         let globs = Globs::compile(&self.globs)?;
-        let Self { gitignore, min_depth, conditions, .. } = *self;
+        let Self { gitignore, read_roots, min_depth, conditions, .. } = *self;
         let mut types = Types::of(&self.types);
         if conditions.are_about_size() {
             types = types.and(Types::of(&[FileType::File]));
         }
         let conditions = Some(conditions).filter(|conditions| !conditions.fields().is_empty());
-        Ok(Some(Filter { globs, gitignore, min_depth, types, conditions }))
+        Ok(Some(Filter { globs, gitignore, read_roots, min_depth, types, conditions }))
     }
 }
 
@@ -161,6 +165,13 @@ impl Filter {
 
     /// Decides about a root, of which all attributes are known that matter.
     pub(crate) fn judge_root(&self, entry: EntryRef<'_>) -> (Verdict, Option<SkipReason>) {
+        match self.judge_root_as_entry(entry) {
+            (Verdict::Drop, _) if self.read_roots => (Verdict::DescendOnly, None),
+            judged => judged,
+        }
+    }
+
+    fn judge_root_as_entry(&self, entry: EntryRef<'_>) -> (Verdict, Option<SkipReason>) {
         let root = Path::new(entry.name);
         if self.gitignore && is_ignored_root(root, entry.file_type()) {
             return (Verdict::Drop, Some(SkipReason::Gitignore));

@@ -120,6 +120,7 @@ impl FilterArgs {
                 types: self.types.clone(),
                 conditions: self.conditions(),
                 min_depth: 0,
+                read_roots: false,
             },
             ..ScanOptions::new(roots)
         }

@@ -4,8 +4,8 @@ use std::io;
 use std::time::SystemTime;
 
 use anstream::{AutoStream, ColorChoice};
-use transect::FieldMask;
 use transect::remove::Trash;
+use transect::{FieldMask, SkipReason};
 use transect_tui::{Look, browse};
 
 use crate::args::TuiArgs;
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
         && let Ok(here) = std::env::current_dir()
     {
         options.roots = vec![here];
+        options.filters.read_roots = true;
     }
     let clock = Clock::showing(FieldMask::MTIME);
     let look = Look {
@@ -35,6 +36,11 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
     };
     let ended = browse(&options, &look, &stop)?;
     output::show_errors(ended.table.tally(), args.errors);
+    let skipped = &ended.table.tally().skipped;
+    let by_filters = [SkipReason::Excluded, SkipReason::Gitignore];
+    if ended.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
+        output::hint("the filters leave out every PATH");
+    }
     Ok(End::of(ended.table.tally(), ended.interrupted))
 }
 

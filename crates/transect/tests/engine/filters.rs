@@ -195,6 +195,8 @@ fn root_that_filters_do_not_match_is_not_listed() {
     assert_eq!(both(&["/victim"], &[]), nothing, "a path below the root");
     let filters = Filters { min_depth: 1, ..globs(&["!victim"]) };
     assert!(list(&root, |options| options.filters(filters.clone())).is_empty());
+    let filters = Filters { read_roots: true, ..globs(&["!victim", "!*.tmp"]) };
+    assert_eq!(list(&root, |options| options.filters(filters.clone())), ["b", "zzz"]);
     let got = totals(scan(&root).filters(globs(&["!victim"])));
     assert_eq!((got.entries(), skipped(&got.tally, SkipReason::Excluded)), (0, 1));
 }
