@@ -1,29 +1,44 @@
-//! Names that people look at. A name may hold anything but `/` and NUL: a newline, an escape
-//! sequence, bytes that are no text.
+//! Text that a terminal shows as it is. A name may hold anything but `/` and NUL: a newline, an
+//! escape sequence, bytes that are not UTF-8.
 
 use std::ffi::OsStr;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns a name that cannot steer a terminal or pass for several lines: control characters are
+/// Returns a name that cannot steer a terminal or pass for several lines: hostile characters are
 /// written as escapes, what is not UTF-8 as the replacement character.
 pub fn for_terminal(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
     for character in name.to_string_lossy().chars() {
-        match character {
-            '\n' => text.push_str("\\n"),
-            '\t' => text.push_str("\\t"),
-            '\r' => text.push_str("\\r"),
-            '\u{1b}' => text.push_str("\\e"),
-            // Right-to-left overrides make one name look like another.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                text.push_str(&character.escape_unicode().to_string());
-            }
-            c if c.is_control() => text.push_str(&c.escape_unicode().to_string()),
-            c => text.push(c),
+        match is_hostile(character) {
+            true => push_escaped(character, &mut text),
+            false => text.push(character),
         }
     }
     text
+}
+
+/// Returns whether a character steers a terminal or makes one text look like another: the control
+/// characters (C0, DEL, C1), and those that change the direction of text (the Unicode property
+/// `Bidi_Control`). Newline and tab are among them.
+pub fn is_hostile(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Appends a character as a visible escape: `\n`, `\e`, `\u{202e}`.
+pub fn push_escaped(character: char, text: &mut String) {
+    match character {
+        '\0' => text.push_str("\\0"),
+        '\n' => text.push_str("\\n"),
+        '\t' => text.push_str("\\t"),
+        '\r' => text.push_str("\\r"),
+        '\u{1b}' => text.push_str("\\e"),
+        other => text.extend(other.escape_unicode()),
+    }
 }
 
 /// Returns how many columns of a terminal a text takes.
@@ -95,5 +110,17 @@ mod tests {
     fn nothing_steers_a_terminal() {
         let shown = for_terminal(OsStr::new("a\nb\x1b[31mc\u{202e}d\u{7f}é"));
         assert_eq!(shown, "a\\nb\\e[31mc\\u{202e}d\\u{7f}é");
+    }
+
+    #[test]
+    fn every_control_and_every_mark_of_direction_is_escaped() {
+        let controls = ('\0'..=' ').chain('\u{7f}'..='\u{a0}').filter(|c| c.is_control());
+        let marks = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        for character in controls.chain(marks.chars()) {
+            let shown = for_terminal(OsStr::new(&character.to_string()));
+            assert!(shown.starts_with('\\') && !shown.contains(is_hostile), "{shown:?}");
+        }
+        // A joiner is part of how scripts and emoji are spelt.
+        assert_eq!(for_terminal(OsStr::new("\u{200d} \u{a0}é\u{5d0}")), "\u{200d} \u{a0}é\u{5d0}");
     }
 }

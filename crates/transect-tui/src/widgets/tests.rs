@@ -125,6 +125,7 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
         "r/new\nline",
         "r/\u{1b}[31mred",
         "r/\u{202e}gpj.exe",
+        "r/\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\u{2066}\u{200f}\u{61c}",
         "r/日本語の名前がとても長いので切られます日本語の名前",
         "r/e\u{301}e\u{301}e\u{301}",
         "r/👩‍👩‍👧‍👦 family",
@@ -138,7 +139,8 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
         session.tell(Answer::Table(tree(&files)));
         for _ in &names {
             let screen = session.screen();
-            assert!(!screen.contains(['\u{1b}', '\u{202e}']), "{screen:?}");
+            let steers = |c: char| c != '\n' && crate::text::quote::is_hostile(c);
+            assert!(!screen.contains(steers), "{screen:?}");
             assert_eq!(screen.lines().count(), 14, "{screen}");
             for line in screen.lines() {
                 let columns = crate::text::quote::width(line);
