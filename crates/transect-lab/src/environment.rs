@@ -101,6 +101,11 @@ impl FileSystem {
 }
 
 impl Environment {
+    /// Looks around, for the command line that this process was started with.
+    pub fn of_this_command() -> Self {
+        Self::capture(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect())
+    }
+
     /// Looks around; `command` is what the user typed.
     pub fn capture(command: Vec<String>) -> Self {
         let cpuinfo = read("/proc/cpuinfo");

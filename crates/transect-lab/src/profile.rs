@@ -141,7 +141,7 @@ impl Profile {
             measured,
             entries: 0,
             states: Vec::new(),
-            environment: Environment::capture(std::env::args().collect()),
+            environment: Environment::of_this_command(),
             settings: Settings::default(),
             evidence: Vec::new(),
             passes: Vec::new(),

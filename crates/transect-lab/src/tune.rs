@@ -316,7 +316,7 @@ impl Trial<'_> {
             .map(|settings| Method::variant(&settings.variant()))
             .collect();
         let (cells, again) = session::cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
-        let environment = Environment::capture(std::env::args().collect());
+        let environment = Environment::of_this_command();
         let root = self.portion.root.clone();
         let header = Header {
             schema: SCHEMA.to_owned(),

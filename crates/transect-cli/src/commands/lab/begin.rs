@@ -55,7 +55,7 @@ pub(super) fn header(
     Ok(Some(Header {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
-        environment: Environment::capture(std::env::args().collect()),
+        environment: Environment::of_this_command(),
         places,
         passes,
         rounds: rounds(&args.session, args.preset.rounds),

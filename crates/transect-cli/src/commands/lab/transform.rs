@@ -269,7 +269,7 @@ fn begin(
     Header {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
-        environment: Environment::capture(std::env::args().collect()),
+        environment: Environment::of_this_command(),
         places,
         passes: given(&states, args.preset.states),
         rounds: rounds(&args.session, args.preset.rounds),

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         measured: portion.root,
         entries: portion.entries,
         states,
-        environment: Environment::capture(std::env::args().collect()),
+        environment: Environment::of_this_command(),
         settings,
         evidence,
         // What is known of passes over files is as true as before.
