@@ -24,8 +24,12 @@ use exit::End;
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
+    output::report_panics();
     transect_sys::host::expose_placeholders();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(instead) => return ExitCode::from(output::show_parsed(&instead)),
+    };
     let end = match &cli.command {
         None => commands::scan::run(&cli.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),

@@ -11,6 +11,8 @@ pub fn loudly_skip(test: &str, reason: impl std::fmt::Display) {
     if std::env::var_os("TRANSECT_NO_SKIP").is_some() {
         panic!("{test} was not to be skipped: {reason}");
     }
+    #[expect(clippy::disallowed_methods, reason = "what is printed here is for testers")]
+    let mut stderr = std::io::stderr();
     // Not by eprintln!, which the test harness keeps for failures.
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {reason}");
+    let _ = writeln!(stderr, "SKIPPED: {test}: {reason}");
 }

@@ -1,4 +1,9 @@
 //! The terminal, which is given back as it was, whatever happens: also by a panic.
+//!
+//! What is drawn here are cells. `ratatui` puts no control character and no mark of direction into
+//! one (`Buffer::set_stringn`), and names are quoted before (`text::quote`).
+
+#![expect(clippy::disallowed_methods, reason = "a screen is drawn by moving the cursor")]
 
 use std::io::{self, IsTerminal};
 

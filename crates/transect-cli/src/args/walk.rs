@@ -175,7 +175,6 @@ impl WalkArgs {
         if Cli::command().find_subcommand(word).is_some() {
             output::hint(&format!("a command comes before its options: transect {word} …"));
         } else if self.paths.len() == 1 && !word.contains(std::path::is_separator) {
-            let word = output::quote::for_terminal(word.as_ref());
             output::hint(&format!("'{word}' is no command either; transect --help lists them"));
         }
     }
@@ -188,7 +187,7 @@ impl WalkArgs {
             && totals.entries() == 1
             && path.is_dir()
         {
-            let path = output::quote::for_terminal(path.as_os_str());
+            let path = path.display();
             output::hint(&format!("'{path}' is a symbolic link; '{path}/' is what it leads to"));
         }
     }

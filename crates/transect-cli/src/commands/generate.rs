@@ -6,12 +6,13 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::exit::{End, Fatal};
+use crate::output::stream;
 
 /// Writes a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<End, Fatal> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "transect", &mut script);
-    std::io::stdout().write_all(&script)?;
+    stream::stdout().write_all(&script)?;
     Ok(End::Complete)
 }
 
@@ -29,6 +30,6 @@ pub(crate) fn man() -> Result<End, Fatal> {
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;
     }
-    std::io::stdout().write_all(&page)?;
+    stream::stdout().write_all(&page)?;
     Ok(End::Complete)
 }

@@ -1,6 +1,6 @@
 //! `transect split` and `transect join`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::json::PathEntry;
 use crate::output::units::{bytes, counted};
-use crate::output::{self, quote};
+use crate::output::{self, quote, stream};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -69,12 +69,12 @@ fn unless_cancelled<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
 
 fn show(json: bool, what: &str, path: &Path, done: &Done<'_>) -> Result<End, Fatal> {
     if json {
-        output::write_json(&mut io::stdout(), done)?;
+        output::write_json(&mut stream::stdout(), done)?;
         return Ok(End::Complete);
     }
     let path = quote::for_terminal(path.as_os_str());
     let parts = counted(done.parts as u64, "part", "parts");
     let line = format!("{what} '{path}': {parts}, {}, blake3 {}\n", bytes(done.size), done.blake3);
-    io::stdout().write_all(line.as_bytes())?;
+    stream::stdout().write_all(line.as_bytes())?;
     Ok(End::Complete)
 }

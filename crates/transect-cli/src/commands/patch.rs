@@ -1,6 +1,6 @@
 //! `transect patch`: a few other bytes in a file.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::json::PathEntry;
 use crate::output::units::counted;
-use crate::output::{self, quote};
+use crate::output::{self, quote, stream};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -111,7 +111,7 @@ fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {
         let journal = journal.as_deref().map(Into::into);
         let path = path.as_path().into();
         let done = Done { schema: "transect.patch/1", path, changed: *changed, journal };
-        output::write_json(&mut io::stdout(), &done)?;
+        output::write_json(&mut stream::stdout(), &done)?;
         return Ok(End::Complete);
     }
     let mut line = quote::for_terminal(path.as_os_str());
@@ -122,6 +122,6 @@ fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {
         line += &format!("; --undo goes back by '{}'", quote::for_terminal(journal.as_os_str()));
     }
     line.push('\n');
-    io::stdout().write_all(line.as_bytes())?;
+    stream::stdout().write_all(line.as_bytes())?;
     Ok(End::Complete)
 }

@@ -6,7 +6,6 @@ use transect_service::{Ended, Event, ServeOptions, Server, own_folder};
 use crate::args::ServeArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
-use crate::output::quote;
 use crate::output::units::counted;
 use crate::{folders, output};
 
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
         options = options.root(root);
     }
     let server = Server::bind(&socket, options)?;
-    let place = quote::for_terminal(socket.as_os_str());
+    let place = socket.display();
     output::tell(&format!("answers at '{place}', {}", args.level.as_str()));
     let serve = ServeOptions { idle: args.idle, ..ServeOptions::default() };
     let ended = server.run(&serve, &end, |event| {

@@ -1,9 +1,8 @@
 //! `transect tui`: looking around in the terminal.
 
-use std::io;
 use std::time::SystemTime;
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::ColorChoice;
 use transect::remove::Trash;
 use transect::{FieldMask, SkipReason};
 use transect_tui::{Look, browse};
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
     }
     let clock = Clock::showing(FieldMask::MTIME);
     let look = Look {
-        colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+        colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| clock.text(time)),
         owner: owner::name,
         trash: Box::new(trash),

@@ -15,9 +15,9 @@ use super::transform::{ErrorEntry, cores, progress};
 use crate::args::VerifyArgs;
 use crate::exit::{End, Fatal, is_closed_pipe};
 use crate::interrupt::cancel_on_signal;
-use crate::output::json::PathEntry;
+use crate::output::json::{self, PathEntry};
 use crate::output::units::{counted, duration};
-use crate::output::{self, quote};
+use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
 
 /// How many files came to what.
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
             bytes: read.load(Ordering::Relaxed),
             elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
-        output::write_json(&mut io::stdout(), &summary)?;
+        output::write_json(&mut stream::stdout(), &summary)?;
     } else {
         output::tell(&format!("{} in {}", counts.shown(), duration(began.elapsed())));
     }
@@ -157,8 +157,7 @@ impl Check<'_> {
                 }
                 Err(error) => {
                     self.counts.malformed += 1;
-                    let text = format!("'{}', {error}", manifest.display());
-                    output::complain(&quote::for_terminal(text.as_ref()));
+                    output::complain(&format_args!("'{}', {error}", manifest.display()));
                 }
             }
             if self.lines.len() >= LINES {
@@ -183,7 +182,7 @@ impl Check<'_> {
             if let Some(text) = tell(args, line, &verdict, counts)
                 && closed.is_none()
             {
-                *closed = io::stdout().write_all(text.as_bytes()).err();
+                *closed = stream::stdout().write_all(text.as_bytes()).err();
             }
         });
     }
@@ -217,11 +216,10 @@ fn tell(
         let path = line.name.as_path().into();
         let error = verdict.as_ref().err().map(Into::into);
         let entry = FileEntry { path, status, error };
-        let json = serde_json::to_string(&entry).expect("BUG: nothing in it cannot be written");
-        return Some(json + "\n");
+        return Some(json::line(&entry));
     }
     if let ("failed", Err(error)) = (status, verdict) {
-        output::complain(&quote::for_terminal(error.to_string().as_ref()));
+        output::complain(error);
     }
     // As the programs print it that such lists come from: in one line, whatever the name is.
     Some(format!("{}: {word}\n", quote::for_terminal(line.name.as_os_str())))

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use transect_transform::publish::put_with;
 
+use super::stream::{self, Stream};
 use crate::exit::Fatal;
 
 /// Bytes that are gathered before they go to a stream.
@@ -18,13 +19,13 @@ pub(crate) fn write(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Fatal> {
     if file.as_os_str() == "-" {
-        return Ok(gathered(super::Unbuffered::stdout(), write)?);
+        return Ok(gathered(stream::stdout(), write)?);
     }
     if file.exists() && !file.is_file() {
-        // A device or a pipe stays what it is, and a directory says that it is one.
+        // A device or a pipe stays what it is, a terminal also, and a directory says that it is one.
         // If a regular file has come there meanwhile, it is not emptied.
         let there = File::options().write(true).open(file);
-        let written = there.and_then(|there| gathered(there, write));
+        let written = there.and_then(|there| gathered(Stream::of(there), write));
         return written.map_err(|error| {
             let (file, reason) = (file.display(), transect::reason(&error));
             Fatal::File(format!("cannot write '{file}': {reason}"))

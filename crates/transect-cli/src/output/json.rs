@@ -3,11 +3,57 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 use transect::{Largest, Outcome, ScanError, Tally, Totals};
 use transect_lab::profile::{Profile, Settings};
+
+use super::quote;
+
+/// Writes a value as JSON. Its strings hold nothing that steers a terminal, so that nothing needs to
+/// be replaced where JSON reaches one, which would change its meaning. Pipes get the same bytes:
+/// somebody may look at them later.
+///
+/// # Errors
+/// Whatever writing says.
+pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    Ok(value.serialize(&mut Serializer::with_formatter(out, Harmless))?)
+}
+
+/// Returns a value as a line of JSON.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    let mut line = Vec::new();
+    write(&mut line, value).expect("BUG: nothing in it cannot be written");
+    line.push(b'\n');
+    String::from_utf8(line).expect("BUG: JSON is UTF-8")
+}
+
+/// Escapes in strings what JSON would leave as it is: DEL, C1 controls, marks of direction.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        // Most names are ASCII, where nothing but DEL is left to escape: that is seen at once.
+        while rest.bytes().any(|byte| byte >= 0x7f)
+            && let Some((at, hostile)) = rest.char_indices().find(|(_, c)| quote::is_hostile(*c))
+        {
+            out.write_all(&rest.as_bytes()[..at])?;
+            // All of them are of 16 bits.
+            write!(out, "\\u{:04x}", u32::from(hostile))?;
+            rest = &rest[at + hostile.len_utf8()..];
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
 
 /// What `scan --json` prints.
 #[derive(Serialize)]
@@ -81,7 +127,7 @@ impl<'a> From<&'a Path> for PathKey<'a> {
 }
 
 impl Serialize for PathKey<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
 }
@@ -204,4 +250,21 @@ fn errors_by(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64
         *by.entry(operation.as_str()).or_default().entry(kind.as_str()).or_default() += count;
     }
     by
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_hold_nothing_that_steers_a_terminal_and_mean_the_same() {
+        let hostile = "\x1b]0;t\x07\0\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}";
+        for text in [hostile, "plain \"quoted\" \\", "é\u{a0}日本語\u{1f600}", ""] {
+            let text = format!("{text}é{text}");
+            let line = line(&text);
+            assert!(!line.trim_end().contains(quote::is_hostile), "{line:?}");
+            assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+        }
+        assert_eq!(line(&"é\u{9b}"), "\"é\\u009b\"\n");
+    }
 }

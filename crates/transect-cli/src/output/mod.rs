@@ -6,12 +6,15 @@ pub(crate) mod file;
 pub(crate) mod json;
 pub(crate) mod owner;
 pub(crate) mod page;
+mod sanitize;
+pub(crate) mod stream;
 pub(crate) mod summary;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::io::{self, Write};
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
@@ -27,92 +30,106 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 /// How many errors are shown unless all are asked for.
 const ERRORS_SHOWN: usize = 10;
 
-/// Returns how many characters a line of the terminal holds; `None` if there is no terminal.
-pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
-    if !stream.is_terminal() {
-        return None;
-    }
+/// Returns how many characters a line of the terminal holds that standard output is; `None` if it is
+/// none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    size_if(stream::stdout_is_terminal()).map(|(width, _)| width)
+}
+
+/// Returns how many lines that terminal holds.
+pub(crate) fn terminal_height() -> Option<usize> {
+    size_if(stream::stdout_is_terminal()).map(|(_, height)| height)
+}
+
+/// Returns how many characters a line of the terminal holds that standard error is.
+pub(crate) fn stderr_width() -> Option<usize> {
+    size_if(stream::stderr_is_terminal()).map(|(width, _)| width)
+}
+
+fn size_if(is_terminal: bool) -> Option<(usize, usize)> {
     // Of whichever standard stream is a terminal: they share one.
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+    let size = is_terminal.then(terminal_size::terminal_size).flatten();
+    size.map(|(width, height)| (width.0.into(), height.0.into()))
 }
 
-/// Returns how many lines the terminal holds; `None` if there is no terminal.
-pub(crate) fn terminal_height(stream: &impl IsTerminal) -> Option<usize> {
-    if !stream.is_terminal() {
-        return None;
-    }
-    terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))
-}
-
-/// Returns a buffer for stdout that takes colours only if stdout does: a terminal, no `NO_COLOR`.
+/// Returns a buffer for standard output that takes colours only if that does: a terminal, no
+/// `NO_COLOR`.
 pub(crate) fn buffer() -> AutoStream<Vec<u8>> {
-    AutoStream::new(Vec::new(), AutoStream::choice(&io::stdout()))
+    buffer_with(stream::stdout_colours())
 }
 
-/// Writes a buffer to stdout: in one piece, but for a Windows console without escape sequences.
+fn buffer_with(colours: ColorChoice) -> AutoStream<Vec<u8>> {
+    AutoStream::new(Vec::new(), colours)
+}
+
+/// Writes a buffer to standard output in one piece.
 pub(crate) fn print(text: AutoStream<Vec<u8>>) -> io::Result<()> {
-    // Not to stdout as it is: a Windows console has to be told that escape sequences will come.
-    let mut out = anstream::stdout().lock();
-    out.write_all(&text.into_inner())?;
-    out.flush()
-}
-
-/// Stdout for who gathers what he writes: nothing waits in a second buffer.
-///
-/// Not a file made of the same handle: only the standard library's own stdout writes Unicode to a
-/// Windows console.
-pub(crate) struct Unbuffered(Stdout);
-
-impl Unbuffered {
-    pub(crate) fn stdout() -> Self {
-        Self(io::stdout())
-    }
-}
-
-impl Write for Unbuffered {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes).map(|()| bytes.len())
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = self.0.lock();
-        out.write_all(bytes)?;
-        out.flush()
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+    stream::stdout().write_all(&text.into_inner())
 }
 
 /// Writes one JSON object and a newline.
 pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, object)?;
+    json::write(out, object)?;
     writeln!(out)
 }
 
-/// Says what went wrong. A stderr that is closed cannot be told anything.
-pub(crate) fn complain(what: &impl Display) {
-    let _ = writeln!(anstream::stderr(), "{ERROR}transect:{ERROR:#} {what}");
+/// Reports what went wrong.
+pub(crate) fn complain(what: &(impl Display + ?Sized)) {
+    message(&format_args!("{ERROR}transect:{ERROR:#} "), what);
 }
 
-/// Says what was done, where stdout is for other things.
+/// Reports what was done, where standard output is for other things.
 pub(crate) fn tell(what: &str) {
-    let _ = writeln!(anstream::stderr(), "transect: {what}");
+    message(&"transect: ", what);
 }
 
 /// Gives advice.
 pub(crate) fn hint(what: &str) {
-    let _ = writeln!(anstream::stderr(), "transect: hint: {what}");
+    message(&"transect: hint: ", what);
+}
+
+/// Writes one line to standard error. Errors and hints quote names, arguments and contents of files,
+/// so the text is quoted here, where no caller can forget it. A closed standard error is ignored.
+fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
+    let text = quote::for_terminal(what.to_string().as_ref());
+    let mut line = buffer_with(stream::stderr_colours());
+    let _ = writeln!(line, "{prefix}{text}");
+    let _ = stream::stderr().write_all(&line.into_inner());
+}
+
+/// Prints help, the version, or what is wrong with the arguments, as `clap` puts it, and returns the
+/// exit code for it.
+pub(crate) fn show_parsed(instead: &clap::Error) -> u8 {
+    let is_wrong = instead.use_stderr();
+    let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
+    let mut text = buffer_with(colours);
+    let _ = write!(text, "{}", instead.render().ansi());
+    let text = text.into_inner();
+    // Where nobody reads it, the exit code is all there is to know.
+    let _ = match is_wrong {
+        true => stream::stderr().write_all(&text),
+        false => stream::stdout().write_all(&text),
+    };
+    if is_wrong { 2 } else { 0 }
+}
+
+/// Reports a panic as any other error: its message may quote a name, too.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
+        let reason = panic.payload_as_str().unwrap_or("no message");
+        complain(&format_args!("panicked{place}: {reason}"));
+        let trace = Backtrace::capture();
+        if trace.status() == BacktraceStatus::Captured {
+            let _ = writeln!(stream::stderr(), "{trace}");
+        }
+    }));
 }
 
 /// Shows the errors inside the trees: all of them, or the first few and how many more.
 pub(crate) fn show_errors(tally: &Tally, all: bool) {
     let shown = if all { tally.list.len() } else { ERRORS_SHOWN };
-    for error in tally.list.iter().take(shown) {
-        let text = quote::for_terminal(error.to_string().as_ref());
-        let _ = writeln!(anstream::stderr(), "{ERROR}transect:{ERROR:#} {text}");
-    }
+    tally.list.iter().take(shown).for_each(complain);
     let more = tally.errors - shown.min(tally.list.len()) as u64;
     if more > 0 && !all {
         hint(&format!("{} more errors; --errors lists all of them", units::count(more)));

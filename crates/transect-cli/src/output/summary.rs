@@ -127,7 +127,7 @@ fn write_largest(
     }
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
     // What is left of a terminal's line beside the size; in a pipe a path stays whole.
-    let width = super::terminal_width(&io::stdout()).map(|width| width.saturating_sub(14).max(20));
+    let width = super::terminal_width().map(|width| width.saturating_sub(14).max(20));
     for entry in largest {
         let size = match rank_by {
             RankBy::DiskUsage => entry.sum.disk_usage(),

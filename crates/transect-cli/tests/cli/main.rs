@@ -13,6 +13,7 @@ mod corpus;
 mod generate;
 mod harness;
 mod help;
+mod hostile;
 mod import;
 mod interchange;
 mod lab;

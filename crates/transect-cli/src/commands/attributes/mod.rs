@@ -12,8 +12,8 @@ use transect_service::protocol::PathList;
 use crate::args::AttributesArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
+use crate::output;
 use crate::output::columns::{Column, Columns};
-use crate::output::{self, Unbuffered};
 use input::Input;
 use rows::Rows;
 use source::Source;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
         }
         match rows.take() {
             rows::Text::ForPeople(text) => output::print(text)?,
-            rows::Text::Exact(text) => Unbuffered::stdout().write_all(&text)?,
+            rows::Text::Exact(text) => output::stream::stdout().write_all(&text)?,
         }
     }
     Ok(if cancel.is_cancelled() { End::Interrupted } else { end })

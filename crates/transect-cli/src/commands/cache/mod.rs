@@ -5,7 +5,7 @@ mod status;
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -148,5 +148,5 @@ fn known(size: Option<u64>) -> String {
 }
 
 fn to_terminal() -> bool {
-    io::stdout().is_terminal()
+    output::stream::stdout_is_terminal()
 }

@@ -12,6 +12,6 @@ pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<End, Fatal> {
     let asking = Asking { task: *task, way: *way, threads: *threads, socket: socket.as_deref() };
     transect_sys::host::raise_handle_limit();
     let line = ask(asking, &Questions::read(questions)?).map_err(Fatal::Lab)?;
-    output::write_json(&mut std::io::stdout().lock(), &line)?;
+    output::write_json(&mut output::stream::stdout(), &line)?;
     Ok(End::Complete)
 }

@@ -1,7 +1,5 @@
 //! `transect lab method`: one of this program's own methods, speaking the contenders' protocol.
 
-use std::io::Write;
-
 use transect::ScanOptions;
 use transect_lab::launch::RunLine;
 use transect_lab::variant::{Variant, VariantError};
@@ -9,6 +7,7 @@ use transect_lab::work;
 
 use crate::args::LabMethodArgs;
 use crate::exit::{End, Fatal};
+use crate::output;
 
 pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
     let unknown =
@@ -22,9 +21,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
             let root = args.root.display();
             return Err(Fatal::Lab(format!("cannot read directory '{root}'")));
         }
-        let mut out = std::io::stdout().lock();
-        crate::output::write_json(&mut out, &line)?;
-        out.flush()?;
+        output::write_json(&mut output::stream::stdout(), &line)?;
     }
     Ok(End::Complete)
 }

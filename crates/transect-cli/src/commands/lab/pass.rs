@@ -20,6 +20,6 @@ pub(crate) fn run(args: &LabPassArgs) -> Result<End, Fatal> {
         _ => transform::run(&args.name, rules, input, output),
     };
     let line = line.map_err(Fatal::Lab)?;
-    output::write_json(&mut std::io::stdout().lock(), &line)?;
+    output::write_json(&mut output::stream::stdout(), &line)?;
     Ok(End::Complete)
 }

@@ -1,10 +1,10 @@
 //! Names in the colours of `LS_COLORS`.
 
-use std::io;
-
-use anstream::{AutoStream, ColorChoice};
+use anstream::ColorChoice;
 use lscolors::{Indicator, LsColors, Style};
 use transect::{FileType, Listed};
+
+use crate::output::stream::stdout_colours;
 
 /// The colours of a terminal that takes any.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ impl Colours {
     /// Returns what `LS_COLORS` says, or what `ls` does without; `None` if nobody wants colours
     /// (`NO_COLOR`), or the terminal has none.
     pub(super) fn of_terminal() -> Option<Self> {
-        // What is written here goes past what tells a Windows console of escape sequences.
-        let wanted = !cfg!(windows) && AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        // `LS_COLORS` is a custom of Unix.
+        let wanted = !cfg!(windows) && stdout_colours() != ColorChoice::Never;
         wanted.then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 

@@ -8,6 +8,7 @@ use transect::{FieldMask, LineFormat, Listed};
 
 use super::value;
 use crate::output::columns::{Column, Columns, Value};
+use crate::output::json;
 
 /// Writing into memory goes well.
 const IN_MEMORY: &str = "BUG: a line in memory that cannot be written";
@@ -24,7 +25,7 @@ impl LineFormat for Json {
 
     fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
         let object = Object { columns: &self.0, entry };
-        serde_json::to_writer(line, &object).expect(IN_MEMORY);
+        json::write(line, &object).expect(IN_MEMORY);
     }
 }
 

@@ -5,7 +5,7 @@ mod exact;
 mod people;
 mod value;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use transect::{LineFormat, PathOutput, Paths, Progress, Tally};
@@ -14,6 +14,7 @@ use crate::args::ListArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::columns::{Column, Columns};
+use crate::output::stream;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
 
@@ -43,14 +44,15 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     options.filters.min_depth = args.min_depth;
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
-    let to_terminal = io::stdout().is_terminal();
-    let mut stdout = output::Unbuffered::stdout();
+    let to_terminal = stream::stdout_is_terminal();
+    let quoted = quotes_names(args, to_terminal);
+    let mut stdout = if quoted { stream::stdout().painted() } else { stream::stdout() };
     if args.csv {
         stdout.write_all(&exact::header(columns(args)))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
     let mut output = PathOutput::new(stdout, terminator);
-    if let Some(format) = format(args, to_terminal) {
+    if let Some(format) = format(args, quoted) {
         output = output.formatted(format);
     }
     if let Some(lines) = args.limit {
@@ -86,8 +88,14 @@ fn columns(args: &ListArgs) -> &[Column] {
     }
 }
 
+/// Returns whether names are printed for people, who would be misled by what steers a terminal.
+fn quotes_names(args: &ListArgs, to_terminal: bool) -> bool {
+    // Who asks for NUL wants the bytes; but a Windows console takes no name that is not Unicode.
+    to_terminal && !args.json && !args.csv && (!args.null || cfg!(windows))
+}
+
 /// Returns how entries are printed, if not as the bytes of their paths.
-fn format(args: &ListArgs, to_terminal: bool) -> Option<Box<dyn LineFormat>> {
+fn format(args: &ListArgs, quoted: bool) -> Option<Box<dyn LineFormat>> {
     let columns = Columns::new(columns(args));
     if args.json {
         return Some(Box::new(Json(columns)));
@@ -95,8 +103,6 @@ fn format(args: &ListArgs, to_terminal: bool) -> Option<Box<dyn LineFormat>> {
     if args.csv {
         return Some(Box::new(Csv(columns)));
     }
-    // Who asks for NUL wants the bytes; but a Windows console takes no name that is not Unicode.
-    let quoted = to_terminal && (!args.null || cfg!(windows));
     if !quoted && columns.are_paths_alone() {
         return None;
     }

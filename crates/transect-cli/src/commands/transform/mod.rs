@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let words = Words::parse(&args.words, args.paths.as_deref());
     let Words { chain, paths, copies } = words.map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
     for warning in chain.warnings() {
-        output::complain(&output::quote::for_terminal(warning.as_ref()));
+        output::complain(warning);
     }
     let read = Arc::new(AtomicU64::new(0));
     let mut passes = PassOptions {

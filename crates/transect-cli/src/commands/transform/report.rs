@@ -1,8 +1,7 @@
 //! What became of every file, for people and for programs.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,9 +17,9 @@ use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
 use crate::exit::{End, Fatal, is_closed_pipe};
-use crate::output::json::PathEntry;
+use crate::output::json::{self, PathEntry};
 use crate::output::units::{bytes, count, counted, duration};
-use crate::output::{self, quote};
+use crate::output::{self, quote, stream};
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +176,7 @@ impl<'a> Report<'a> {
 
     /// Returns whether a line of progress meets no other lines on a terminal.
     pub(super) fn leaves_room_for_progress(&self) -> bool {
-        self.detail == Detail::Quiet || !io::stdout().is_terminal()
+        self.detail == Detail::Quiet || !stream::stdout_is_terminal()
     }
 
     /// Tells what became of a file.
@@ -287,12 +286,12 @@ impl<'a> Report<'a> {
             unkept: done.unkept.iter().map(Into::into).collect(),
             error,
         };
-        serde_json::to_string(&line).expect("BUG: nothing in it cannot be written") + "\n"
+        json::line(&line)
     }
 
     fn print(&mut self, lines: &[u8]) {
         if self.closed.is_none() && !lines.is_empty() {
-            self.closed = io::stdout().write_all(lines).err();
+            self.closed = stream::stdout().write_all(lines).err();
         }
     }
 
@@ -302,7 +301,7 @@ impl<'a> Report<'a> {
             let target = done.target.as_deref().unwrap_or(&input.path).display();
             let reason = transect::reason(reason);
             let text = format!("'{target}' could not keep its {what}: {reason}");
-            output::complain(&quote::for_terminal(OsStr::new(&text)));
+            output::complain(&text);
         }
         let Err(error) = &done.fate else {
             return;
@@ -310,7 +309,7 @@ impl<'a> Report<'a> {
         if matches!(error, Error::Cancelled { .. }) {
             return;
         }
-        output::complain(&quote::for_terminal(OsStr::new(&error.to_string())));
+        output::complain(error);
         let Error::Unfit { reason, .. } = error else {
             return;
         };
@@ -335,7 +334,7 @@ impl<'a> Report<'a> {
     ) -> Result<End, Fatal> {
         output::show_errors(&found.tally, false);
         for error in &swept.errors {
-            output::complain(&quote::for_terminal(error.to_string().as_ref()));
+            output::complain(error);
         }
         let interrupted = interrupted || found.interrupted;
         let end = match End::of(&found.tally, interrupted) {
@@ -356,8 +355,7 @@ impl<'a> Report<'a> {
                     errors: found.tally.errors,
                     elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
                 };
-                let line = serde_json::to_string(&summary).map_err(io::Error::from)? + "\n";
-                self.print(line.as_bytes());
+                self.print(json::line(&summary).as_bytes());
             }
             Detail::Quiet => {}
             Detail::Changes | Detail::Everything => {
@@ -416,7 +414,7 @@ impl<'a> Report<'a> {
             }
             _ => return,
         };
-        let (files, first) = (files(number), quote::for_terminal(first.as_os_str()));
+        let (files, first) = (files(number), first.display());
         output::hint(&format!("{files} of other runs left alone, such as '{first}': {why}"));
     }
 }
@@ -442,7 +440,7 @@ fn status(fate: Fate) -> &'static str {
 
 /// Returns a line with a path: its bytes for programs, harmless on a terminal.
 fn path_line(path: &Path) -> Vec<u8> {
-    let mut line = if io::stdout().is_terminal() {
+    let mut line = if stream::stdout_is_terminal() {
         quote::for_terminal(path.as_os_str()).into_bytes()
     } else {
         path.as_os_str().as_encoded_bytes().to_vec()

@@ -13,7 +13,7 @@ use super::report;
 use crate::args::TransformArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt;
-use crate::output::Unbuffered;
+use crate::output;
 
 /// The name of a standard stream on a command line.
 const STANDARD: &str = "-";
@@ -73,10 +73,10 @@ impl<'a> Streams<'a> {
         let lines = report::digests(&passed.findings, name, self.to.unwrap_or(name));
         // Standard output holds the result, unless there is none.
         if drops || self.to.is_some() {
-            io::stdout().write_all(&lines)?;
+            output::stream::stdout().write_all(&lines)?;
         } else {
             // Nobody listens to a closed stderr.
-            let _ = io::stderr().write_all(&lines);
+            let _ = output::stream::stderr().write_all(&lines);
         }
         Ok(End::Complete)
     }
@@ -97,7 +97,7 @@ impl<'a> Streams<'a> {
             }
             (from, _) => {
                 let to: &mut dyn Write =
-                    if drops { &mut io::sink() } else { &mut Unbuffered::stdout() };
+                    if drops { &mut io::sink() } else { &mut output::stream::stdout() };
                 let to = (Path::new(OUTPUT), to);
                 let Some(path) = from else {
                     return pass(from_stdin(passes), to, chain, passes);

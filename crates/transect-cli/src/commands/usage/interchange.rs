@@ -9,7 +9,7 @@ use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
 
 use crate::exit::{End, Fatal};
-use crate::output::{self, quote};
+use crate::output;
 
 /// Bytes that are read at once.
 const ROOM: usize = 64 * 1024;
@@ -22,10 +22,7 @@ pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, Fatal> {
             .map_err(ncdu::Error::Read)
             .and_then(|there| ncdu::read(BufReader::with_capacity(ROOM, there), columns)),
     };
-    table.map_err(|error| {
-        let error = quote::for_terminal(error.to_string().as_ref());
-        Fatal::Usage(format!("cannot import '{}': {error}", file.display()))
-    })
+    table.map_err(|error| Fatal::Usage(format!("cannot import '{}': {error}", file.display())))
 }
 
 /// Writes a table as ncdu exports it, and returns how that ended. Who is interrupted writes nothing:

@@ -100,7 +100,7 @@ fn columns(args: &UsageArgs) -> FieldMask {
 }
 
 fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
-    let room = output::terminal_height(&io::stdout()).map(|lines| lines.saturating_sub(5).max(3));
+    let room = output::terminal_height().map(|lines| lines.saturating_sub(5).max(3));
     let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(LINES);
     let least = args.min_size as u64;
     match args.by {
@@ -115,7 +115,7 @@ fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
 fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
     if args.csv {
         // Paths are bytes, and a stream that could colour them takes text only.
-        return csv::write(&mut output::Unbuffered::stdout(), usage);
+        return csv::write(&mut output::stream::stdout(), usage);
     }
     let mut text = output::buffer();
     if args.json {

@@ -63,7 +63,7 @@ impl Page {
             Shown::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
-        let terminal = output::terminal_width(&io::stdout());
+        let terminal = output::terminal_width();
         let width = terminal.unwrap_or(WIDTH);
         // A quarter of the line, if the numbers and a name leave as much.
         let numbers = size + 1 + 4 + 1;
@@ -150,7 +150,7 @@ fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
         duration(*elapsed)
     );
     writeln!(out)?;
-    let width = output::terminal_width(&io::stdout()).unwrap_or(usize::MAX);
+    let width = output::terminal_width().unwrap_or(usize::MAX);
     for line in output::wrap(&text, width) {
         writeln!(out, "{style}{line}{style:#}")?;
     }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
 
 /// Shows a session: to a program, or to whoever looks on.
 pub(super) fn show(recorded: &Recorded, json: bool) -> Result<(), Fatal> {
-    let width = output::terminal_width(&std::io::stdout());
+    let width = output::terminal_width();
     print(recorded, |out, report| match json {
         true => output::write_json(out, report),
         false => terminal::write(out, report, width),

@@ -1,0 +1,315 @@
+//! Names, contents and arguments that would steer a terminal: none of it reaches one, whichever
+//! command prints it. `script` plays the terminal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::harness::TestEnv;
+use crate::terminal::on_terminal;
+
+/// What would set the title, clear the screen, hide text, reverse it. Each begins with a word that
+/// is still to be seen.
+const STEERS: &str = "hostile\x1b]0;title\x07\x1b[2J\x1b[8m\u{9b}31m\u{90}q\u{9d}\x7f\x08\r\u{202e}\u{2066}\u{200f}\u{61c}";
+
+/// For every command what makes it print names, contents or arguments. In these lines `$N` is a name
+/// that is not UTF-8, `$U` one that is; folders, files and links of these names are there.
+const CASES: &[(&str, &str)] = &[
+    (
+        "",
+        r#"$T "$N"; $T "missing$N"; $T "$U" --bogus; $T help "$U"; $T --max-depth "$U"; $T "--$U""#,
+    ),
+    ("scan", r#"$T scan "$N"; $T scan --json "$N" "$U"; $T scan --json --errors "missing$N""#),
+    (
+        "usage",
+        r#"$T usage --files "$N"; $T usage --csv --files "$N"; $T usage --json --files "$N"
+        $T usage --by extension "$N"; $T usage --by owner --csv "$N"
+        $T usage --export-ncdu - "$N"; $T usage --export-ncdu "exported$U" "$N"
+        $T usage --import-ncdu "exported$U" --files; $T usage --import-ncdu "exported$U" --files --csv
+        $T usage --import-ncdu "missing$N"; $T usage --import-ncdu "$N/$N""#,
+    ),
+    // What it draws are cells, none of which holds what steers (transect-tui); here it cannot draw.
+    ("tui", r#"TERM=dumb $T tui "missing$N"; $T tui "--$U""#),
+    (
+        "map",
+        r#"$T map --html - "$N"; $T map --html "missing$N/page" "$N"; $T map --html /dev/tty "$N"
+        $T map "missing$N""#,
+    ),
+    (
+        "list",
+        r#"$T list "$N"; $T list -l "$N"; $T list --json "$N" "$U"; $T list --csv "$N"; $T list -0 "$N"
+        $T list --csv --columns name,path,target "$N"; $T list --columns name,target "$N"
+        $T list --json --columns name,target "$U"; $T list "missing$N"; $T list -g "[$U"
+        $T list --sort path "$N"; $T list --newer "$U"; $T list --size "$U"; $T list --owner "$U""#,
+    ),
+    (
+        "transform",
+        r#"$T transform blake3 "$N"; $T transform blake3 --json "$N"; $T transform "$U" "$N"
+        $T transform case=upper -v -i "copy$N"; $T transform case=lower --check -v "copy$N"
+        $T transform eol=lf -o - "$N/$N"; $T transform gzip -o - "$N/$N"; $T transform eol=crlf <"$N/$N"
+        $T transform blake3 <"$N/$N"; $T transform blake3 "missing$N"; $T transform eol=lf "$N" "$U"
+        $T transform eol=lf -o "$N/$N" "$U"; $T transform eol=lf -i "$N.link"
+        $T transform "encrypt=$U" -i "$N/$N"; $T transform eol=lf -o /dev/tty "$N/$N""#,
+    ),
+    (
+        "verify",
+        r#"$T transform blake3 "$N" "$U" >list; echo "$N" >>list; echo "0000 $N" >>list
+        $T verify list; $T verify --json list; $T verify "missing$N"; $T verify "$N/$N"
+        sed s/hostile/gone/ list >gone; $T verify gone; $T verify --json gone"#,
+    ),
+    (
+        "split",
+        r#"$T split -s 2 "$N/$N" -o "$N/parts"; $T split -s 2 --json "$U/$U" -o "$U/parts"
+        $T split -s 2 "$N/$N" -o "$N/parts"; $T split -s "$U" x; $T split -s 2 "missing$N""#,
+    ),
+    (
+        "join",
+        r#"$T split -s 9 "$N/$N" -o "part$N" >made; M=$(ls | grep -a "^part.*manifest\|^part.*b3" | head -n 1)
+        rm -f "part$N".0*; for m in part*; do $T join "$m" -o "joined$N"; done
+        $T join "missing$N" -o x; $T join "$N/$N" -o x; $T join --json "$N/$N" -o "$N""#,
+    ),
+    (
+        "patch",
+        r#"$T patch "copy$N/$N" "0:00:01" -i; $T patch "copy$N/$N" "$U" -i; $T patch "missing$N" 0:00:01 -i
+        $T patch --with "$N/$N" "$U/$U" -i; $T patch --undo "$N/$N"; $T patch --json "copy$N/$N" 0:68:69 -i
+        $T patch "copy$N/$N" 1:6f:6e -i --keep-journal; $T patch "copy$N/$N" 1:6e:6f -i --keep-journal"#,
+    ),
+    (
+        "attributes",
+        r#"$T attributes "$N" "missing$N"; $T attributes --json "$N" "$U" "missing$N"; $T attributes -0 "$N"
+        printf "%s\n" "$N" >asked; $T attributes --from asked; $T attributes --from "missing$N"
+        $T attributes --service="$N/$N" x; $T attributes --columns "$U" x"#,
+    ),
+    (
+        "serve",
+        r#"$T serve --cache --socket "$N/$N"; $T serve --cache --socket "missing$N/socket"
+        $T serve --cache --socket "s$U" --idle 1s --verbose; $T serve --cache --level "$U""#,
+    ),
+    ("doctor", r#"$T doctor "$N"; $T doctor --json "$U"; $T doctor "missing$N""#),
+    (
+        "cache status",
+        r#"$T cache status "$N"; $T cache status --json "$N" "$U"; $T cache status "missing$N""#,
+    ),
+    (
+        "cache drop",
+        r#"$T cache drop "$N"; $T cache drop --json "$N" "$U"; $T cache drop "missing$N""#,
+    ),
+    (
+        "lab list",
+        r#"$T lab list --contenders contenders; $T lab list --contenders contenders --json
+        $T lab list --contenders contenders --contract; $T lab list "--$U""#,
+    ),
+    (
+        "lab run enumerate",
+        r#"$T lab run enumerate --path "missing$N"; $T lab run enumerate --path "$N/$N"
+        $T lab run enumerate --corpus "$U"; $T lab run enumerate --methods "$U" --path "$N"
+        $T lab run enumerate --contenders contenders --dry-run --path "$N"
+        $T lab run enumerate --contenders contenders --methods "hostile*" --rounds 1 --no-calls \
+            --path "$N" --output "session$N""#,
+    ),
+    (
+        "lab run transform",
+        r#"$T lab run transform --dir "missing$N"; $T lab run transform --methods "$U" --dry-run
+        $T lab run transform --dir "$N" --dry-run; $T lab run transform --command "$U" --dry-run; $T lab run transform --preset "$U""#,
+    ),
+    (
+        "lab run attributes",
+        r#"$T lab run attributes --dir "missing$N" --output "$N/x"; $T lab run attributes --methods "$U" --dry-run
+        $T lab run attributes --compile-database "missing$N" --dry-run"#,
+    ),
+    (
+        "lab report",
+        r#"$T lab report session; $T lab report --json session; $T lab report --csv session
+        $T lab report --markdown session; $T lab report --html - session; $T lab report "missing$N"
+        $T lab report "$N/$N""#,
+    ),
+    (
+        "lab compare",
+        r#"$T lab compare session session; $T lab compare --json session session
+        $T lab compare "missing$N" session; $T lab compare session "$N/$N""#,
+    ),
+    (
+        "lab explain",
+        r#"$T lab explain session; $T lab explain "missing$N"; $T lab explain "$N/$N""#,
+    ),
+    (
+        "lab import",
+        r#"$T lab import "$N/$N"; $T lab import listing; $T lab import --csv listing; $T lab import "missing$N""#,
+    ),
+    (
+        "lab tune",
+        r#"$T lab tune "missing$N"; $T lab tune "$N/$N"; $T lab tune --seconds 1 --dry-run "$N"; $T lab tune --forget "missing$N"
+        $T lab tune --seconds "$U""#,
+    ),
+    ("lab corpus list", r#"$T lab corpus list; $T lab corpus list "$U""#),
+    (
+        "lab corpus create",
+        r#"$T lab corpus create "$U" new; $T lab corpus create tiny "$N"; $T lab corpus create tiny "$N/$N""#,
+    ),
+    (
+        "lab corpus create-file",
+        r#"$T lab corpus create-file "$U" 10 new; $T lab corpus create-file text 10 "$N/$N"
+        $T lab corpus create-file text 10 "missing$N/new"; $T lab corpus create-file text 10 "made$N""#,
+    ),
+    (
+        "lab corpus verify",
+        r#"$T lab corpus verify "$U" new; $T lab corpus verify tiny "$N"; $T lab corpus verify tiny "missing$N""#,
+    ),
+    // These are hidden: the lab starts them, and reads what they print.
+    ("lab method", r#"$T lab method "$U" "$N"; $T lab method getdents-statx/queue "missing$N""#),
+    ("lab pass", r#"$T lab pass "$U" "$N" x; $T lab pass copy "missing$N" "x$N""#),
+    (
+        "lab attributes-method",
+        r#"$T lab attributes-method "$U"; $T lab attributes-method stat "$N""#,
+    ),
+    ("completions", r#"$T completions bash; $T completions "$U""#),
+    ("man", r#"$T man; $T man "$U""#),
+];
+
+/// Makes what the cases are about, and returns the line of the shell that names it.
+fn hostile(env: &TestEnv) -> Vec<u8> {
+    let utf8 = STEERS.as_bytes().to_vec();
+    let raw = [STEERS.as_bytes(), b"\x9b2J"].concat();
+    for name in [&raw, &utf8] {
+        for folder in [name.clone(), [b"copy", name.as_slice()].concat()] {
+            let folder = env.mkdir(OsStr::from_bytes(&folder));
+            fs::write(folder.join(OsStr::from_bytes(name)), name).expect("a new file");
+            let extension = [b"file.", name.as_slice()].concat();
+            fs::write(folder.join(OsStr::from_bytes(&extension)), "text\r\n").expect("a new file");
+            let link = folder.join(OsStr::from_bytes(&[name, b".link".as_slice()].concat()));
+            std::os::unix::fs::symlink(OsStr::from_bytes(name), link).expect("a new file");
+        }
+        let link = env.path(OsStr::from_bytes(&[name, b".link".as_slice()].concat()));
+        std::os::unix::fs::symlink(OsStr::from_bytes(name), link).expect("a new file");
+    }
+    for (folder, key) in [("good", "contract = []"), ("bad", STEERS)] {
+        env.mkdir(format!("contenders/{folder}"));
+        // TOML escapes as JSON does.
+        let text = serde_json::to_string(STEERS).expect("a text");
+        let raw_key = if folder == "bad" { format!("{key} = 1\n") } else { String::new() };
+        let description = format!(
+            "{raw_key}name = {text}\nlanguage = {text}\nabout = {text}\nneeds = [{text}]\n\
+             install = {text}\nrun = ['sh', '-c', {text}]\n\
+             [[method]]\nname = {text}\ncontract = []\nabout = {text}\n"
+        );
+        env.text(format!("contenders/{folder}/contender.toml"), &description);
+    }
+    env.text("session", &format!("{{\"schema\": \"{}\"}}\n{STEERS}\n", "transect.lab/1"));
+    env.text("listing", &format!("BenchmarkDotNet\n{STEERS}\n| Method | {STEERS} |\n"));
+    let quoted = |name: &[u8]| [b"'", name, b"'"].concat();
+    [b"N=".to_vec(), quoted(&raw), b"\nU=".to_vec(), quoted(&utf8), b"\nT=$TRANSECT\n".to_vec()]
+        .concat()
+}
+
+/// Returns all commands that take no other command, as `--help` lists them, and those that it hides.
+fn commands(env: &TestEnv) -> BTreeSet<String> {
+    let mut commands: BTreeSet<String> =
+        ["", "lab method", "lab pass", "lab attributes-method"].map(str::to_owned).into();
+    let mut pending = vec![String::new()];
+    while let Some(command) = pending.pop() {
+        let help = env.transect(command.split_whitespace().chain(["-h"])).exits(0).stdout_text();
+        let listed: Vec<_> = help
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            // What is indented more goes on with the line before.
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help")
+            .map(|name| format!("{command} {name}").trim().to_owned())
+            .collect();
+        if listed.is_empty() {
+            commands.insert(command);
+        }
+        pending.extend(listed);
+    }
+    commands
+}
+
+/// Returns what a terminal was sent that it should not be: the first such place, with what is around.
+fn forbidden(shown: &[u8]) -> Option<String> {
+    let Ok(text) = std::str::from_utf8(shown) else {
+        return Some(format!("not UTF-8: {}", String::from_utf8_lossy(shown)));
+    };
+    // The terminal itself ends lines with \r\n.
+    let text = text.replace("\r\n", "\n");
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(|c: char| {
+        c.is_control() && c != '\n' && c != '\t'
+            || "\u{61c}\u{200e}\u{200f}".contains(c)
+            || ('\u{202a}'..='\u{202e}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c)
+    }) {
+        let from = &rest[at..];
+        let allowed = match from.strip_prefix("\x1b[") {
+            // A style, but none that hides text.
+            Some(style) => style
+                .find(|c: char| !c.is_ascii_digit() && c != ';')
+                .filter(|&end| style[end..].starts_with('m') && &style[..end] != "8")
+                .map(|end| 2 + end + 1),
+            // The line of progress is written over itself and erased.
+            None => from.strip_prefix('\r').and_then(|line| {
+                let end = line.find(|c: char| c.is_control())?;
+                line[end..].starts_with("\x1b[K").then_some(1 + end + 3)
+            }),
+        };
+        let Some(length) = allowed else {
+            let begin = text.len() - from.len();
+            let around = text[..begin].chars().rev().take(60).collect::<Vec<_>>();
+            let before: String = around.into_iter().rev().collect();
+            return Some(format!(
+                "{before:?} then {:?}",
+                from.chars().take(40).collect::<String>()
+            ));
+        };
+        rest = &from[length..];
+    }
+    None
+}
+
+#[test]
+fn no_command_sends_a_terminal_what_steers_it() {
+    let test = "no_command_sends_a_terminal_what_steers_it";
+    let cases: BTreeMap<&str, &str> = CASES.iter().copied().collect();
+    let env = TestEnv::new();
+    let known: BTreeSet<String> = cases.keys().map(|&command| command.to_owned()).collect();
+    assert_eq!(known, commands(&env), "every command has a case, and only commands have one");
+    let mut wrong = Vec::new();
+    for (command, lines) in cases {
+        let env = TestEnv::new();
+        let mut script = hostile(&env);
+        script.extend_from_slice(lines.as_bytes());
+        // And what all commands do with an option that is not theirs.
+        script.extend_from_slice(format!("\n$T {command} \"--bogus$U\"\n").as_bytes());
+        fs::write(env.path("case"), script).unwrap();
+        let Some(output) = on_terminal(&env, test, "", "sh case") else {
+            return;
+        };
+        wrong.extend(forbidden(&output.stdout).map(|what| format!("{command}: {what}")));
+        let text = output.stdout_text();
+        assert!(text.contains("hostile"), "'{command}' never meets a hostile name: {text}");
+        if text.contains("panicked") {
+            wrong.push(format!("{command}: {text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "these steer the terminal, or panic:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn hostile_bytes_in_a_pipe_are_what_they_are() {
+    let env = TestEnv::new();
+    let script = hostile(&env);
+    fs::write(env.path("names"), script).unwrap();
+    let run = |line: &str| env.sh(&format!(". ./names; {line}")).exits(0).quiet().stdout;
+    let raw = [STEERS.as_bytes(), b"\x9b2J"].concat();
+    assert_eq!(run(r#"$T list --max-depth 0 "$N""#), [&raw, b"\n".as_slice()].concat());
+    assert_eq!(run(r#"$T transform eol=lf -o - "$N/$N""#), raw);
+    let csv = run(r#"$T list --csv --columns name --max-depth 0 "$N""#);
+    assert!(csv.windows(raw.len()).any(|window| window == raw), "{csv:?}");
+    let json = run(r#"$T list --json --columns name --max-depth 0 "$U""#);
+    let object: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(object["name"], STEERS);
+    assert_eq!(forbidden(&json), None);
+}
