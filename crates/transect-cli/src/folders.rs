@@ -1,29 +1,92 @@
-//! Where this program keeps files of its own.
+//! Where this program keeps files of its own: in folders of the user, never in those that everybody
+//! may write to. Programs are built in the cache and started from there, so it has to be private.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Returns the folder for what can be made again: contenders that were built, corpora.
-pub(crate) fn cache() -> PathBuf {
-    of_the_user("XDG_CACHE_HOME", "LOCALAPPDATA", ".cache")
+use transect_sys::private::{self, Others};
+
+use crate::exit::Fatal;
+
+/// The folders of a user, and the variables that name others.
+struct Kind {
+    /// What it is, for people.
+    what: &'static str,
+    variable: &'static str,
+    /// In the home, if the variable does not name another one.
+    usual: &'static str,
 }
 
-/// Returns the folder for what was found out, and is to stay: profiles.
-pub(crate) fn config() -> PathBuf {
-    of_the_user("XDG_CONFIG_HOME", "APPDATA", ".config")
+/// For what can be made again: contenders that were built, corpora.
+const CACHE: Kind = Kind {
+    what: "cache",
+    variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" },
+    usual: ".cache",
+};
+
+/// For what was found out, and is to stay: profiles.
+const CONFIG: Kind = Kind {
+    what: "configuration",
+    variable: if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" },
+    usual: ".config",
+};
+
+/// Returns a part of the cache, which is created if it is missing.
+///
+/// # Errors
+/// There is no place for it, or other users could have put something there.
+pub(crate) fn cache(part: &str) -> Result<PathBuf, Fatal> {
+    let path = cache_path(part)?;
+    let create = |path: &Path| private::create_all(path, Others::MayRead);
+    path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
+        let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
+        Fatal::File(format!("{why}; set {variable} to a folder that only you can write to"))
+    })?;
+    Ok(path)
 }
 
-/// Returns where a service is asked, and answers, unless another place is named.
+/// Returns where a part of the cache is, or would be.
+///
+/// # Errors
+/// There is no place for it.
+pub(crate) fn cache_path(part: &str) -> Result<PathBuf, Fatal> {
+    Ok(CACHE.of_the_user()?.join(part))
+}
+
+/// Returns where a part of the configuration is, or would be.
+///
+/// # Errors
+/// There is no place for it.
+pub(crate) fn config(part: &str) -> Result<PathBuf, Fatal> {
+    Ok(CONFIG.of_the_user()?.join(part))
+}
+
+/// Returns where a service is asked, and answers, unless another place is named. Where the system has
+/// no folder for what runs, it is in the one for temporary files; server and client each check who
+/// the other one is.
 pub(crate) fn service_socket() -> PathBuf {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime = runtime.filter(|path| path.is_absolute());
+    let runtime = absolute("XDG_RUNTIME_DIR");
     transect_service::usual_folder(runtime, std::env::temp_dir()).join("cache.sock")
 }
 
-/// Returns our folder in the one that a variable names, or in the usual one of the user.
-fn of_the_user(unix: &str, windows: &str, usual: &str) -> PathBuf {
-    let variable = if cfg!(windows) { windows } else { unix };
-    let home = || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(usual);
-    // One that is not absolute is to be ignored (XDG Base Directory Specification).
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(home).join("transect")
+impl Kind {
+    /// Returns our folder in the one that the variable names, or in the usual one of the user.
+    fn of_the_user(&self) -> Result<PathBuf, Fatal> {
+        let home = || std::env::home_dir().filter(|home| home.is_absolute());
+        let named = absolute(self.variable).or_else(|| Some(home()?.join(self.usual)));
+        let Some(folder) = named else {
+            let Self { what, variable, .. } = self;
+            let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+            return Err(Fatal::File(format!(
+                "no folder for the {what}: neither {variable} nor {home} is an absolute path; \
+                 set one of them"
+            )));
+        };
+        Ok(folder.join("transect"))
+    }
+}
+
+/// Returns the path that a variable holds. One that is not absolute is ignored, as the XDG Base
+/// Directory Specification demands.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

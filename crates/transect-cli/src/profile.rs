@@ -10,11 +10,15 @@ use transect_lab::transform::Sync;
 use transect_transform::pass::Preference;
 
 use crate::args::WalkArgs;
+use crate::exit::Fatal;
 use crate::{folders, output};
 
 /// Returns the profiles of this user.
-pub(crate) fn profiles() -> Profiles {
-    Profiles::of(folders::config().join("profiles"))
+///
+/// # Errors
+/// Neither the environment nor the system says where.
+pub(crate) fn profiles() -> Result<Profiles, Fatal> {
+    Ok(Profiles::of(folders::config("profiles")?))
 }
 
 /// Returns the options that arguments mean, and the profile that is among them.
@@ -53,7 +57,8 @@ fn of_all(places: &[impl AsRef<Path>]) -> Option<Profile> {
 /// Returns the profile of a place. One that cannot be read is told, and done without: it is a
 /// measurement, no order.
 pub(crate) fn load(path: &Path) -> Option<Profile> {
-    profiles().load(path).unwrap_or_else(|error| {
+    // Without a home there is none.
+    profiles().ok()?.load(path).unwrap_or_else(|error| {
         let (path, reason) = (path.display(), transect::reason(&error));
         output::hint(&format!("the profile of '{path}' cannot be read and is not used: {reason}"));
         None

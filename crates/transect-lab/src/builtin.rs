@@ -4,6 +4,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use transect_sys::private::{self, Others};
+
 /// Names every source once: its path in the folder, and its content.
 macro_rules! sources {
     ($($path:literal),* $(,)?) => {
@@ -43,11 +45,13 @@ const SOURCES: &[(&str, &str)] = sources![
     "qt/walk.cpp",
 ];
 
-/// Writes the sources below `cache`, unless these very ones are there, and returns their folder.
+/// Writes the sources below `cache`, unless these very ones are there, and returns their folder. As
+/// they are built and run, `cache` has to be a private folder; it is created if it is missing.
 ///
 /// # Errors
-/// Whatever the system says.
+/// `cache` is not private, or whatever the system says.
 pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
+    private::create_all(cache, Others::MayRead)?;
     let mut hasher = DefaultHasher::new();
     SOURCES.hash(&mut hasher);
     let folder = cache.join(format!("sources-{:016x}", hasher.finish()));
@@ -99,12 +103,29 @@ mod tests {
         assert_eq!(paths, expected);
 
         let temp = TempDir::new();
-        let folder = unpack(temp.path()).expect("a folder that can be written");
-        assert_eq!(unpack(temp.path()).expect("it is there"), folder);
+        let cache = temp.join("cache");
+        let folder = unpack(&cache).expect("a folder that can be written");
+        assert_eq!(unpack(&cache).expect("it is there"), folder);
         for path in paths {
             let written = std::fs::read(folder.join(path)).expect("a source");
             assert_eq!(written, std::fs::read(contenders.join(path)).expect("a source"), "{path}");
         }
-        assert_eq!(std::fs::read_dir(temp.path()).expect("the cache").count(), 1);
+        assert_eq!(std::fs::read_dir(&cache).expect("the cache").count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sources_are_not_taken_from_a_folder_that_others_can_change() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = TempDir::new();
+        let planted = unpack(&temp.join("planted")).expect("a folder that can be written");
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(temp.join("planted"), open).expect("a folder of our own");
+        assert!(planted.is_dir());
+        let refused = unpack(&temp.join("planted")).expect_err("others can write to it");
+        assert!(refused.to_string().starts_with("other users can write to '"), "{refused}");
+        std::os::unix::fs::symlink("elsewhere", temp.join("link")).expect("a new name");
+        let refused = unpack(&temp.join("link")).expect_err("it is a link");
+        assert!(refused.to_string().ends_with("link' is not a directory"), "{refused}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use transect_sys::private::{self, Others};
 
 use crate::launch;
 
@@ -137,18 +138,20 @@ impl Contender {
     }
 
     /// Builds it below `cache`, unless these very sources were built there before, and returns the
-    /// folder that holds the result.
+    /// folder that holds the result. As it is run from there, `cache` has to be a private folder; it
+    /// is created if it is missing.
     ///
     /// # Errors
-    /// What a step said, or the system.
+    /// `cache` is not private, what a step said, or the system.
     pub fn build(&self, cache: &Path) -> Result<PathBuf, String> {
+        let system = |error: std::io::Error| transect::reason(&error);
+        private::create_all(cache, Others::MayRead).map_err(|refused| system(refused.into()))?;
         let out = cache.join(format!("{}-{:016x}", self.name, self.fingerprint()));
         if out.is_dir() {
             return Ok(out);
         }
         // Under its final name only when it is complete.
         let new = cache.join(format!("{}-{}.new", self.name, std::process::id()));
-        let system = |error: std::io::Error| transect::reason(&error);
         std::fs::create_dir_all(&new).map_err(system)?;
         let built = self.build.iter().try_for_each(|step| {
             let mut words = step.iter().map(|word| replace(word, &[("out", &new)]));

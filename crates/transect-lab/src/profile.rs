@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect_sys::private::{self, Others};
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::put;
 use transect_transform::{Error, Operation};
@@ -236,10 +237,10 @@ impl Profiles {
     /// Returns the profile of the file system that a path lies on; `None` if there is none.
     ///
     /// # Errors
-    /// There is one, but it cannot be read.
+    /// There is one, but it cannot be read, or other users can write to the folder.
     pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
         // Most machines have none: they are to pay one system call for it.
-        if !self.0.is_dir() {
+        if !private::is_there(&self.0, Others::MayRead)? {
             return Ok(None);
         }
         let Some(identity) = transect_sys::host::file_system_identity(path) else {
@@ -262,10 +263,10 @@ impl Profiles {
     /// # Errors
     /// Whatever the system says; the one before is then untouched.
     pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
-        std::fs::create_dir_all(&self.0).map_err(|source| Error::System {
+        private::create_all(&self.0, Others::MayRead).map_err(|refused| Error::System {
             operation: Operation::Create,
             path: self.0.clone(),
-            source,
+            source: refused.into(),
         })?;
         let file = self.file(&profile.identity);
         let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");

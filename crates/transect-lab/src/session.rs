@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
+use transect_sys::private::TemporaryFolder;
 
 use crate::accesses::Accesses;
 use crate::launch::{RunLine, launch, nanoseconds};
@@ -285,12 +286,10 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
-        let scratch = std::env::temp_dir().join(format!("transect-empty-{}", std::process::id()));
-        let failed = |error| Error::Scratch(scratch.clone(), error);
-        std::fs::create_dir_all(scratch.join("root")).map_err(failed)?;
-        let counted = self.count_with(methods, launcher, cancel, progress, &scratch);
-        let _ = std::fs::remove_dir_all(&scratch);
-        counted
+        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
+        let scratch = TemporaryFolder::new("empty").map_err(failed)?;
+        std::fs::create_dir(scratch.path().join("root")).map_err(failed)?;
+        self.count_with(methods, launcher, cancel, progress, scratch.path())
     }
 
     fn count_with(

@@ -25,8 +25,10 @@ pub enum Error {
     },
     /// Something other than a socket is there.
     NoSocket(PathBuf),
-    /// A folder for sockets is not the user's own, or others may write to it: why.
-    Folder(PathBuf, &'static str),
+    /// A folder for sockets cannot be created, is not the user's own, or is open to others: why.
+    NotPrivate(io::Error),
+    /// The lock of a socket belongs to another user.
+    ForeignLock(PathBuf),
     /// A path could not be used: what was to be done with it, and what the system said.
     Path(&'static str, PathBuf, io::Error),
     /// No service answers there.
@@ -58,7 +60,8 @@ impl fmt::Display for Error {
                 process.map_or(Ok(()), |process| write!(f, ": process {process}"))
             }
             Self::NoSocket(path) => write!(f, "'{}' is no socket", path.display()),
-            Self::Folder(path, why) => write!(f, "'{}' {why}", path.display()),
+            Self::NotPrivate(error) => f.write_str(&reason(error)),
+            Self::ForeignLock(path) => write!(f, "'{}' belongs to another user", path.display()),
             Self::Path(what, path, error) => {
                 write!(f, "cannot {what} '{}': {}", path.display(), reason(error))
             }

@@ -1,10 +1,10 @@
 //! Where a service answers: a socket that only its user reaches, and that is replaced when whoever
 //! made it is gone.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use rustix::process::geteuid;
 use transect::{FieldMask, FileId, FileType};
 use transect_sys::file::{ask, attributes_of};
+use transect_sys::private::{self, Others};
 
 use crate::error::Error;
 
@@ -31,24 +32,7 @@ pub fn usual_folder(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
 /// It cannot be made; or what is there is no directory, belongs to somebody else, or is open to
 /// others.
 pub fn own_folder(path: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().mode(0o700).create(path);
-    if let Err(error) = made
-        && error.kind() != io::ErrorKind::AlreadyExists
-    {
-        return Err(Error::Path("make", path.to_owned(), error));
-    }
-    let found = ask(path, FieldMask::MODE | FieldMask::UID, false)
-        .map_err(|error| Error::Path("look at", path.to_owned(), error))?;
-    let wrong = if found.file_type() != FileType::Directory {
-        "is no directory"
-    } else if found.uid() != Some(geteuid().as_raw()) {
-        "belongs to another user"
-    } else if found.mode().is_none_or(|mode| mode & 0o077 != 0) {
-        "is open to other users"
-    } else {
-        return Ok(());
-    };
-    Err(Error::Folder(path.to_owned(), wrong))
+    private::create(path, Others::Excluded).map_err(|refused| Error::NotPrivate(refused.into()))
 }
 
 /// A socket that is ours, until this is dropped.
@@ -118,7 +102,7 @@ fn lock(socket: &Path) -> Result<File, Error> {
         .open(&path)
         .map_err(failed)?;
     if attributes_of(&lock).map_err(failed)?.uid() != Some(geteuid().as_raw()) {
-        return Err(Error::Folder(path, "belongs to another user"));
+        return Err(Error::ForeignLock(path));
     }
     match lock.try_lock() {
         Ok(()) => {}
@@ -198,10 +182,10 @@ mod tests {
         assert!(why("open").ends_with("open' is open to other users"));
         own_folder(&temp.join("own")).unwrap();
         std::os::unix::fs::symlink("own", temp.join("link")).unwrap();
-        assert!(why("link").ends_with("link' is no directory"));
+        assert!(why("link").ends_with("link' is not a directory"));
         fs::write(temp.join("file"), "").unwrap();
-        assert!(why("file").ends_with("file' is no directory"));
-        assert!(why("missing/own").contains("cannot make"));
+        assert!(why("file").ends_with("file' is not a directory"));
+        assert!(why("missing/own").contains("cannot create"));
         if !geteuid().is_root() {
             let test = "what_is_not_our_own_is_no_place_for_sockets";
             return transect_testkit::loudly_skip(test, "only root can give a folder away");

@@ -45,6 +45,7 @@ mod name;
 mod names;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
+pub mod private;
 mod reader;
 pub mod residency;
 mod stat_order;

@@ -10,6 +10,7 @@
 mod attributes;
 mod cache;
 mod corpus;
+mod folders;
 mod generate;
 mod harness;
 mod help;

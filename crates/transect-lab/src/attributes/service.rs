@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use transect_sys::private::TemporaryFolder;
+
 use super::ask::{Run, WANT};
 use crate::beside::TICK;
 use crate::launch::ask_to_end;
@@ -15,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
-    folder: PathBuf,
+    folder: TemporaryFolder,
 }
 
 impl Server {
@@ -25,12 +27,12 @@ impl Server {
     /// It does not answer: one line.
     pub(super) fn start(program: &Path) -> Result<Self, String> {
         // Not below the session's folder: the name of a socket has to be short.
-        let folder =
-            std::env::temp_dir().join(format!("transect-lab-service-{}", std::process::id()));
-        transect_service::own_folder(&folder).map_err(|error| error.to_string())?;
+        let folder = TemporaryFolder::new("service").map_err(|error| transect::reason(&error))?;
         let mut command = Command::new(program);
         // Should the lab be killed, it ends by itself.
-        command.args(["serve", "--cache", "--idle", "15m", "--socket"]).arg(socket_in(&folder));
+        command
+            .args(["serve", "--cache", "--idle", "15m", "--socket"])
+            .arg(socket_in(folder.path()));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| transect::reason(&error))?;
         let server = Self { child, folder };
@@ -77,7 +79,7 @@ impl Server {
 
     /// Returns where it answers.
     pub(super) fn socket(&self) -> PathBuf {
-        socket_in(&self.folder)
+        socket_in(self.folder.path())
     }
 }
 
@@ -88,7 +90,6 @@ impl Drop for Server {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -81,14 +81,14 @@ fn show_plan(args: &LabAttributesArgs, methods: &[Method]) -> Result<End, Fatal>
 
 /// Returns the folder of the session.
 fn scratch(args: &LabAttributesArgs) -> Result<Scratch, Fatal> {
-    let parent = args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"));
+    let parent = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => folders::cache("scratch")?,
+    };
     let failed = |error: std::io::Error| {
         let (parent, reason) = (parent.display(), transect::reason(&error));
         Fatal::Lab(format!("cannot make a folder in '{parent}': {reason}"))
     };
-    if args.dir.is_none() {
-        std::fs::create_dir_all(&parent).map_err(failed)?;
-    }
     Scratch::new(&parent).map_err(failed)
 }
 

@@ -155,8 +155,13 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
         }
         places.push(look(path.display().to_string(), root));
     }
-    let folder = args.corpora.clone().unwrap_or_else(|| folders::cache().join("corpora"));
-    for name in corpora_of(args) {
+    let corpora = corpora_of(args);
+    let folder = match &args.corpora {
+        Some(folder) => folder.clone(),
+        None if corpora.is_empty() => PathBuf::new(),
+        None => folders::cache("corpora")?,
+    };
+    for name in corpora {
         let definition = corpus::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = corpora::have(definition, &folder, cancel)? else { return Ok(None) };
         places.push(look(name, root));

@@ -69,7 +69,7 @@ fn store(recorded: &Recorded, explained: &[Explained]) -> Result<Option<PathBuf>
     let new = || Profile::new(identity, FileSystem::of(root), root.to_owned());
     let mut profile = profile::load(root).unwrap_or_else(new);
     profile.take(decisions);
-    Ok(Some(profiles().store(&profile)?))
+    Ok(Some(profiles()?.store(&profile)?))
 }
 
 fn time(nanoseconds: f64) -> String {

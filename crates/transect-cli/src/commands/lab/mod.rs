@@ -56,7 +56,7 @@ fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, Fatal> {
     if let Some(folder) = &args.contenders {
         return Ok(folder.clone());
     }
-    let cache = folders::cache().join("contenders");
+    let cache = folders::cache("contenders")?;
     builtin::unpack(&cache).map_err(|error| {
         let reason = transect::reason(&error);
         Fatal::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))

@@ -192,7 +192,7 @@ pub(super) fn launcher<'c>(
     cancel: &Cancel,
 ) -> Result<Launcher, Fatal> {
     let program = std::env::current_exe()?;
-    let cache = folders::cache().join("contenders");
+    let cache = folders::cache("contenders")?;
     let mut status = StatusLine::on_a_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
     for contender in contenders {

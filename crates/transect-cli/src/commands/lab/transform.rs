@@ -97,7 +97,10 @@ fn pilot(
 
 /// Says what a session would measure and what that takes, and makes nothing.
 fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
-    let folder = parent(args);
+    let folder = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => folders::cache_path("scratch")?,
+    };
     // One that is not there yet will lie where the next one above it does.
     let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
     let there = there.unwrap_or_else(|| folder.clone());
@@ -113,17 +116,12 @@ fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
     Ok(End::Complete)
 }
 
-/// Returns where the session makes its folder, whether that is there or not.
-fn parent(args: &LabTransformArgs) -> PathBuf {
-    args.dir.clone().unwrap_or_else(|| folders::cache().join("scratch"))
-}
-
 /// Returns the folder that the session makes its own in.
 fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
-    let folder = parent(args);
-    if args.dir.is_none() {
-        std::fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-    }
+    let folder = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => folders::cache("scratch")?,
+    };
     folder.canonicalize().map_err(failed("access", &folder))
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use transect_lab::environment::{Environment, FileSystem};
 use transect_lab::profile::{Evidence, Profile, SCHEMA, Settings};
 use transect_lab::tune::{Request, Step, Tuned, tune};
+use transect_sys::private::TemporaryFolder;
 
 use super::begin;
 use crate::args::LabTuneArgs;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
     };
     // What was stored on a quieter day is worth more than nothing.
-    let stored = if args.dry_run || noisy { None } else { Some(profiles().store(&profile)?) };
+    let stored = if args.dry_run || noisy { None } else { Some(profiles()?.store(&profile)?) };
     show(args, &profile, stored.as_deref())?;
     if noisy {
         output::hint("the default differed from itself: the machine was not quiet; try again");
@@ -88,35 +89,33 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
 /// Where the samples go, and whether they stay.
 struct Files {
     paths: [PathBuf; 2],
-    temporary: bool,
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        if self.temporary {
-            // The second is there only if something won.
-            let _ = self.paths.iter().map(std::fs::remove_file).count();
-        }
-    }
+    /// Removed with the files in it, if nobody asked for them.
+    _temporary: Option<TemporaryFolder>,
 }
 
 fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
-    let temporary = args.output.is_none();
-    let first = args.output.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("transect-tune-{}.jsonl", std::process::id()))
-    });
+    let (first, temporary) = match &args.output {
+        Some(file) => (file.clone(), None),
+        None => {
+            let folder = TemporaryFolder::new("tune").map_err(|error| {
+                let reason = transect::reason(&error);
+                Fatal::Lab(format!("cannot create a temporary folder: {reason}"))
+            })?;
+            (folder.path().join("samples.jsonl"), Some(folder))
+        }
+    };
     let mut second = first.clone().into_os_string();
     second.push(".2");
     let second = PathBuf::from(second);
     // Found out before a session, not behind it.
-    if !temporary && second.exists() {
+    if temporary.is_none() && second.exists() {
         return Err(Fatal::Lab(format!("'{}' is there already", second.display())));
     }
-    Ok(Files { paths: [first, second], temporary })
+    Ok(Files { paths: [first, second], _temporary: temporary })
 }
 
 fn forget(identity: &str) -> Result<End, Fatal> {
-    let profiles = profiles();
+    let profiles = profiles()?;
     let gone = profiles.forget(identity).map_err(|error| {
         let (file, reason) = (profiles.file(identity), transect::reason(&error));
         Fatal::Lab(format!("cannot remove '{}': {reason}", file.display()))

@@ -1,0 +1,154 @@
+//! Where the program keeps files of its own, and which folders it refuses.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::harness::{TestEnv, skip};
+
+/// A user whom no system knows, and who has no home.
+const UNKNOWN: u32 = 54_321;
+
+/// Returns the program, without any of the variables that name folders.
+fn bare(env: &TestEnv, program: &Path) -> Command {
+    let mut command = env.command(program);
+    for variable in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_transect"))
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Demands that nothing is built, and returns why not.
+#[track_caller]
+fn refusal(command: &mut Command) -> String {
+    let output = command.args(["lab", "list"]).output().expect("a program that starts");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
+    stderr(&output)
+}
+
+#[test]
+fn cache_without_a_home_is_refused_and_not_put_into_a_shared_folder() {
+    let env = TestEnv::new();
+    env.write("file", 1);
+    let expected = "transect: no folder for the cache: neither XDG_CACHE_HOME nor HOME is an \
+                    absolute path; set one of them\n";
+    let relative = |variable: &str| {
+        let mut command = bare(&env, program());
+        command.env("HOME", "relative").env(variable, "relative");
+        command
+    };
+    assert_eq!(refusal(&mut relative("XDG_CACHE_HOME")), expected);
+    // A scan needs neither.
+    let scan = relative("XDG_CONFIG_HOME").arg("file").output().unwrap();
+    assert!(scan.status.success() && scan.stderr.is_empty(), "{}", stderr(&scan));
+    assert!(!env.path("relative").exists());
+    assert_eq!(fs::read_dir(env.temporary()).unwrap().count(), 0);
+}
+
+#[test]
+fn user_without_a_home_gets_no_cache_in_a_shared_folder() {
+    let test = "user_without_a_home_gets_no_cache_in_a_shared_folder";
+    let env = TestEnv::new();
+    if !env.is_root() {
+        return skip(test, "only root can become somebody else").unwrap_or_default();
+    }
+    // By another process: a file that is open for writing in a child elsewhere cannot be run.
+    let _ = env.sh(r#"cp "$TRANSECT" transect"#).exits(0);
+    let copy = env.path("transect");
+    env.chmod(&copy, 0o755);
+    let as_unknown = || {
+        let mut command = bare(&env, &copy);
+        command.uid(UNKNOWN).gid(UNKNOWN);
+        command
+    };
+    match as_unknown().arg("--version").output() {
+        Ok(output) if output.status.success() => {}
+        _ => return skip(test, "others cannot run a program here").unwrap_or_default(),
+    }
+    let why = refusal(&mut as_unknown());
+    assert!(why.starts_with("transect: no folder for the cache: "), "{why}");
+    assert_eq!(fs::read_dir(env.temporary()).unwrap().count(), 0);
+}
+
+#[test]
+fn relative_xdg_folder_is_ignored_and_the_home_is_used() {
+    let env = TestEnv::new();
+    let home = env.mkdir("home");
+    let mut command = bare(&env, program());
+    command.env("HOME", &home).env("XDG_CACHE_HOME", "relative").args(["lab", "list"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!env.path("relative").exists());
+    for made in ["home/.cache", "home/.cache/transect", "home/.cache/transect/contenders"] {
+        let mode = env.path(made).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{made}");
+    }
+}
+
+#[test]
+fn planted_cache_is_refused() {
+    let env = TestEnv::new();
+    let in_cache = |cache: &str| {
+        let mut command = bare(&env, program());
+        command.env("XDG_CACHE_HOME", env.path(cache));
+        command
+    };
+    // Both the folder of this program and the one in it that programs are run from.
+    for (kind, below) in [("own", ""), ("part", "/contenders")] {
+        let folder = env.mkdir(format!("open-{kind}/transect{below}"));
+        env.chmod(&folder, 0o775);
+        let why = refusal(&mut in_cache(&format!("open-{kind}")));
+        assert!(why.contains("other users can write to '"), "{why}");
+        assert!(
+            why.contains(&format!("transect{below}'; set XDG_CACHE_HOME to a folder")),
+            "{why}"
+        );
+
+        let planted = env.mkdir(format!("elsewhere-{kind}"));
+        let link = env.path(format!("link-{kind}/transect{below}"));
+        env.mkdir(link.parent().unwrap());
+        symlink(planted, link).unwrap();
+        let why = refusal(&mut in_cache(&format!("link-{kind}")));
+        assert!(why.contains("' is not a directory; set XDG_CACHE_HOME"), "{why}");
+        assert_eq!(fs::read_dir(env.path(format!("elsewhere-{kind}"))).unwrap().count(), 0);
+    }
+    if !env.is_root() {
+        return skip("planted_cache_is_refused", "only root can give a folder away")
+            .unwrap_or_default();
+    }
+    for (kind, below) in [("own", ""), ("part", "/contenders")] {
+        let folder = env.mkdir(format!("foreign-{kind}/transect{below}"));
+        chown(folder, Some(UNKNOWN), None).unwrap();
+        let why = refusal(&mut in_cache(&format!("foreign-{kind}")));
+        assert!(why.contains("' belongs to another user; set XDG_CACHE_HOME"), "{why}");
+    }
+}
+
+#[test]
+fn profiles_that_others_can_write_are_not_used() {
+    let env = TestEnv::new();
+    env.write("file", 1);
+    let folder = env.mkdir("config/transect/profiles");
+    let scan = || {
+        let mut command = bare(&env, program());
+        command.env("XDG_CONFIG_HOME", env.path("config")).arg("file");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert_eq!(scan(), "");
+    env.chmod(&folder, 0o777);
+    let hint = scan();
+    assert!(hint.contains("is not used: other users can write to '"), "{hint}");
+}

@@ -1,0 +1,284 @@
+//! Folders that belong to one user alone: where programs are built and started from, where profiles,
+//! sockets and scratch files are kept.
+//!
+//! In a folder that everybody may write to, such as `/tmp`, another user can be there first, with a
+//! folder or a link of the expected name and with programs in it. A private folder is therefore
+//! created for its owner only, and one that exists is accepted only if nobody else can have put
+//! anything into it. On Windows, folders below the user's profile inherit its access list, and are
+//! taken as they are.
+
+use std::fmt;
+use std::fs::DirBuilder;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What other users may do with a private folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Nothing at all.
+    Excluded,
+    /// Read it. They may not write to it.
+    MayRead,
+}
+
+/// Why a folder is not private.
+#[derive(Debug)]
+pub struct NotPrivate {
+    path: PathBuf,
+    reason: Reason,
+}
+
+#[derive(Debug)]
+enum Reason {
+    Create(io::Error),
+    #[cfg(unix)]
+    Look(io::Error),
+    #[cfg(unix)]
+    NotADirectory,
+    #[cfg(unix)]
+    ForeignOwner,
+    #[cfg(unix)]
+    Open,
+    #[cfg(unix)]
+    Writable,
+}
+
+/// Creates a folder for its owner only, unless it exists, and checks that it is private. The folder
+/// that it lies in has to exist.
+///
+/// # Errors
+/// The folder cannot be created, or is not private: see [`is_there`].
+pub fn create(path: &Path, others: Others) -> Result<(), NotPrivate> {
+    match builder(false).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(NotPrivate { path: path.to_owned(), reason: Reason::Create(error) })
+        }
+        _ => is_there(path, others).map(drop),
+    }
+}
+
+/// Does what [`create`] does, and creates what is missing of the folders above, too. Those are not
+/// checked.
+///
+/// # Errors
+/// As [`create`]; also if a folder above cannot be created.
+pub fn create_all(path: &Path, others: Others) -> Result<(), NotPrivate> {
+    let above = path.parent().unwrap_or(Path::new("/"));
+    builder(true)
+        .create(above)
+        .map_err(|error| NotPrivate { path: above.to_owned(), reason: Reason::Create(error) })?;
+    create(path, others)
+}
+
+/// Returns whether something exists at a path, after checking that it is a private folder.
+///
+/// # Errors
+/// What exists is not a directory (a link to one is not), belongs to another user, or gives other
+/// users more than `others` allows.
+pub fn is_there(path: &Path, others: Others) -> Result<bool, NotPrivate> {
+    match refusal(path, others) {
+        Ok(()) => Ok(true),
+        #[cfg(unix)]
+        Err(Reason::Look(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(reason) => Err(NotPrivate { path: path.to_owned(), reason }),
+    }
+}
+
+#[cfg(unix)]
+fn builder(recursive: bool) -> DirBuilder {
+    use std::os::unix::fs::DirBuilderExt;
+    let mut builder = DirBuilder::new();
+    builder.recursive(recursive).mode(0o700);
+    builder
+}
+
+#[cfg(not(unix))]
+fn builder(recursive: bool) -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(recursive);
+    builder
+}
+
+#[cfg(unix)]
+fn refusal(path: &Path, others: Others) -> Result<(), Reason> {
+    use crate::{FieldMask, FileType};
+
+    let want = FieldMask::MODE | FieldMask::UID;
+    let found = crate::file::ask(path, want, false).map_err(Reason::Look)?;
+    // What is not known counts as open.
+    let has = |bits: u16| found.mode().is_none_or(|mode| mode & bits != 0);
+    match others {
+        _ if found.file_type() != FileType::Directory => Err(Reason::NotADirectory),
+        _ if found.uid() != Some(rustix::process::geteuid().as_raw()) => Err(Reason::ForeignOwner),
+        Others::Excluded if has(0o077) => Err(Reason::Open),
+        Others::MayRead if has(0o022) => Err(Reason::Writable),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn refusal(_: &Path, _: Others) -> Result<(), Reason> {
+    Ok(())
+}
+
+impl fmt::Display for NotPrivate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.reason {
+            Reason::Create(error) => write!(f, "cannot create '{path}': {error}"),
+            #[cfg(unix)]
+            Reason::Look(error) => write!(f, "cannot access '{path}': {error}"),
+            #[cfg(unix)]
+            Reason::NotADirectory => write!(f, "'{path}' is not a directory"),
+            #[cfg(unix)]
+            Reason::ForeignOwner => write!(f, "'{path}' belongs to another user"),
+            #[cfg(unix)]
+            Reason::Open => write!(f, "'{path}' is open to other users"),
+            #[cfg(unix)]
+            Reason::Writable => write!(f, "other users can write to '{path}'"),
+        }
+    }
+}
+
+impl std::error::Error for NotPrivate {}
+
+impl From<NotPrivate> for io::Error {
+    fn from(refused: NotPrivate) -> Self {
+        let kind = match &refused.reason {
+            Reason::Create(error) => error.kind(),
+            #[cfg(unix)]
+            Reason::Look(error) => error.kind(),
+            #[cfg(unix)]
+            _ => io::ErrorKind::PermissionDenied,
+        };
+        Self::new(kind, refused)
+    }
+}
+
+/// A new private folder among the system's temporary files, removed with all that is in it when this
+/// is dropped. Nobody can predict its name.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    path: PathBuf,
+}
+
+impl TemporaryFolder {
+    /// Creates one; its name begins with `transect-` and what it is for.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn new(purpose: &str) -> io::Result<Self> {
+        let temporary = std::env::temp_dir();
+        loop {
+            let random = RandomState::new().build_hasher().finish();
+            let path = temporary.join(format!("transect-{purpose}-{random:016x}"));
+            match builder(false).create(&path) {
+                // Nothing that exists is taken over.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => return created.map(|()| Self { path }),
+            }
+        }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever cleans up temporary files.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use transect_testkit::TempDir;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    fn folder_with(path: &Path, mode: u32) {
+        fs::create_dir(path).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn private_folder_created_is_for_its_owner_only_and_found_again() {
+        let temp = TempDir::new();
+        let folder = temp.join("above/own");
+        assert!(
+            create(&folder, Others::MayRead).unwrap_err().to_string().contains("cannot create")
+        );
+        for _ in 0..2 {
+            create_all(&folder, Others::Excluded).unwrap();
+        }
+        assert_eq!((mode(&folder), mode(&temp.join("above"))), (0o700, 0o700));
+        assert!(is_there(&folder, Others::Excluded).unwrap());
+        assert!(!is_there(&temp.join("missing"), Others::Excluded).unwrap());
+    }
+
+    #[test]
+    fn private_folder_that_others_can_change_is_refused() {
+        let temp = TempDir::new();
+        for (mode, excluded, may_read) in [
+            (0o700, true, true),
+            (0o755, false, true),
+            (0o770, false, false),
+            (0o702, false, false),
+        ] {
+            let folder = temp.join(format!("{mode:o}"));
+            folder_with(&folder, mode);
+            assert_eq!(create(&folder, Others::Excluded).is_ok(), excluded, "{mode:o}");
+            assert_eq!(create(&folder, Others::MayRead).is_ok(), may_read, "{mode:o}");
+        }
+        let why = create(&temp.join("770"), Others::MayRead).unwrap_err().to_string();
+        assert!(why.starts_with("other users can write to '"), "{why}");
+    }
+
+    #[test]
+    fn private_folder_that_is_a_link_or_a_file_is_refused() {
+        let temp = TempDir::new();
+        folder_with(&temp.join("own"), 0o700);
+        symlink("own", temp.join("link")).unwrap();
+        symlink("nowhere", temp.join("dangling")).unwrap();
+        fs::write(temp.join("file"), "").unwrap();
+        for name in ["link", "dangling", "file"] {
+            let why = create_all(&temp.join(name), Others::MayRead).unwrap_err().to_string();
+            assert!(why.ends_with(&format!("{name}' is not a directory")), "{why}");
+        }
+    }
+
+    #[test]
+    fn private_folder_of_another_user_is_refused() {
+        let test = "private_folder_of_another_user_is_refused";
+        if !rustix::process::geteuid().is_root() {
+            return transect_testkit::loudly_skip(test, "only root can give a folder away");
+        }
+        let temp = TempDir::new();
+        folder_with(&temp.join("foreign"), 0o700);
+        chown(temp.join("foreign"), Some(65534), None).unwrap();
+        for others in [Others::Excluded, Others::MayRead] {
+            let why = is_there(&temp.join("foreign"), others).unwrap_err().to_string();
+            assert!(why.ends_with("foreign' belongs to another user"), "{why}");
+        }
+    }
+
+    #[test]
+    fn temporary_folder_is_private_and_goes_away() {
+        let [one, other] = [(); 2].map(|()| TemporaryFolder::new("test").unwrap());
+        assert_ne!(one.path(), other.path());
+        assert_eq!(mode(one.path()), 0o700);
+        fs::write(one.path().join("file"), "").unwrap();
+        let path = one.path().to_owned();
+        drop(one);
+        assert!(!path.exists());
+    }
+}
