@@ -50,6 +50,7 @@ mod reader;
 pub mod residency;
 mod stat_order;
 mod volume;
+pub mod watch;
 
 pub mod record;
 

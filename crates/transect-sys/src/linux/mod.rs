@@ -14,6 +14,7 @@ mod ring;
 mod stat;
 mod usage;
 mod volume;
+mod watch;
 
 pub use folder::Folder;
 pub use identity::file_system_identity;
@@ -26,6 +27,7 @@ pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
 pub use usage::{usage_of_children, usage_of_self};
 pub use volume::{file_system_of, reliability_of};
+pub use watch::Watcher;
 
 pub(crate) use limits::user;
 pub(crate) use stat::{ask, attributes_of};

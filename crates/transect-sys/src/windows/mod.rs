@@ -21,6 +21,7 @@ mod query;
 mod sparse;
 mod status;
 pub mod system;
+mod watch;
 
 pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
@@ -28,6 +29,7 @@ pub use handle_reader::{DirHandle, HandleReader};
 pub use mapped::Mapping;
 pub use query::DirectoryCall;
 pub use sparse::{make_sparse, next_allocated, zero};
+pub use watch::Watcher;
 
 pub(crate) use ask::{attributes_of, complete};
 pub(crate) use find::{listed_type, stored_name};

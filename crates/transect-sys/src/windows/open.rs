@@ -13,8 +13,8 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Foundation::{INVALID_HANDLE_VALUE, UNICODE_STRING};
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_NO_RECALL,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
-    FILE_SHARE_READ, FILE_SHARE_WRITE, OPEN_EXISTING, SYNCHRONIZE,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_OVERLAPPED, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, OPEN_EXISTING, SYNCHRONIZE,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
@@ -31,6 +31,8 @@ pub(super) enum Purpose {
     List,
     /// To ask for attributes: never conflicts with how others share the file.
     Ask,
+    /// To read notifications of changes in a directory, asynchronously.
+    Watch,
 }
 
 impl Purpose {
@@ -38,6 +40,7 @@ impl Purpose {
         match self {
             Self::List => FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
             Self::Ask => FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+            Self::Watch => FILE_LIST_DIRECTORY | SYNCHRONIZE,
         }
     }
 }
@@ -50,7 +53,8 @@ pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Res
     name.extend_from_slice(path);
     name.push(0);
     let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
-    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_NO_RECALL | link;
+    let overlapped = if purpose == Purpose::Watch { FILE_FLAG_OVERLAPPED } else { 0 };
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_NO_RECALL | link | overlapped;
     // SAFETY: the name ends in a NUL and lives through the call; the optional pointers are null.
     let handle = unsafe {
         CreateFileW(

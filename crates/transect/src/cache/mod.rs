@@ -62,7 +62,6 @@ mod search;
 mod spelling;
 mod system;
 mod table;
-#[cfg_attr(not(feature = "watch"), path = "no_watch.rs")]
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -112,7 +111,10 @@ pub struct AttributeCache {
 impl AttributeCache {
     fn new(options: CacheOptions) -> Result<Self, Error> {
         let watches = match options.level {
-            Level::Watched => Some(Watches::new(options.watches).map_err(Error::NoNotifications)?),
+            Level::Watched => {
+                let watches = Watches::new(options.watches);
+                Some(watches.map_err(|error| Error::NoNotifications(error.to_string()))?)
+            }
             _ => None,
         };
         let hasher = Hasher::default();
@@ -234,13 +236,14 @@ impl AttributeCache {
         self.memo.grow(directory.growth());
     }
 
-    /// At [`Level::Watched`], waits until all changes that were made before this call are known, so
-    /// that what is asked after it is answered as it was at the call, or later. Returns whether that
-    /// could be had: if notifications are lost, all that was known is forgotten instead, and asked
-    /// anew. At other levels there is nothing to wait for.
+    /// At [`Level::Watched`], takes note of all changes that were made before this call, so that what
+    /// is asked after it is answered as it was at the call, or later. Returns whether that was
+    /// possible: if notifications were lost, all that was known is forgotten instead, and asked
+    /// anew. At other levels there is nothing to do.
     ///
-    /// On Windows the system keeps a queue for each directory, and this waits for one of them: a
-    /// change elsewhere may be known a moment later.
+    /// Linux has reported a change before the call that made it returns, so this does not wait.
+    /// Windows keeps a queue for each directory, and this waits for one of them: a change elsewhere
+    /// may be known a moment later.
     pub fn settle(&self) -> bool {
         self.watches.as_ref().is_none_or(|watches| watches.settle(self))
     }

@@ -20,8 +20,8 @@ pub enum Level {
     #[default]
     Checked,
     /// As [`Level::Frozen`], but the system tells of changes. What happened before a call of
-    /// [`AttributeCache::settle`] is seen after it. Needs the feature `watch`, and makes a folder of
-    /// its own where [`std::env::temp_dir`] says, for the time that the cache lives.
+    /// [`AttributeCache::settle`] is seen after it. On Windows it makes a folder of its own in
+    /// [`std::env::temp_dir`], for the time that the cache lives.
     Watched,
     /// Nothing is kept. For comparison.
     Verified,

@@ -6,12 +6,10 @@ use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::cost::Account;
 use super::options::Level;
-#[cfg(feature = "watch")]
 use super::record::Layout;
 use super::refusal::Refusal;
 use super::spelling;
 use super::system::Identity;
-#[cfg(feature = "watch")]
 use super::table::Name;
 use super::table::Table;
 
@@ -73,7 +71,6 @@ pub(super) enum Watch {
     /// They do.
     On,
     /// There are none to be had: it is checked instead.
-    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "nobody tells"))]
     Refused,
 }
 
@@ -199,7 +196,6 @@ impl Directory {
     }
 
     /// Forgets one name; the table is begun anew when most of it is what was forgotten.
-    #[cfg(feature = "watch")]
     pub(super) fn forget_name(&mut self, name: Name<'_>, layout: Layout) {
         self.changes += 1;
         self.table.forget(name);

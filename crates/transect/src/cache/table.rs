@@ -18,7 +18,6 @@ enum Known {
     /// Why it has none.
     Refused(Refusal),
     /// Something happened to it: whatever was known is not known any more.
-    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "nobody tells"))]
     Changed,
 }
 
@@ -180,7 +179,6 @@ impl Table {
     }
 
     /// Forgets what is known of one name, also that it is not there.
-    #[cfg(feature = "watch")]
     pub(super) fn forget(&mut self, name: Name<'_>) {
         match self.entry(name.hash, name.bytes) {
             None => self.add(name, Known::Changed),
@@ -206,7 +204,6 @@ impl Table {
 
     /// Returns whether attributes that were replaced take as much room as those that are known:
     /// then the table is better begun anew.
-    #[cfg(feature = "watch")]
     pub(super) fn is_worn(&self, layout: Layout) -> bool {
         self.records.len() / layout.words() > 2 * self.entries.len() + 64
     }
@@ -333,7 +330,6 @@ mod tests {
         assert_eq!(table.len(), 0);
     }
 
-    #[cfg(feature = "watch")]
     #[test]
     fn a_name_that_changed_is_neither_there_nor_missing() {
         let (hasher, layout) = (Hasher::default(), Layout::new(LAYOUT));

@@ -1,7 +1,7 @@
-//! Being told of changes: which directories are watched for what, and what becomes of a notice.
+//! Notifications of changes: which directories are watched for what, and what a notice invalidates.
 //!
 //! ```text
-//! system → notify's thread → Queue → whoever asks next: apply → Table, Place
+//! system → Feed, on its own thread → whoever asks next: apply → Table, Place
 //! ```
 //!
 //! A directory is watched together with every directory on the way to it, links included, as they
@@ -12,22 +12,22 @@
 //!
 //! Nothing is missed between looking and watching: a step is registered before it is looked at, in a
 //! directory that is watched already; and what is asked while a notice is on its way is forgotten
-//! when it arrives (`Directory::changes`). Notices wait in a queue until somebody asks, so that the
-//! thread that delivers them never waits for a lock that is held while a watch is added, which that
-//! thread has to do.
+//! when it arrives (`Directory::changes`). The thread only moves notices into a queue, and never
+//! waits for a lock that is held while a place is forgotten.
 //!
-//! When notices are lost, all that was known is forgotten and the watcher is begun anew. A directory
-//! that cannot be watched is checked instead. Both are counted.
+//! When notices are lost, all that was known is forgotten, and directories are watched anew when
+//! they are asked for. A directory that cannot be watched is checked instead. Both are counted.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::thread::JoinHandle;
 
-use notify::event::{EventKind, ModifyKind};
-use notify::{Config, Event, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher};
-use transect_sys::{FieldMask, FileId, FileType, Reliability};
+use transect_sys::watch::{Notification, WatchId, Watcher};
+use transect_sys::{FieldMask, FileType, Reliability};
 
 use super::AttributeCache;
 use super::place::{Place, Watch};
@@ -41,31 +41,33 @@ const MOST_NOTICES: usize = 1 << 16;
 /// A path with more links than the kernel follows is not watched.
 const MOST_LINKS: usize = 40;
 
-/// Nobody's notices take as long as that, unless they are lost.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
-
 /// The notices of one cache, and what they are about.
 #[derive(Debug)]
 pub(super) struct Watches {
-    queue: Arc<Queue>,
+    feed: Arc<Feed>,
+    thread: Option<JoinHandle<()>>,
     state: Mutex<State>,
     /// The most directories to watch.
     most: usize,
-    cookies: Cookies,
 }
 
 impl Watches {
-    pub(super) fn new(most: Option<usize>) -> Result<Self, String> {
-        let cookies = Cookies::new().map_err(|error| error.to_string())?;
-        let queue = Arc::new(Queue::new(cookies.folder.clone()));
-        let state = Mutex::new(State::new(&queue).map_err(|error| error.to_string())?);
-        Ok(Self { queue, state, most: most.unwrap_or(usize::MAX), cookies })
+    pub(super) fn new(most: Option<usize>) -> io::Result<Self> {
+        let feed = Arc::new(Feed::new()?);
+        let thread = {
+            let feed = Arc::clone(&feed);
+            std::thread::Builder::new()
+                .name("notifications".to_owned())
+                .spawn(move || feed.run())?
+        };
+        let (thread, state, most) = (Some(thread), Mutex::default(), most.unwrap_or(usize::MAX));
+        Ok(Self { feed, thread, state, most })
     }
 
     /// Returns whether notices wait to be applied.
     #[inline]
     pub(super) fn has_notices(&self) -> bool {
-        self.queue.pending.load(Ordering::Acquire)
+        self.feed.pending.load(Ordering::Acquire)
     }
 
     /// Returns how many directories are watched.
@@ -77,24 +79,26 @@ impl Watches {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
 
-    /// Applies the notices that have arrived, unless somebody else is at it, or has a directory
+    /// Applies the notices that have arrived, unless another thread does that, or has a directory
     /// watched: nobody waits for that.
     pub(super) fn apply_some(&self, cache: &AttributeCache) {
         if let Ok(mut state) = self.state.try_lock() {
-            state.apply(&self.queue, cache);
+            state.apply(&self.feed, cache);
         }
     }
 
-    /// Waits until all that happened before this call has been told, and applies it. Returns
-    /// whether that could be had; if not, all is forgotten.
+    /// Applies the notices of all that happened before this call. Returns whether there were all
+    /// of them; if not, everything is forgotten.
     pub(super) fn settle(&self, cache: &AttributeCache) -> bool {
-        let came = self.cookies.drop_one().is_ok_and(|number| self.queue.wait_for(number));
+        let all_arrived = self.feed.watcher.settle();
         let mut state = self.lock();
-        if came {
-            return state.apply(&self.queue, cache);
+        if !all_arrived {
+            state.lose(&self.feed, cache);
+            return false;
         }
-        state.lose(&self.queue, cache);
-        false
+        // Also what the thread has not come to yet.
+        self.feed.fetch();
+        state.apply(&self.feed, cache)
     }
 
     /// Has a place watched, or marks it as one that cannot be.
@@ -107,8 +111,9 @@ impl Watches {
                 return;
             }
         }
-        state.release(place.number);
-        let way = state.follow(place, self.most);
+        let watcher = &self.feed.watcher;
+        state.release(place.number, watcher);
+        let way = state.follow(place, watcher, self.most);
         let mut directory = place.change();
         directory.forget();
         match way {
@@ -121,7 +126,7 @@ impl Watches {
             Way::Unwatched => {
                 directory.watch = Watch::Refused;
                 drop(directory);
-                state.release(place.number);
+                state.release(place.number, watcher);
                 cache.counters.unwatched.add(1);
             }
         }
@@ -130,7 +135,17 @@ impl Watches {
     /// Stops watching for places that were evicted.
     pub(super) fn release(&self, places: &[Arc<Place>]) {
         let mut state = self.lock();
-        places.iter().for_each(|place| state.release(place.number));
+        places.iter().for_each(|place| state.release(place.number, &self.feed.watcher));
+    }
+}
+
+impl Drop for Watches {
+    fn drop(&mut self) {
+        self.feed.watcher.stop();
+        if let Some(thread) = self.thread.take() {
+            // Its panic has been printed, and harms nobody any more.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -144,80 +159,53 @@ enum Way {
     Unwatched,
 }
 
-/// Something that happened to a path.
+/// Something that happened.
 #[derive(Debug)]
 struct Notice {
-    path: PathBuf,
+    directory: WatchId,
+    /// The entry that it happened to; without one, it happened to the directory itself.
+    name: Option<OsString>,
     /// Only its content changed.
     content: bool,
 }
 
-/// Where notices wait.
+/// The system's watcher, and where notices wait.
 #[derive(Debug)]
-struct Queue {
+struct Feed {
+    watcher: Watcher,
     waiting: Mutex<Waiting>,
-    arrived: Condvar,
+    /// Some wait.
     pending: AtomicBool,
-    /// Which watcher is heard: of those before it some may still have something to say.
-    watcher: AtomicU64,
-    /// The folder whose files are no notices, but the end of a wait.
-    cookies: PathBuf,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     notices: Vec<Notice>,
     lost: bool,
-    /// The number of the last cookie that came.
-    cookie: u64,
 }
 
-impl Queue {
-    fn new(cookies: PathBuf) -> Self {
-        let (waiting, arrived) = (Mutex::default(), Condvar::new());
-        Self { waiting, arrived, pending: false.into(), watcher: 0.into(), cookies }
+impl Feed {
+    fn new() -> io::Result<Self> {
+        Ok(Self { watcher: Watcher::new()?, waiting: Mutex::default(), pending: false.into() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().expect("BUG: a thread panicked while it took a notice")
     }
 
-    /// Takes what the system told a watcher, on the thread that hears it.
-    fn take(&self, watcher: u64, event: notify::Result<Event>) {
-        let mut waiting = self.lock();
-        if watcher != self.watcher.load(Ordering::Relaxed) {
-            return;
+    /// Moves notices into the queue until the watcher is stopped.
+    fn run(&self) {
+        while self.watcher.wait() {
+            self.fetch();
         }
-        match event {
-            Ok(event) if !event.need_rescan() => {
-                let content = matches!(
-                    event.kind,
-                    EventKind::Modify(ModifyKind::Data(_)) | EventKind::Access(_)
-                );
-                for path in event.paths {
-                    waiting.take(path, content, &self.cookies);
-                }
-            }
-            // Lost by the system, or unreadable: nobody knows what it was.
-            _ => waiting.lost = true,
-        }
-        if waiting.notices.len() > MOST_NOTICES {
-            waiting.notices = Vec::new();
-            waiting.lost = true;
-        }
-        self.pending.store(waiting.lost || !waiting.notices.is_empty(), Ordering::Release);
-        self.arrived.notify_all();
     }
 
-    /// Waits until a cookie has come. What came before it is in the queue then.
-    fn wait_for(&self, cookie: u64) -> bool {
-        let not_yet = |waiting: &mut Waiting| waiting.cookie < cookie && !waiting.lost;
-        let (waiting, timeout) = self
-            .arrived
-            .wait_timeout_while(self.lock(), LONGEST_WAIT, not_yet)
-            .expect("BUG: a thread panicked while it took a notice");
-        drop(waiting);
-        !timeout.timed_out()
+    /// Moves what has arrived into the queue. Nobody else reads meanwhile, so that what one thread
+    /// has read is in the queue when another finds nothing more to read.
+    fn fetch(&self) {
+        let mut waiting = self.lock();
+        self.watcher.read(&mut |notification| waiting.take(notification));
+        self.pending.store(waiting.lost || !waiting.notices.is_empty(), Ordering::Release);
     }
 
     /// Hands out what waits, and whether some was lost.
@@ -229,54 +217,26 @@ impl Queue {
 }
 
 impl Waiting {
-    fn take(&mut self, path: PathBuf, content: bool, cookies: &Path) {
-        let number =
-            path.strip_prefix(cookies).ok().and_then(|name| name.to_str()?.parse::<u64>().ok());
-        match number {
-            Some(number) => self.cookie = self.cookie.max(number),
-            None => self.notices.push(Notice { path, content }),
-        }
-    }
-}
-
-/// A folder of our own in which a file is made to see when news of it comes: on Linux all notices
-/// stand in one queue, so that what happened earlier has come, too.
-#[derive(Debug)]
-struct Cookies {
-    folder: PathBuf,
-    next: AtomicU64,
-}
-
-impl Cookies {
-    fn new() -> std::io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let temporary = std::env::temp_dir();
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("transect-cache-{}-{number}", std::process::id());
-            let folder = temporary.join(name);
-            match std::fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self { folder, next: AtomicU64::new(1) }),
-                // Left behind by a process of the same number.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+    fn take(&mut self, notification: Notification<'_>) {
+        let notice = match notification {
+            Notification::Entry { directory, name, content } => {
+                Notice { directory, name: Some(name.to_owned()), content }
             }
+            Notification::Directory(directory) => Notice { directory, name: None, content: false },
+            // Nobody knows what it was.
+            Notification::Lost => return self.lose(),
+        };
+        // Everything will be forgotten: of what happens until then nothing need be known.
+        if !self.lost {
+            self.notices.push(notice);
+        }
+        if self.notices.len() > MOST_NOTICES {
+            self.lose();
         }
     }
 
-    fn drop_one(&self) -> std::io::Result<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let path = self.folder.join(number.to_string());
-        std::fs::File::create_new(&path)?;
-        std::fs::remove_file(path)?;
-        Ok(number)
-    }
-}
-
-impl Drop for Cookies {
-    fn drop(&mut self) {
-        // Nobody is left to be told that it could not be.
-        let _ = std::fs::remove_dir_all(&self.folder);
+    fn lose(&mut self) {
+        *self = Self { notices: Vec::new(), lost: true };
     }
 }
 
@@ -292,51 +252,26 @@ struct Chain {
 /// A directory that is watched.
 #[derive(Debug)]
 struct Watched {
+    id: WatchId,
     /// So many places' ways go through it, or end there.
     users: usize,
-    id: Option<FileId>,
     exact_names: bool,
 }
 
-/// What is watched, and for whom. Paths are those that the system tells, not those that were asked:
-/// no links are in them.
-#[derive(Debug)]
+/// What is watched, and for whom. No links are in these paths.
+#[derive(Debug, Default)]
 struct State {
-    watcher: RecommendedWatcher,
-    /// It is heard no longer, and there was no other to be had.
-    deaf: bool,
     watched: HashMap<PathBuf, Watched>,
-    /// The system watches a directory once, whatever names it has.
-    ids: HashMap<FileId, PathBuf>,
+    /// Which directory a notice is about.
+    directories: HashMap<WatchId, PathBuf>,
     steps: HashMap<PathBuf, HashSet<u64>>,
     homes: HashMap<PathBuf, HashSet<u64>>,
     chains: HashMap<u64, Chain>,
 }
 
-/// Starts a watcher, and hears no other from now on.
-fn start(queue: &Arc<Queue>) -> notify::Result<RecommendedWatcher> {
-    // Who writes through a mapping is not seen before the file is closed.
-    let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
-    let config = Config::default().with_event_kinds(kinds);
-    let waiting = queue.lock();
-    let number = queue.watcher.fetch_add(1, Ordering::Relaxed) + 1;
-    drop(waiting);
-    let told = Arc::clone(queue);
-    let mut watcher = RecommendedWatcher::new(move |event| told.take(number, event), config)?;
-    watcher.watch(&queue.cookies, RecursiveMode::NonRecursive)?;
-    Ok(watcher)
-}
-
 impl State {
-    fn new(queue: &Arc<Queue>) -> notify::Result<Self> {
-        let (watched, ids, steps) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let (homes, chains) = (HashMap::new(), HashMap::new());
-        let (watcher, deaf) = (start(queue)?, false);
-        Ok(Self { watcher, deaf, watched, ids, steps, homes, chains })
-    }
-
     /// Follows the way to a place, step by step, and watches it.
-    fn follow(&mut self, place: &Arc<Place>, most: usize) -> Way {
+    fn follow(&mut self, place: &Arc<Place>, watcher: &Watcher, most: usize) -> Way {
         let number = place.number;
         self.chains.insert(number, Chain { place: Arc::downgrade(place), ..Chain::default() });
         let mut here = PathBuf::new();
@@ -355,13 +290,13 @@ impl State {
                     if rest.last().is_some_and(|next| next.has_root()) {
                         continue;
                     }
-                    if !self.watch(number, &here, most) {
+                    if !self.watch(number, &here, watcher, most) {
                         return Way::Unwatched;
                     }
                     continue;
                 }
             }
-            // What the name is found under may be spelt otherwise than what is told of it.
+            // The name in a path may be spelt otherwise than the name in a notice.
             if !(cfg!(windows) || self.watched.get(&key(&here)).is_some_and(|it| it.exact_names)) {
                 return Way::Unwatched;
             }
@@ -370,7 +305,7 @@ impl State {
             match transect_sys::file::ask(&path, FieldMask::FILE_ID, false) {
                 Ok(found) if found.file_type() == FileType::Directory => {
                     here = path;
-                    if !self.watch(number, &here, most) {
+                    if !self.watch(number, &here, watcher, most) {
                         return Way::Unwatched;
                     }
                 }
@@ -398,27 +333,23 @@ impl State {
     }
 
     /// Watches a directory for a place; returns whether it is watched.
-    fn watch(&mut self, number: u64, directory: &Path, most: usize) -> bool {
+    fn watch(&mut self, number: u64, directory: &Path, watcher: &Watcher, most: usize) -> bool {
         let known = key(directory);
         if let Some(watched) = self.watched.get_mut(&known) {
             watched.users += 1;
         } else {
             let Reliability { local, exact_names } = transect_sys::host::reliability(directory);
-            let Ok(found) = transect_sys::file::ask(directory, FieldMask::FILE_ID, false) else {
-                return false;
-            };
-            let id = found.file_id();
-            // Watched a second time by another name, which a bind mount gives it, it would be told
-            // of under that name only.
-            let twice = id.is_some_and(|id| self.ids.contains_key(&id));
-            if self.deaf || !local || twice || self.watched.len() >= most {
+            if !local || self.watched.len() >= most {
                 return false;
             }
-            if self.watcher.watch(directory, RecursiveMode::NonRecursive).is_err() {
+            let Ok(id) = watcher.watch(directory) else { return false };
+            // It is watched by another name, which a bind mount gives it: notices would be taken for
+            // those of that name only.
+            if self.directories.contains_key(&id) {
                 return false;
             }
-            self.ids.extend(id.map(|id| (id, known.clone())));
-            self.watched.insert(known.clone(), Watched { users: 1, id, exact_names });
+            self.directories.insert(id, known.clone());
+            self.watched.insert(known.clone(), Watched { id, users: 1, exact_names });
         }
         let chain = self.chains.get_mut(&number).expect("BUG: a watch for no chain");
         chain.watched.push(known);
@@ -426,7 +357,7 @@ impl State {
     }
 
     /// Stops watching for a place.
-    fn release(&mut self, number: u64) {
+    fn release(&mut self, number: u64, watcher: &Watcher) {
         let Some(chain) = self.chains.remove(&number) else { return };
         for step in &chain.steps {
             leave(&mut self.steps, step, number);
@@ -438,55 +369,65 @@ impl State {
             let Some(watched) = self.watched.get_mut(directory) else { continue };
             watched.users -= 1;
             if watched.users == 0 {
-                let id = watched.id;
+                watcher.unwatch(watched.id);
+                self.directories.remove(&watched.id);
                 self.watched.remove(directory);
-                id.map(|id| self.ids.remove(&id));
-                // It may be gone, and its watch with it.
-                let _ = self.watcher.unwatch(directory);
             }
         }
     }
 
     /// Applies what waits; returns whether that was all that happened.
-    fn apply(&mut self, queue: &Arc<Queue>, cache: &AttributeCache) -> bool {
-        let (notices, lost) = queue.drain();
+    fn apply(&mut self, feed: &Feed, cache: &AttributeCache) -> bool {
+        let (notices, lost) = feed.drain();
         if lost {
-            self.lose(queue, cache);
+            self.lose(feed, cache);
         } else {
-            notices.iter().for_each(|notice| self.apply_one(notice, cache));
+            for notice in &notices {
+                self.apply_one(notice, &feed.watcher, cache);
+            }
         }
         !lost
     }
 
-    fn apply_one(&mut self, notice: &Notice, cache: &AttributeCache) {
-        let path = key(&notice.path);
-        if let (Some(directory), Some(name)) = (path.parent(), notice.path.file_name()) {
-            let exact = self.watched.get(directory).is_some_and(|it| it.exact_names);
-            let homes = self.homes.get(directory).into_iter().flatten();
-            for place in homes.filter_map(|number| self.chains.get(number)?.place.upgrade()) {
-                cache.counters.invalidations.add(1);
-                let mut known = place.change();
-                if exact {
-                    let name = Name::new(name.as_encoded_bytes(), &cache.hasher);
-                    known.forget_name(name, cache.layout);
-                } else {
-                    known.forget();
-                }
-                cache.memo.grow(known.growth());
+    fn apply_one(&mut self, notice: &Notice, watcher: &Watcher, cache: &AttributeCache) {
+        // Nobody is interested in it any more.
+        let Some(directory) = self.directories.get(&notice.directory) else { return };
+        let path = match &notice.name {
+            None => directory.clone(),
+            Some(name) => {
+                self.forget_name(directory, name, cache);
+                key(&directory.join(name))
             }
-        }
+        };
         if !notice.content {
             let through = [&self.steps, &self.homes].map(|map| map.get(&path).cloned());
             for number in through.into_iter().flatten().flatten() {
-                self.forget_place(number, cache);
+                self.forget_place(number, watcher, cache);
             }
         }
     }
 
+    /// Makes a name unknown in every place that is the directory.
+    fn forget_name(&self, directory: &Path, name: &OsStr, cache: &AttributeCache) {
+        let exact = self.watched.get(directory).is_some_and(|it| it.exact_names);
+        let homes = self.homes.get(directory).into_iter().flatten();
+        for place in homes.filter_map(|number| self.chains.get(number)?.place.upgrade()) {
+            cache.counters.invalidations.add(1);
+            let mut known = place.change();
+            if exact {
+                let name = Name::new(name.as_encoded_bytes(), &cache.hasher);
+                known.forget_name(name, cache.layout);
+            } else {
+                known.forget();
+            }
+            cache.memo.grow(known.growth());
+        }
+    }
+
     /// Forgets a place whose way has changed.
-    fn forget_place(&mut self, number: u64, cache: &AttributeCache) {
+    fn forget_place(&mut self, number: u64, watcher: &Watcher, cache: &AttributeCache) {
         let place = self.chains.get(&number).and_then(|chain| chain.place.upgrade());
-        self.release(number);
+        self.release(number, watcher);
         if let Some(place) = place {
             cache.counters.invalidations.add(1);
             let mut directory = place.change();
@@ -496,22 +437,15 @@ impl State {
         }
     }
 
-    /// Forgets everything, as nobody knows what happened, and begins anew.
-    fn lose(&mut self, queue: &Arc<Queue>, cache: &AttributeCache) {
+    /// Forgets everything, as nobody knows what happened, and watches nothing.
+    fn lose(&mut self, feed: &Feed, cache: &AttributeCache) {
         cache.counters.lost.add(1);
-        self.forget_all(cache);
-        // What the old watcher still has to say is of no interest any more.
-        queue.drain();
-        match Self::new(queue) {
-            Ok(new) => *self = new,
-            // The old one is heard no longer: nothing can be watched.
-            Err(_) => self.deaf = true,
-        }
-    }
-
-    fn forget_all(&mut self, cache: &AttributeCache) {
         let numbers: Vec<u64> = self.chains.keys().copied().collect();
-        numbers.into_iter().for_each(|number| self.forget_place(number, cache));
+        for number in numbers {
+            self.forget_place(number, &feed.watcher, cache);
+        }
+        // What waits is about directories that are not watched any more.
+        feed.drain();
     }
 }
 
@@ -548,7 +482,6 @@ fn leave(map: &mut HashMap<PathBuf, HashSet<u64>>, path: &Path, number: u64) {
 
 #[cfg(test)]
 mod tests {
-    use notify::event::Flag;
     use transect_testkit::TempDir;
 
     use super::*;
@@ -558,18 +491,15 @@ mod tests {
         CacheOptions::new(Level::Watched).open().unwrap()
     }
 
-    fn queue(cache: &AttributeCache) -> &Queue {
-        &cache.watches.as_ref().unwrap().queue
+    fn watches(cache: &AttributeCache) -> &Watches {
+        cache.watches.as_ref().unwrap()
     }
 
-    /// Takes an event as if the system had told it.
-    fn tell(cache: &AttributeCache, event: notify::Result<Event>) {
-        let queue = queue(cache);
-        queue.take(queue.watcher.load(Ordering::Relaxed), event);
-    }
-
-    fn rescan() -> notify::Result<Event> {
-        Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))
+    /// Takes a notification as if the system had sent it.
+    fn tell(cache: &AttributeCache, notification: Notification<'_>) {
+        let feed = &watches(cache).feed;
+        feed.lock().take(notification);
+        feed.pending.store(true, Ordering::Release);
     }
 
     #[test]
@@ -578,16 +508,14 @@ mod tests {
         let file = temp.join("file");
         std::fs::write(&file, "1").unwrap();
         let cache = cache();
-        let losses: [&dyn Fn(); 3] = [
-            &|| tell(&cache, rescan()),
-            &|| tell(&cache, Err(notify::Error::generic("made up"))),
-            &|| {
-                for number in 0..=MOST_NOTICES {
-                    let path = PathBuf::from(format!("/nowhere/{number}"));
-                    tell(&cache, Ok(Event::new(EventKind::Any).add_path(path)));
-                }
-            },
-        ];
+        let too_many = || {
+            let id = watches(&cache).feed.watcher.watch(temp.path()).unwrap();
+            for _ in 0..=MOST_NOTICES {
+                let name = OsStr::new("nowhere");
+                tell(&cache, Notification::Entry { directory: id, name, content: false });
+            }
+        };
+        let losses: [&dyn Fn(); 2] = [&|| tell(&cache, Notification::Lost), &too_many];
         for (number, lose) in (1..).zip(losses) {
             assert!(cache.get(&file).is_ok() && cache.get(&file).is_ok());
             let queries = cache.counts().queries;
@@ -603,43 +531,87 @@ mod tests {
             std::fs::write(&file, "1").unwrap();
             assert!(cache.settle());
         }
-        assert!(queue(&cache).lock().notices.is_empty());
+        assert!(watches(&cache).feed.lock().notices.is_empty());
     }
 
     #[test]
     fn what_is_lost_while_it_settles_is_said() {
         let cache = cache();
-        tell(&cache, rescan());
+        tell(&cache, Notification::Lost);
         assert!(!cache.settle());
         assert!(cache.settle());
         assert_eq!(cache.counts().lost, 1);
     }
 
     #[test]
-    fn a_watcher_that_was_replaced_is_not_heard() {
-        let cache = cache();
-        let before = queue(&cache).watcher.load(Ordering::Relaxed);
-        tell(&cache, rescan());
-        assert!(!cache.settle());
-        let cookie = queue(&cache).cookies.join("1000000");
-        queue(&cache).take(before, Ok(Event::new(EventKind::Any).add_path(cookie)));
-        queue(&cache).take(before, rescan());
-        assert!(queue(&cache).lock().cookie < 1000);
-        assert!(cache.settle());
-    }
-
-    #[test]
-    fn where_no_watcher_is_to_be_had_directories_are_checked() {
+    fn a_notice_of_a_directory_that_is_not_watched_any_more_is_ignored() {
         let temp = TempDir::new();
         let file = temp.join("file");
         std::fs::write(&file, "1").unwrap();
         let cache = cache();
-        cache.watches.as_ref().unwrap().lock().deaf = true;
-        for content in ["12", "123"] {
-            std::fs::write(&file, content).unwrap();
-            assert_eq!(cache.get(&file).unwrap().size(), Some(content.len() as u64));
+        assert!(cache.get(&file).is_ok());
+        let gone: Vec<WatchId> = watches(&cache).lock().directories.keys().copied().collect();
+        cache.clear();
+        assert!(cache.get(&file).is_ok());
+        let (queries, name) = (cache.counts().queries, OsStr::new("file"));
+        for directory in gone {
+            tell(&cache, Notification::Entry { directory, name, content: false });
+            tell(&cache, Notification::Directory(directory));
         }
-        assert_eq!(cache.counts().unwatched, 1);
+        assert!(cache.settle() && cache.get(&file).is_ok());
+        assert_eq!((cache.counts().queries, cache.counts().lost), (queries, 0));
+    }
+
+    /// More changes than the kernel's queue holds, while nobody reads.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn settle_after_the_queue_overflowed_forgets_everything_and_returns_false() {
+        use std::os::unix::fs::FileExt;
+        const LENGTH: &str = "/proc/sys/fs/inotify/max_queued_events";
+        let test = "settle_after_the_queue_overflowed_forgets_everything_and_returns_false";
+        let length = std::fs::read_to_string(LENGTH).ok().and_then(|text| text.trim().parse().ok());
+        let Some(length @ 0..1_000_000) = length else {
+            return transect_testkit::loudly_skip(test, "the kernel's queue is too long to fill");
+        };
+        let temp = TempDir::new();
+        let files = ["one", "two"].map(|name| temp.join(name));
+        files.iter().for_each(|file| std::fs::write(file, "1").unwrap());
+        let cache = cache();
+        assert!(files.iter().all(|file| cache.get(file).unwrap().size() == Some(1)));
+        // The thread waits for this lock.
+        let waiting = watches(&cache).feed.lock();
+        let open: Vec<_> = files.iter().map(|file| std::fs::File::create(file).unwrap()).collect();
+        for _ in 0..=length / 2 {
+            // In turns: the kernel keeps one of several equal notifications that follow each other.
+            open.iter().for_each(|file| file.write_all_at(b"12345", 0).unwrap());
+        }
+        drop(waiting);
+        assert!(!cache.settle());
+        assert!(files.iter().all(|file| cache.get(file).unwrap().size() == Some(5)));
+        assert_eq!(cache.counts().lost, 1);
+        // And it goes on.
+        std::fs::write(&files[0], "12").unwrap();
+        assert!(cache.settle());
+        assert_eq!(cache.get(&files[0]).unwrap().size(), Some(2));
+        assert_eq!(cache.counts().lost, 1);
+    }
+
+    /// The thread is not needed for that, however long the machine lets it wait.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn settle_while_the_thread_does_not_run_sees_every_change() {
+        let temp = TempDir::new();
+        let file = temp.join("file");
+        std::fs::write(&file, "").unwrap();
+        let mut cache = cache();
+        let watches = cache.watches.as_mut().unwrap();
+        watches.feed.watcher.stop();
+        watches.thread.take().unwrap().join().unwrap();
+        for length in 1..50 {
+            std::fs::write(&file, vec![b'x'; length]).unwrap();
+            assert!(cache.settle());
+            assert_eq!(cache.get(&file).unwrap().size(), Some(length as u64));
+        }
     }
 
     #[test]
@@ -654,18 +626,8 @@ mod tests {
         }
         assert!(cache.counts().watches > 4);
         cache.clear();
-        let state = cache.watches.as_ref().unwrap().lock();
-        assert!(state.watched.is_empty() && state.ids.is_empty() && state.chains.is_empty());
-        assert!(state.steps.is_empty() && state.homes.is_empty());
-    }
-
-    #[test]
-    fn the_folder_of_cookies_goes_with_the_cache() {
-        let cache = cache();
-        assert!(cache.settle());
-        let folder = queue(&cache).cookies.clone();
-        assert!(folder.exists());
-        drop(cache);
-        assert!(!folder.exists());
+        let state = watches(&cache).lock();
+        assert!(state.watched.is_empty() && state.directories.is_empty());
+        assert!(state.steps.is_empty() && state.homes.is_empty() && state.chains.is_empty());
     }
 }

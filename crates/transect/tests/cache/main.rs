@@ -11,5 +11,4 @@ mod rule;
 mod search;
 mod support;
 mod threads;
-#[cfg(feature = "watch")]
 mod watched;

@@ -1,0 +1,235 @@
+//! Notifications of changes in directories, for the cache that relies on them.
+//!
+//! A [`Watcher`] watches single directories, not what lies below them. One thread calls
+//! [`Watcher::wait`] and [`Watcher::read`] in turn. Reading a file is not a change: the kernel is
+//! not asked to report it, so that it wakes nobody.
+
+use std::ffi::OsStr;
+
+#[cfg(target_os = "linux")]
+pub use crate::linux::Watcher;
+#[cfg(windows)]
+pub use crate::windows::Watcher;
+#[cfg(not(any(target_os = "linux", windows)))]
+pub use unsupported::Watcher;
+
+/// A directory that is watched. A watcher never uses the same value twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WatchId(pub(crate) usize);
+
+/// What a watcher reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notification<'a> {
+    /// An entry was created, removed, renamed or changed.
+    Entry {
+        /// The directory that holds the entry.
+        directory: WatchId,
+        /// The name of the entry.
+        name: &'a OsStr,
+        /// Only the content of a file changed. False where the system does not report that.
+        content: bool,
+    },
+    /// The directory itself was renamed, removed or changed, or can no longer be watched.
+    Directory(WatchId),
+    /// The system lost notifications, of any directory.
+    Lost,
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
+mod unsupported {
+    use std::io;
+    use std::path::Path;
+
+    use super::{Notification, WatchId};
+
+    /// This system has no watcher.
+    #[derive(Debug)]
+    pub enum Watcher {}
+
+    impl Watcher {
+        /// Returns an error.
+        ///
+        /// # Errors
+        /// Always.
+        pub fn new() -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        /// Watches nothing.
+        ///
+        /// # Errors
+        /// None: there is no watcher.
+        pub fn watch(&self, _: &Path) -> io::Result<WatchId> {
+            match *self {}
+        }
+
+        /// Stops nothing.
+        pub fn unwatch(&self, _: WatchId) {
+            match *self {}
+        }
+
+        /// Waits for nothing.
+        pub fn wait(&self) -> bool {
+            match *self {}
+        }
+
+        /// Reports nothing.
+        pub fn read(&self, _: &mut dyn FnMut(Notification<'_>)) {
+            match *self {}
+        }
+
+        /// Waits for nothing.
+        pub fn settle(&self) -> bool {
+            match *self {}
+        }
+
+        /// Stops nothing.
+        pub fn stop(&self) {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(all(test, any(target_os = "linux", windows)))]
+mod tests {
+    use std::ffi::OsString;
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// A watcher whose notifications are read on a thread of its own.
+    fn with_watcher(test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
+        let watcher = Watcher::new().unwrap();
+        let told = Mutex::new(Vec::new());
+        // Whatever becomes of the test, the thread ends.
+        struct Stop<'a>(&'a Watcher);
+        impl Drop for Stop<'_> {
+            fn drop(&mut self) {
+                self.0.stop();
+            }
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while watcher.wait() {
+                    read(&watcher, &told);
+                }
+            });
+            let _stop = Stop(&watcher);
+            test(&watcher, &told);
+        });
+    }
+
+    #[derive(Debug, PartialEq, Eq)]
+    enum Owned {
+        Entry(WatchId, OsString),
+        Directory(WatchId),
+        Lost,
+    }
+
+    fn read(watcher: &Watcher, told: &Mutex<Vec<Owned>>) {
+        let mut told = told.lock().unwrap();
+        watcher.read(&mut |notification| {
+            told.push(match notification {
+                Notification::Entry { directory, name, .. } => {
+                    Owned::Entry(directory, name.to_owned())
+                }
+                Notification::Directory(directory) => Owned::Directory(directory),
+                Notification::Lost => Owned::Lost,
+            });
+        });
+    }
+
+    /// Returns everything that was reported of what happened before this call.
+    fn told_by(watcher: &Watcher, told: &Mutex<Vec<Owned>>) -> Vec<Owned> {
+        assert!(watcher.settle());
+        read(watcher, told);
+        std::mem::take(&mut told.lock().unwrap())
+    }
+
+    #[test]
+    fn changes_of_watched_directories_are_reported_with_names() {
+        let temp = TempDir::new();
+        for name in ["one", "two", "three"] {
+            std::fs::create_dir(temp.join(name)).unwrap();
+        }
+        with_watcher(|watcher, told| {
+            let [one, two] = ["one", "two"].map(|name| watcher.watch(&temp.join(name)).unwrap());
+            assert_ne!(one, two);
+            let write = |path: &str| std::fs::write(temp.join(path), path).unwrap();
+            write("one/a");
+            write("three/a");
+            let first = told_by(watcher, told);
+            assert!(first.contains(&Owned::Entry(one, "a".into())), "{first:?}");
+            assert!(first.iter().all(|it| *it == Owned::Entry(one, "a".into())), "{first:?}");
+            std::fs::rename(temp.join("one/a"), temp.join("two/é")).unwrap();
+            let second = told_by(watcher, told);
+            for expected in [Owned::Entry(one, "a".into()), Owned::Entry(two, "é".into())] {
+                assert!(second.contains(&expected), "{second:?}");
+            }
+            watcher.unwatch(one);
+            told_by(watcher, told);
+            write("one/b");
+            write("two/b");
+            let third = told_by(watcher, told);
+            assert!(third.contains(&Owned::Entry(two, "b".into())), "{third:?}");
+            assert!(!third.contains(&Owned::Entry(one, "b".into())), "{third:?}");
+        });
+    }
+
+    #[test]
+    fn reading_a_file_is_not_reported() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "1").unwrap();
+        with_watcher(|watcher, told| {
+            watcher.watch(temp.path()).unwrap();
+            assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"1");
+            assert_eq!(told_by(watcher, told), []);
+        });
+    }
+
+    #[test]
+    fn a_missing_directory_cannot_be_watched() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "1").unwrap();
+        with_watcher(|watcher, _| {
+            assert!(watcher.watch(&temp.join("missing")).is_err());
+            assert!(watcher.watch(Path::new("")).is_err());
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_removed_directory_is_reported_and_its_watch_is_not_reused() {
+        let temp = TempDir::new();
+        let dir = temp.join("dir");
+        std::fs::create_dir(&dir).unwrap();
+        with_watcher(|watcher, told| {
+            let before = watcher.watch(&dir).unwrap();
+            std::fs::remove_dir(&dir).unwrap();
+            let reported = told_by(watcher, told);
+            assert!(reported.contains(&Owned::Directory(before)), "{reported:?}");
+            std::fs::create_dir(&dir).unwrap();
+            let after = watcher.watch(&dir).unwrap();
+            assert_ne!(before, after);
+            std::fs::write(dir.join("file"), "1").unwrap();
+            let reported = told_by(watcher, told);
+            assert!(reported.contains(&Owned::Entry(after, "file".into())), "{reported:?}");
+            assert!(!reported.contains(&Owned::Lost), "{reported:?}");
+        });
+    }
+
+    #[test]
+    fn a_dropped_watcher_leaves_nothing_pending() {
+        let temp = TempDir::new();
+        for _ in 0..20 {
+            let watcher = Watcher::new().unwrap();
+            let watch = watcher.watch(temp.path()).unwrap();
+            std::fs::write(temp.join("file"), "1").unwrap();
+            watcher.unwatch(watch);
+            watcher.watch(temp.path()).unwrap();
+        }
+    }
+}

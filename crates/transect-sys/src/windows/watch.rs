@@ -1,0 +1,430 @@
+//! Directories watched by `ReadDirectoryChangesW`, all through one completion port.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::windows::ffi::OsStringExt;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::path::{Path, PathBuf};
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use windows_sys::Win32::Foundation::{
+    INVALID_HANDLE_VALUE, STATUS_CANCELLED, STATUS_NOTIFY_ENUM_DIR,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_NOTIFY_CHANGE_ATTRIBUTES, FILE_NOTIFY_CHANGE_CREATION, FILE_NOTIFY_CHANGE_DIR_NAME,
+    FILE_NOTIFY_CHANGE_FILE_NAME, FILE_NOTIFY_CHANGE_LAST_WRITE, FILE_NOTIFY_CHANGE_SECURITY,
+    FILE_NOTIFY_CHANGE_SIZE, ReadDirectoryChangesW,
+};
+use windows_sys::Win32::System::IO::{
+    CancelIoEx, CreateIoCompletionPort, GetQueuedCompletionStatusEx, OVERLAPPED, OVERLAPPED_ENTRY,
+    PostQueuedCompletionStatus,
+};
+use windows_sys::Win32::System::Threading::INFINITE;
+
+use super::open::{Purpose, open_path};
+use super::path::units;
+use crate::record::changes::ChangedNames;
+use crate::record::dirinfo;
+use crate::watch::{Notification, WatchId};
+
+/// Everything that changes an entry; not the last access.
+const CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
+    | FILE_NOTIFY_CHANGE_DIR_NAME
+    | FILE_NOTIFY_CHANGE_ATTRIBUTES
+    | FILE_NOTIFY_CHANGE_SIZE
+    | FILE_NOTIFY_CHANGE_LAST_WRITE
+    | FILE_NOTIFY_CHANGE_CREATION
+    | FILE_NOTIFY_CHANGE_SECURITY;
+
+/// How many bytes of notifications of one directory may wait to be read. Servers refuse more than
+/// 64 KiB.
+const BUFFER: usize = 16 << 10;
+
+/// How many completions are taken from the port at once.
+const BATCH: usize = 64;
+
+/// The key of the message that ends a wait. Directories are numbered from 1.
+const STOP: usize = 0;
+
+/// Nobody's notifications take as long as that, however busy the machine is.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// Watches directories.
+#[derive(Debug)]
+pub struct Watcher {
+    port: OwnedHandle,
+    stopped: AtomicBool,
+    state: Mutex<State>,
+    /// A cookie was reported, or notifications were lost.
+    settled: Condvar,
+    cookies: Cookies,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: usize,
+    directories: HashMap<usize, Directory>,
+    /// What was taken from the port and is not reported yet.
+    completed: Vec<Completed>,
+    /// The directory of the cookies, and the number of the last one that was reported.
+    cookies: Option<WatchId>,
+    cookie: u64,
+    /// How often notifications were lost.
+    lost: u64,
+}
+
+/// A read that has ended.
+#[derive(Debug)]
+struct Completed {
+    key: usize,
+    bytes: usize,
+    status: i32,
+}
+
+impl Watcher {
+    /// Returns a watcher that watches nothing yet, with an empty folder below that for temporary
+    /// files: see [`Watcher::settle`].
+    ///
+    /// # Errors
+    /// Whatever the system reports.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no handle is associated, which makes a new port; nothing is pointed to.
+        let port = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0) };
+        if port.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+        let port = unsafe { OwnedHandle::from_raw_handle(port) };
+        let (stopped, state) = (AtomicBool::new(false), Mutex::default());
+        let watcher =
+            Self { port, stopped, state, settled: Condvar::new(), cookies: Cookies::new()? };
+        let cookies = watcher.watch(&watcher.cookies.folder)?;
+        watcher.lock().cookies = Some(cookies);
+        Ok(watcher)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("BUG: a thread panicked while it watched")
+    }
+
+    /// Watches a directory.
+    ///
+    /// # Errors
+    /// Whatever the system reports.
+    pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
+        let handle = open_path(&units(directory)?, Purpose::Watch, true)?;
+        let mut state = self.lock();
+        state.next += 1;
+        let key = state.next;
+        // SAFETY: both handles are open, and nothing is pointed to.
+        let port = unsafe {
+            CreateIoCompletionPort(handle.as_raw_handle(), self.port.as_raw_handle(), key, 0)
+        };
+        if port.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let mut directory = Directory::new(handle);
+        directory.begin()?;
+        state.directories.insert(key, directory);
+        Ok(WatchId(key))
+    }
+
+    /// Stops watching a directory.
+    pub fn unwatch(&self, directory: WatchId) {
+        let mut state = self.lock();
+        if let Some(watched) = state.directories.get_mut(&directory.0) {
+            if watched.is_reading {
+                watched.end();
+            } else {
+                state.directories.remove(&directory.0);
+            }
+        }
+    }
+
+    /// Waits until something is to be read; returns false after [`Watcher::stop`].
+    pub fn wait(&self) -> bool {
+        let completed = take_completed(&self.port);
+        self.lock().completed.extend(completed);
+        !self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Reports everything that [`Watcher::wait`] has found.
+    pub fn read(&self, report: &mut dyn FnMut(Notification<'_>)) {
+        let mut state = self.lock();
+        for completed in std::mem::take(&mut state.completed) {
+            state.complete(&completed, report);
+        }
+        drop(state);
+        self.settled.notify_all();
+    }
+
+    /// Waits until everything that happened before this call can be read; returns whether it can.
+    /// It makes a file in a folder of its own, and waits for the notification of that. Directories
+    /// have queues of their own: a change elsewhere may be reported a moment later.
+    pub fn settle(&self) -> bool {
+        let lost = self.lock().lost;
+        let Ok(cookie) = self.cookies.drop_one() else { return false };
+        let not_yet = |state: &mut State| {
+            state.cookie < cookie && state.lost == lost && state.cookies.is_some()
+        };
+        let waited = self.settled.wait_timeout_while(self.lock(), LONGEST_WAIT, not_yet);
+        let (state, _) = waited.expect("BUG: a thread panicked while it watched");
+        state.cookie >= cookie
+    }
+
+    /// Ends [`Watcher::wait`], now and later.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        // SAFETY: the port is open; the message points to nothing.
+        unsafe { PostQueuedCompletionStatus(self.port.as_raw_handle(), 0, STOP, null()) };
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().expect("BUG: a thread panicked while it watched");
+        state.completed.iter().for_each(|completed| state.directories.ended(completed.key));
+        state.directories.values_mut().filter(|it| it.is_reading).for_each(Directory::end);
+        // The system writes into the buffers until it has said that it does not.
+        while state.directories.values().any(|directory| directory.is_reading) {
+            for completed in take_completed(&self.port) {
+                state.directories.ended(completed.key);
+            }
+        }
+    }
+}
+
+trait Ended {
+    /// Takes note that a read has ended.
+    fn ended(&mut self, key: usize);
+}
+
+impl Ended for HashMap<usize, Directory> {
+    fn ended(&mut self, key: usize) {
+        if let Some(directory) = self.get_mut(&key) {
+            directory.is_reading = false;
+        }
+    }
+}
+
+impl State {
+    fn complete(&mut self, completed: &Completed, report: &mut dyn FnMut(Notification<'_>)) {
+        let key = completed.key;
+        self.directories.ended(key);
+        let Some(directory) = self.directories.get_mut(&key) else { return };
+        if directory.is_ended {
+            self.directories.remove(&key);
+            return;
+        }
+        let id = WatchId(key);
+        let mut lost = false;
+        match completed.status {
+            // Either way the system says that there was more than it could keep.
+            STATUS_NOTIFY_ENUM_DIR => lost = true,
+            0 if completed.bytes == 0 => lost = true,
+            0 => {
+                for name in ChangedNames::new(directory.read(completed.bytes)) {
+                    let Ok(name) = name else {
+                        lost = true;
+                        break;
+                    };
+                    let name = OsString::from_wide(&dirinfo::units(name).collect::<Vec<_>>());
+                    if self.cookies == Some(id) {
+                        let number = name.to_str().and_then(|name| name.parse().ok());
+                        self.cookie = self.cookie.max(number.unwrap_or(0));
+                    } else {
+                        report(Notification::Entry { directory: id, name: &name, content: false });
+                    }
+                }
+            }
+            // The thread that began the read has ended.
+            STATUS_CANCELLED => report(Notification::Directory(id)),
+            _ => return self.fail(id, report),
+        }
+        if lost {
+            self.lost += 1;
+            report(Notification::Lost);
+        }
+        if directory.begin().is_err() {
+            self.fail(id, report);
+        }
+    }
+
+    /// Reports a directory that is gone, or may not be read any more. It is not read again.
+    fn fail(&mut self, directory: WatchId, report: &mut dyn FnMut(Notification<'_>)) {
+        self.cookies.take_if(|cookies| *cookies == directory);
+        report(Notification::Directory(directory));
+    }
+}
+
+/// Waits until reads have ended, and returns them; none for [`STOP`].
+fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
+    let mut entries = [OVERLAPPED_ENTRY::default(); BATCH];
+    let mut count = 0;
+    // SAFETY: the port is open, and the entries and their count are ours to write.
+    let done = unsafe {
+        GetQueuedCompletionStatusEx(
+            port.as_raw_handle(),
+            entries.as_mut_ptr(),
+            BATCH as u32,
+            &mut count,
+            INFINITE,
+            0,
+        )
+    };
+    let count = if done == 0 { 0 } else { count as usize };
+    let ended = entries[..count].iter().filter(|entry| !entry.lpOverlapped.is_null());
+    ended
+        .map(|entry| Completed {
+            key: entry.lpCompletionKey,
+            bytes: entry.dwNumberOfBytesTransferred as usize,
+            // SAFETY: it lies in a `Pending`, which lives until its read has been seen to end: now.
+            status: unsafe { (*entry.lpOverlapped).Internal as i32 },
+        })
+        .collect()
+}
+
+/// A directory that is watched.
+#[derive(Debug)]
+struct Directory {
+    handle: OwnedHandle,
+    pending: NonNull<Pending>,
+    /// The system may write into `pending`.
+    is_reading: bool,
+    /// Nobody is interested any more.
+    is_ended: bool,
+}
+
+/// What the system writes into.
+#[repr(C)]
+struct Pending {
+    overlapped: OVERLAPPED,
+    // Records are aligned to four bytes.
+    buffer: [u32; BUFFER / 4],
+}
+
+// SAFETY: `pending` is owned by the directory alone, and no part of it belongs to a thread.
+unsafe impl Send for Directory {}
+
+impl Directory {
+    fn new(handle: OwnedHandle) -> Self {
+        let pending =
+            Box::new(Pending { overlapped: OVERLAPPED::default(), buffer: [0; BUFFER / 4] });
+        let pending = NonNull::from(Box::leak(pending));
+        Self { handle, pending, is_reading: false, is_ended: false }
+    }
+
+    /// Begins to read: changes from now on are reported, and those since the last read.
+    fn begin(&mut self) -> io::Result<()> {
+        let pending = self.pending.as_ptr();
+        // SAFETY:
+        // - the handle is open, and was opened for asynchronous work;
+        // - nobody reads, so that `pending` is ours, and it lives until the read has been seen to
+        //   end, as `Drop` makes sure;
+        // - the buffer is as long as we say, and aligned.
+        let begun = unsafe {
+            (*pending).overlapped = OVERLAPPED::default();
+            ReadDirectoryChangesW(
+                self.handle.as_raw_handle(),
+                (&raw mut (*pending).buffer).cast(),
+                BUFFER as u32,
+                0,
+                CHANGES,
+                null_mut(),
+                &raw mut (*pending).overlapped,
+                None,
+            )
+        };
+        if begun == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.is_reading = true;
+        Ok(())
+    }
+
+    /// Returns what the last read brought.
+    fn read(&self, bytes: usize) -> &[u8] {
+        assert!(!self.is_reading, "BUG: the system still writes");
+        // SAFETY: nobody writes; the buffer is initialised, and longer than what is taken of it.
+        unsafe {
+            let buffer = &raw const (*self.pending.as_ptr()).buffer;
+            std::slice::from_raw_parts(buffer.cast::<u8>(), bytes.min(BUFFER))
+        }
+    }
+
+    /// Has the read end soon, if there is one.
+    fn end(&mut self) {
+        self.is_ended = true;
+        // SAFETY: the handle is open. If the read has ended already, that is in the port.
+        unsafe { CancelIoEx(self.handle.as_raw_handle(), null()) };
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Else the system would write into what is somebody else's by then.
+        if !self.is_reading {
+            // SAFETY: it was made by `Box::leak`, and neither the system nor anybody else has it.
+            drop(unsafe { Box::from_raw(self.pending.as_ptr()) });
+        }
+    }
+}
+
+/// A folder in which a file is made to see when the notification of it arrives.
+#[derive(Debug)]
+struct Cookies {
+    folder: PathBuf,
+    next: AtomicU64,
+}
+
+impl Cookies {
+    fn new() -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let temporary = std::env::temp_dir();
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("transect-cache-{}-{number}", std::process::id());
+            let folder = temporary.join(name);
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(Self { folder, next: AtomicU64::new(1) }),
+                // Left behind by a process of the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn drop_one(&self) -> io::Result<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(number.to_string());
+        fs::File::create_new(&path)?;
+        fs::remove_file(path)?;
+        Ok(number)
+    }
+}
+
+impl Drop for Cookies {
+    fn drop(&mut self) {
+        // Nobody is left to whom a failure could be reported.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_cookies_goes_with_the_watcher() {
+        let watcher = Watcher::new().unwrap();
+        let folder = watcher.cookies.folder.clone();
+        assert!(folder.exists());
+        drop(watcher);
+        assert!(!folder.exists());
+    }
+}
