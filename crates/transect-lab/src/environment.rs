@@ -14,8 +14,8 @@ use crate::machine::Machine;
 /// Set by `make build`. Asking Git here would build everything anew with every commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 
-/// How long a program may take to tell its version.
-const TELLING: Duration = Duration::from_secs(5);
+/// How long a program may take to print its version, on a slow and busy machine, too.
+const TELLING: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::ask::{Run, WANT};
 use crate::beside::TICK;
 use crate::launch::ask_to_end;
 
-/// The longest that is waited for a server to answer, or to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest that is waited for a server to answer, or to end, on a slow and busy machine, too.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server of a session, which ends with it.
 #[derive(Debug)]
@@ -35,12 +35,15 @@ impl Server {
             .arg(socket_in(folder.path()));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| transect::reason(&error))?;
-        let server = Self { child, folder };
+        let mut server = Self { child, folder };
         let began = Instant::now();
         loop {
+            let has_ended = server.child.try_wait().is_ok_and(|status| status.is_some());
             match transect_service::Client::connect(&server.socket()) {
                 Ok(_) => return Ok(server),
-                Err(error) if began.elapsed() > PATIENCE => return Err(error.to_string()),
+                Err(error) if has_ended || began.elapsed() > PATIENCE => {
+                    return Err(error.to_string());
+                }
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
             }
         }
