@@ -151,3 +151,16 @@ fn line(counts: ProgressCounts, elapsed: Duration, path: Option<&str>) -> String
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_line_of_a_command_that_has_ended_writes_nothing() {
+        // However late the thread comes to it.
+        let (end, ended) = channel();
+        drop(end);
+        rewrite(&ended, |_| panic!("a line is made"));
+    }
+}

@@ -284,11 +284,19 @@ mod tests {
             while usage_of_self().unwrap().processor < before + time {}
         };
         let watch = Watch::begin();
-        let mut other = std::process::Command::new("sh");
-        let mut other = other.args(["-c", "while :; do :; done"]).spawn().unwrap();
+        // As many as there are processors: each is a share of them only.
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let mut others: Vec<_> = (0..processors)
+            .map(|_| {
+                let mut other = std::process::Command::new("sh");
+                other.args(["-c", "while :; do :; done"]).spawn().unwrap()
+            })
+            .collect();
         work(std::time::Duration::from_millis(500));
-        other.kill().unwrap();
-        other.wait().unwrap();
+        for other in &mut others {
+            other.kill().unwrap();
+            other.wait().unwrap();
+        }
         let beside = watch.end(&Usage::default()).unwrap();
         // It is not waited for how much it got: on a busy machine somebody else had it.
         assert!(beside.foreign_ns > 100_000_000, "{beside:?}");

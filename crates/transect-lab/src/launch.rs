@@ -334,6 +334,8 @@ pub(crate) fn succeeds(mut command: Command) -> Result<(), String> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use transect_testkit::{TempDir, within};
+
     use super::*;
 
     fn shell(script: &str, runs: usize, seconds: u64) -> Result<Vec<RunLine>, Failure> {
@@ -346,22 +348,22 @@ mod tests {
 
     #[test]
     fn who_speaks_the_protocol_is_understood() {
-        let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 10).unwrap();
+        let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 1200).unwrap();
         let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
         assert_eq!(lines, [RunLine::new(work, 4), RunLine::new(work, 4)]);
     }
 
     #[test]
     fn who_does_something_else_becomes_a_clear_failure() {
-        let garbage = shell("echo files: many", 1, 10).unwrap_err();
+        let garbage = shell("echo files: many", 1, 1200).unwrap_err();
         assert_eq!(garbage.to_string(), "printed garbage: files: many");
-        let few = shell(&format!("echo '{LINE}'"), 2, 10).unwrap_err();
+        let few = shell(&format!("echo '{LINE}'"), 2, 1200).unwrap_err();
         assert_eq!(few, Failure::WrongNumber { asked: 2, printed: 1 });
-        let dies = shell(&format!("echo '{LINE}'; echo no >&2; exit 3"), 1, 10).unwrap_err();
+        let dies = shell(&format!("echo '{LINE}'; echo no >&2; exit 3"), 1, 1200).unwrap_err();
         assert_eq!(dies.to_string(), "died: exit status: 3: no");
-        let killed = shell("kill -SEGV $$", 1, 10).unwrap_err();
+        let killed = shell("kill -SEGV $$", 1, 1200).unwrap_err();
         assert!(killed.to_string().starts_with("died: signal: 11"), "{killed}");
-        let cut = shell("printf '{\"files\":1'", 1, 10).unwrap_err();
+        let cut = shell("printf '{\"files\":1'", 1, 1200).unwrap_err();
         assert!(matches!(cut, Failure::Garbage { .. }), "{cut}");
         let none = launch(Command::new("/nowhere/at/all"), 1, Duration::from_secs(1));
         assert!(matches!(none, Err(Failure::NotStarted { .. })));
@@ -369,15 +371,19 @@ mod tests {
 
     #[test]
     fn who_hangs_is_killed_with_all_that_he_started() {
-        let start = Instant::now();
-        let mark = std::env::temp_dir().join(format!("transect-lab-{}", std::process::id()));
-        // The child holds the pipe, and would write the mark after its parent's end.
-        let script = format!("(sleep 6; touch '{}') & sleep 60", mark.display());
-        let hung = shell(&script, 1, 1).unwrap_err();
-        assert_eq!(hung, Failure::Hung { seconds: 1 });
-        assert!(start.elapsed() < Duration::from_secs(6), "waited for the child");
-        std::thread::sleep(Duration::from_secs(6));
-        assert!(!mark.exists(), "the child lived on");
+        let temp = TempDir::new();
+        let fifo = temp.join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        // The child holds the pipe that is read here, and the fifo, as long as it lives.
+        let script = format!("sleep 1000000 >'{}' & sleep 1000000", fifo.display());
+        let alive = std::thread::spawn(move || std::fs::read(fifo).unwrap());
+        // A machine that does not start the child within the limit has to be given more.
+        let end = within("what hangs", move || {
+            (1..).map(|seconds| (seconds, shell(&script, 1, seconds))).find(|_| alive.is_finished())
+        });
+        let (seconds, hung) = end.unwrap();
+        assert_eq!(hung, Err(Failure::Hung { seconds }));
     }
 
     #[test]

@@ -3,19 +3,16 @@
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::TempDir;
-
-/// Whoever has not answered by then hangs.
-const HANG: Duration = Duration::from_secs(60);
+use crate::watchdog::{WATCHDOG, wait_for_ok, wait_until};
 
 /// One browser at a time: it is larger than all else that is tested.
 static ONE: Mutex<()> = Mutex::new(());
@@ -47,20 +44,20 @@ impl Browser {
             }
         }
         let profile = TempDir::new();
-        let port = free_port();
-        let driver = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
+        // It chooses a port that is free, and prints it when it listens.
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
             .env("TMPDIR", profile.path())
             .env("HOME", profile.path())
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             // So that the browser ends with it, whatever happens.
             .process_group(0)
             .spawn()
             .expect("chromedriver is installed");
+        let port = announced_port(driver.stdout.take().expect("a pipe"));
         let mut browser = Self { driver, port, session: String::new(), profile, _one: one };
-        browser.wait_until_ready();
         let data = browser.profile.join("profile");
         let args = [
             "--headless=new".to_owned(),
@@ -71,9 +68,11 @@ impl Browser {
             "--disable-background-networking".to_owned(),
             format!("--user-data-dir={}", data.display()),
         ];
+        let patience = WATCHDOG.as_millis() as u64;
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
-            "goog:chromeOptions": {"args": args},
+            "timeouts": {"script": patience, "pageLoad": patience},
+            "goog:chromeOptions": {"args": args, "browserStartupTimeout": patience},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});
         let started = browser.ask("POST", "/session", &wanted).unwrap_or_else(|error| {
@@ -125,18 +124,23 @@ impl Browser {
     /// Waits until the body of a function in the page returns what it should.
     ///
     /// # Panics
-    /// If it does not within a minute.
+    /// If it never does.
     #[track_caller]
     pub fn wait_for(&self, script: &str, expected: &Value) {
-        let end = Instant::now() + HANG;
-        loop {
-            let answer = self.run(script);
-            if answer == *expected {
-                return;
-            }
-            assert!(Instant::now() < end, "{answer} and not {expected}: {:?}", self.console());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_for_ok(&expected.to_string(), || match self.run(script) {
+            answer if answer == *expected => Ok(()),
+            answer => Err(answer),
+        });
+    }
+
+    /// Waits until everything that the page has asked to be drawn is drawn: two frames.
+    #[track_caller]
+    pub fn wait_until_drawn(&self) {
+        self.run(
+            "window.drawn_ = false;
+            requestAnimationFrame(() => requestAnimationFrame(() => { window.drawn_ = true }))",
+        );
+        self.wait_for("return window.drawn_", &json!(true));
     }
 
     /// Clicks on the first element that a selector finds, where a user would: it has to be in sight.
@@ -190,15 +194,6 @@ impl Browser {
         self.ask(method, &path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    fn wait_until_ready(&self) {
-        let end = Instant::now() + HANG;
-        while !self.ask("GET", "/status", &Value::Null).is_ok_and(|status| status["ready"] == true)
-        {
-            assert!(Instant::now() < end, "chromedriver does not answer");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
     /// Makes one request, and returns the value that was answered.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let answer = exchange(self.port, method, path, body).map_err(as_text)?;
@@ -227,21 +222,15 @@ impl Drop for Browser {
 /// own time, and what is being written cannot be removed.
 fn wait_until_quiet(profile: &Path) {
     let name = profile.as_os_str().as_encoded_bytes();
-    let end = Instant::now() + HANG;
     let is_of_it = |process: &std::path::PathBuf| {
         let command = std::fs::read(process.join("cmdline")).unwrap_or_default();
         command.windows(name.len()).any(|window| window == name)
     };
-    loop {
+    wait_until("the end of the browser", || {
         #[expect(clippy::disallowed_methods, reason = "processes are no tree to be read")]
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        if !processes.map(|entry| entry.path()).any(|process| is_of_it(&process))
-            || Instant::now() > end
-        {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        !processes.map(|entry| entry.path()).any(|process| is_of_it(&process))
+    });
 }
 
 fn as_text(error: impl Display) -> String {
@@ -254,10 +243,16 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Returns a port that nobody listens on.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
-    listener.local_addr().expect("it is bound").port()
+/// Returns the port that chromedriver says it listens on: the last word of one of its lines.
+fn announced_port(stdout: ChildStdout) -> u16 {
+    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let port = lines.find_map(|line| {
+        let (_, port) = line.split_once("started successfully on port ")?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    // Whatever it writes later is read, so that it never waits for a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    port.expect("chromedriver prints its port")
 }
 
 /// Returns the address of a file, in which nothing but plain letters stands for itself.
@@ -276,8 +271,8 @@ fn address(file: &Path) -> String {
 /// Sends a request of HTTP, and returns the body of the answer.
 fn exchange(port: u16, method: &str, path: &str, body: &Value) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    stream.set_read_timeout(Some(HANG))?;
-    stream.set_write_timeout(Some(HANG))?;
+    stream.set_read_timeout(Some(WATCHDOG))?;
+    stream.set_write_timeout(Some(WATCHDOG))?;
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let length = body.len();
     let request = format!(

@@ -8,7 +8,7 @@
 //! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
 //! * [`Counts`]: what is compared, with a difference that can be read.
 //! * `Browser`: a page as people see it.
-//! * [`alone()`], [`within()`], [`loudly_skip`]: how a test runs.
+//! * [`alone()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and waits.
 
 mod alone;
 #[cfg(unix)]
@@ -38,4 +38,4 @@ pub use mount::Mount;
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;
 pub use temp::TempDir;
-pub use watchdog::within;
+pub use watchdog::{WATCHDOG, wait_for, wait_for_ok, wait_until, within};

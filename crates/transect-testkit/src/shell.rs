@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+
+use crate::watchdog::wait_for;
 
 /// Where Wine, and nobody else, shows the files of the system below it.
 const SHELL: &str = r"\\?\unix\bin\sh";
@@ -40,15 +41,10 @@ pub fn unix_shell(at: &Path, script: &str) -> Option<String> {
         .stdout(file)
         .spawn();
     assert!(started.is_ok(), "Wine starts Unix programs: {started:?}");
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
+    let said = wait_for(&format!("the end of the script: {script}"), || {
         let written = std::fs::read(&output).expect("the file is there");
-        let written = String::from_utf8_lossy(&written);
-        if let Some(said) = written.strip_suffix(ENDED) {
-            let _ = std::fs::remove_file(&output);
-            return Some(said.to_owned());
-        }
-        assert!(Instant::now() < end, "no end of the script: {script}\n{written}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        String::from_utf8_lossy(&written).strip_suffix(ENDED).map(str::to_owned)
+    });
+    let _ = std::fs::remove_file(&output);
+    Some(said)
 }

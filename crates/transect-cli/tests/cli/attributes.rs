@@ -232,11 +232,8 @@ fn who_waits_for_a_list_can_be_interrupted() {
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     command.args(["attributes", "--from", "-"]).stdin(Stdio::piped());
     let running = Running::start(&mut command);
-    let handled = || running.signals("SigCgt").is_some_and(|set| set & 2 != 0);
-    while !handled() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    running.signal("INT");
+    running.wait_until_handled();
+    running.signal(rustix::process::Signal::INT);
     let _ = running.finish().exits(130).quiet();
 }
 

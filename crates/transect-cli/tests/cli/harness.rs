@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Whoever has not finished by then hangs.
-const HANG: Duration = Duration::from_secs(120);
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use transect_testkit::{WATCHDOG, wait_until};
 
 /// Wide enough that nothing is wrapped by chance.
 const WIDTH: &str = "100";
@@ -288,9 +288,14 @@ impl Running {
         Self { child, what }
     }
 
-    /// Sends a signal.
-    pub(crate) fn signal(&self, name: &str) {
-        kill(name, &self.child.id().to_string());
+    /// Sends a signal. No other program is started for that: it would come late on a busy machine.
+    pub(crate) fn signal(&self, signal: Signal) {
+        // Who has ended takes none.
+        let _ = kill_process(self.pid(), signal);
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 
     /// Returns a set of signals from the kernel's account of the process, such as `SigCgt` (those
@@ -299,6 +304,21 @@ impl Running {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(set))?;
         u64::from_str_radix(line.trim_start_matches(':').trim(), 16).ok()
+    }
+
+    /// Waits until the process handles `INT` and `TERM`, or has ended.
+    pub(crate) fn wait_until_handled(&self) {
+        /// Signals 2 and 15.
+        const HANDLED: u64 = 1 << 1 | 1 << 14;
+        wait_until("signals are handled, or the end", || {
+            // A process that has ended handles nothing.
+            self.signals("SigCgt").is_none_or(|set| set & HANDLED == HANDLED) || self.is_dead()
+        });
+    }
+
+    fn is_dead(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
     }
 
     /// Returns whether the process sleeps, and can be woken by a signal.
@@ -330,22 +350,14 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child of our own") {
                 return status;
             }
-            if began.elapsed() > HANG {
-                kill("KILL", &format!("-{}", self.child.id()));
-                panic!("still running after {HANG:?}: {}", self.what);
+            if began.elapsed() > WATCHDOG {
+                let _ = kill_process_group(self.pid(), Signal::KILL);
+                panic!("still running after {WATCHDOG:?}: {}", self.what);
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
         }
     }
-}
-
-fn kill(signal: &str, process: &str) {
-    let sent = Command::new("sh")
-        .args(["-c", r#"kill -s "$0" -- "$1""#, signal, process])
-        .stderr(Stdio::null())
-        .status();
-    assert!(sent.is_ok(), "no sh to send a signal with");
 }
 
 fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {

@@ -5,11 +5,11 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::Value;
 use transect_testkit::Mount;
 
 use crate::harness::{TestEnv, skip};
-use crate::signals::wait_until_handled;
 use crate::tree;
 
 /// Returns what `usage --json` says of an export: the sums, and every directory.
@@ -210,12 +210,17 @@ fn an_interrupted_export_is_none() {
     let _ = env.transect(["usage", "-o", "to/out.json", "tree"]).exits(0).quiet();
     let whole = imported(&env, "to/out.json");
     let mut interrupted = 0;
-    // While it walks, while it writes, and when it is done, wherever that is on this machine.
-    for delay in (0..40).map(Duration::from_millis) {
+    // While it walks, while it writes, and when it is done, wherever that is on this machine; and
+    // again until one is caught.
+    let delays = (0..40).chain(std::iter::repeat(0)).map(Duration::from_millis);
+    for (number, delay) in delays.enumerate() {
+        if number >= 40 && interrupted > 0 {
+            break;
+        }
         let export = env.start(["usage", "-o", "to/out.json", "tree"]);
-        wait_until_handled(&export);
+        export.wait_until_handled();
         std::thread::sleep(delay);
-        export.signal("INT");
+        export.signal(Signal::INT);
         let output = export.finish();
         match output.code {
             Some(130) => interrupted += 1,
@@ -225,5 +230,4 @@ fn an_interrupted_export_is_none() {
         assert_eq!(imported(&env, "to/out.json"), whole, "after {delay:?}");
         assert_eq!(fs::read_dir(env.path("to")).unwrap().count(), 1, "after {delay:?}");
     }
-    assert!(interrupted > 0, "none was caught in the middle of its work");
 }

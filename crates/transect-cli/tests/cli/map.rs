@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
-use std::time::Duration;
 
 use serde_json::json;
 use transect_testkit::Browser;
@@ -145,10 +144,14 @@ fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
     assert_eq!(browser.run(WAY), json!(["tree", "large"]));
     browser.click(".crumbs button");
     assert_eq!(browser.run(WAY), json!(["tree"]));
-    // What fills the screen is what is looked at.
+    // What fills the screen is what is looked at; the rest of one turn opens nothing more.
+    browser.run("window.clock_ = 1000; performance.now = () => window.clock_");
     wheel(&browser, 12, -200);
     assert_eq!(browser.run(WAY), json!(["tree", "large"]));
-    std::thread::sleep(Duration::from_millis(350));
+    browser.run("window.clock_ += 299");
+    wheel(&browser, 1, 200);
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]));
+    browser.run("window.clock_ += 1");
     wheel(&browser, 1, 200);
     assert_eq!(browser.run(WAY), json!(["tree"]));
     browser.click("tbody tr:nth-child(2) .link");
@@ -440,10 +443,10 @@ fn it_fits_a_phone_and_is_light_or_dark() {
         return [getComputedStyle(document.body).backgroundColor, [...read.getImageData(0, 0, 1, 1).data]]";
     browser.prefer_dark(false);
     browser.wait_for("return matchMedia('(prefers-color-scheme: dark)').matches", &json!(false));
-    std::thread::sleep(Duration::from_millis(200));
+    browser.wait_until_drawn();
     let light = browser.run(colours);
     browser.click("#theme");
-    std::thread::sleep(Duration::from_millis(200));
+    browser.wait_until_drawn();
     let dark = browser.run(colours);
     assert_ne!(light[0], dark[0]);
     assert_ne!(light[1], dark[1], "the map, too");

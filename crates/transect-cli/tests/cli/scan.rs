@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -601,9 +600,7 @@ fn pseudo_file_systems_below_others_are_read_only_if_asked_for() {
 #[test]
 fn the_process_table_as_root_comes_to_an_end() {
     let env = TestEnv::new();
-    let began = Instant::now();
     let output = env.transect(["--json", "--errors", "/proc"]);
-    assert!(began.elapsed() < Duration::from_secs(60), "took {:?}", began.elapsed());
     let object = output.json();
     let errors = object["errors"].as_u64().unwrap();
     assert_eq!(output.code, Some(i32::from(errors > 0)), "{}", output.stderr_text());

@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use rustix::process::Signal;
+
 use crate::attributes::{asked, lines, list, many};
 use crate::harness::{Running, TestEnv};
 
@@ -34,7 +36,7 @@ impl Service {
     }
 
     /// Ends it with a signal, and returns all that it said.
-    fn end(mut self, signal: &str) -> String {
+    fn end(mut self, signal: Signal) -> String {
         self.running.signal(signal);
         let mut text = self.first;
         self.said.read_to_string(&mut text).expect("a pipe can be read");
@@ -45,7 +47,7 @@ impl Service {
 
     /// Kills it.
     fn kill(mut self) {
-        self.running.signal("KILL");
+        self.running.signal(Signal::KILL);
         self.running.wait();
     }
 }
@@ -70,7 +72,7 @@ fn what_a_service_answers_is_what_the_system_answers() {
                 assert!(told == expected, "{level}, {follow:?}, the {time} time");
             }
         }
-        service.end("TERM");
+        service.end(Signal::TERM);
     }
 }
 
@@ -84,7 +86,7 @@ fn a_service_says_where_it_answers_and_who_asked() {
     assert_eq!(mode(&usual(&env)), 0o600);
     assert_eq!(mode(&usual(&env).parent().unwrap().to_owned()), 0o700);
     let _ = env.transect(["attributes", "--service", "file", "missing"]).exits(0).quiet();
-    let said = service.end("INT");
+    let said = service.end(Signal::INT);
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("transect: answers at '") && lines[0].ends_with("', watched"));
     assert!(lines[1].starts_with("transect: process ") && lines[1].ends_with(" connected"));
@@ -110,7 +112,7 @@ fn one_answers_and_the_next_is_told_so_until_the_first_is_dead() {
 
     let next = Service::start(&env, &[]);
     let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
-    next.end("TERM");
+    next.end(Signal::TERM);
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn a_change_is_seen_as_the_level_promises() {
         env.write("file", 22);
         let expected = if level == "frozen" { 1 } else { 22 };
         assert_eq!(size(&["--settle"]), Some(expected), "{level}");
-        service.end("TERM");
+        service.end(Signal::TERM);
     }
 }
 
@@ -167,11 +169,11 @@ fn another_user_is_neither_answered_nor_asked() {
     let ask = ["attributes", &format!("--service={socket_text}"), "/"];
     if !env.is_root() {
         crate::harness::skip::<()>(test, "only root can become somebody else");
-        service.end("TERM");
+        service.end(Signal::TERM);
         return;
     }
     let Some(refused) = env.transect_unprivileged(test, ask) else {
-        service.end("TERM");
+        service.end(Signal::TERM);
         return;
     };
     assert!(refused.exits(2).stderr_text().ends_with("Permission denied\n"));
@@ -181,7 +183,7 @@ fn another_user_is_neither_answered_nor_asked() {
     assert!(foreign.stderr_text().ends_with("is that of user 0\n"), "{}", foreign.text());
     let _ = env.transect(ask).exits(0).quiet();
     // The client left before it said anything; the service had not taken it for its own.
-    let said = service.end("TERM");
+    let said = service.end(Signal::TERM);
     assert!(said.contains("transect: user 65534 was sent away\n"), "{said}");
 }
 
@@ -209,7 +211,7 @@ fn a_service_is_as_it_is_asked_to_be() {
     assert_eq!(told[1]["error"]["kind"], "outside_roots");
     let atime = env.transect(["attributes", "--service=socket", "--columns=atime", "in"]).exits(2);
     assert!(atime.stderr_text().contains("atime is told neither"), "{}", atime.text());
-    service.end("TERM");
+    service.end(Signal::TERM);
 }
 
 #[test]

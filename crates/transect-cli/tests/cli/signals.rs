@@ -1,26 +1,18 @@
 //! Ctrl-C.
 
 use std::io::Read;
-use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use transect_testkit::{wait_for, wait_until};
 
 use crate::harness::{Running, TestEnv};
 use crate::tree;
 
-/// Bits in the kernel's sets of signals.
+/// Its bit in the kernel's sets of signals.
 const INT: u64 = 1 << 1;
-const TERM: u64 = 1 << 14;
 
 /// Names as long as names can be fill a pipe soonest.
 const LONG: usize = 240;
-
-/// Waits until something is so, or until it is clear that it never will be.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
-        std::thread::sleep(Duration::from_micros(200));
-    }
-}
 
 /// Starts a list that cannot end before it is read: far more than a pipe holds is to be written.
 /// One thread, so that the signal finds the one that writes.
@@ -40,13 +32,13 @@ fn blocked_list(env: &TestEnv) -> Running {
 #[test]
 fn an_interrupted_list_ends_with_whole_paths_and_says_so_by_its_code() {
     let env = TestEnv::new();
-    for signal in ["INT", "TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let list = blocked_list(&env);
         list.signal(signal);
         let output = list.finish().exits(130).quiet();
         let all = tree::paths(&env, "tree");
         let listed = output.paths(b'\n');
-        assert!(listed.len() < all.len() - 1, "{signal}: all {} were listed", listed.len());
+        assert!(listed.len() < all.len() - 1, "{signal:?}: all {} were listed", listed.len());
         for path in listed {
             assert!(all.contains(&path), "not a path: {}", String::from_utf8_lossy(&path));
         }
@@ -57,46 +49,32 @@ fn an_interrupted_list_ends_with_whole_paths_and_says_so_by_its_code() {
 fn a_second_interrupt_ends_at_once() {
     let env = TestEnv::new();
     let mut list = blocked_list(&env);
-    list.signal("INT");
+    list.signal(Signal::INT);
     wait_until("the first signal is taken", || {
         list.signals("ShdPnd").is_some_and(|set| set & INT == 0)
     });
     // Still blocked: nobody has read, and the first signal only asks.
     assert!(list.child.try_wait().unwrap().is_none());
-    list.signal("INT");
+    list.signal(Signal::INT);
     // Nothing is read before the end.
     let status = list.wait();
     assert_eq!(status.code(), Some(130));
 }
 
-/// Waits until a process handles signals, or has ended.
-pub(crate) fn wait_until_handled(process: &Running) {
-    wait_until("signals are handled, or the end", || {
-        // A process that has ended handles nothing.
-        process.signals("SigCgt").is_none_or(|set| set & (INT | TERM) == INT | TERM)
-            || is_dead(process)
-    });
-}
-
 /// Interrupts scans until one of them is caught in the middle of its work.
 fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
-    for _ in 0..50 {
+    wait_for("a scan that is interrupted", || {
         let scan = env.start(["scan", "--order", "queue", "--threads", "1"].iter().chain(args));
-        wait_until_handled(&scan);
-        scan.signal("INT");
+        scan.wait_until_handled();
+        scan.signal(Signal::INT);
         let output = scan.finish();
         match output.code {
-            Some(130) => return output,
-            Some(0) => {}
+            Some(130) => Some(output),
+            // It was faster than the signal.
+            Some(0) => None,
             _ => panic!("neither complete nor interrupted\n{}", output.text()),
         }
-    }
-    panic!("fifty scans of fifty thousand entries, and none was interrupted");
-}
-
-fn is_dead(process: &Running) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.child.id()));
-    stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+    })
 }
 
 #[test]

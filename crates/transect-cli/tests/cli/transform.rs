@@ -6,7 +6,9 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use transect_testkit::wait_until;
 
 use crate::harness::{Running, TestEnv, assert_output, skip};
 
@@ -432,15 +434,6 @@ fn steps_are_listed() {
     }
 }
 
-/// Waits until something is so.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// Starts to write from a pipe into `target`, and returns when the temporary file is there.
 fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
     env.text("target", "old");
@@ -456,7 +449,7 @@ fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
 #[test]
 fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
     let env = TestEnv::new();
-    for signal in ["INT", "TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let (running, input) = half_written(&env);
         running.signal(signal);
         // Nothing comes any more, and nothing ends.
@@ -471,7 +464,7 @@ fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
 fn killed_run_leaves_the_old_file_and_a_temporary_file_that_the_next_run_removes() {
     let env = TestEnv::new();
     let (running, input) = half_written(&env);
-    running.signal("KILL");
+    running.signal(Signal::KILL);
     assert_eq!(running.finish().signal, Some(9));
     drop(input);
     assert_eq!(content(&env, "target"), "old");

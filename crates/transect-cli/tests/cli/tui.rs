@@ -1,11 +1,8 @@
 //! Looking around in a terminal. `tmux` plays it: keys go in, the screen comes out.
 
-use std::time::{Duration, Instant};
+use transect_testkit::wait_for_ok;
 
 use crate::harness::{TestEnv, assert_output, skip};
-
-/// Whoever shows nothing by then hangs.
-const HANG: Duration = Duration::from_secs(60);
 
 /// A terminal with a shell in it.
 struct Terminal<'e> {
@@ -56,15 +53,10 @@ impl<'e> Terminal<'e> {
 
     #[track_caller]
     fn waits(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
-        let began = Instant::now();
-        loop {
+        wait_for_ok(what, || {
             let screen = self.screen();
-            if holds(&screen) {
-                return screen;
-            }
-            assert!(began.elapsed() < HANG, "it never shows {what:?}:\n{screen}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            if holds(&screen) { Ok(screen) } else { Err(screen) }
+        })
     }
 
     fn resize(&self, width: u16, height: u16) {
@@ -151,9 +143,13 @@ fn a_terminal_may_be_as_small_or_as_large_as_it_likes() {
     for (width, height) in [(1, 1), (40, 10), (2, 50), (300, 100), (300, 1), (80, 24)] {
         terminal.resize(width, height);
         terminal.press("j Space i i d n");
-        std::thread::sleep(Duration::from_millis(100));
+        // It has taken all keys when it has drawn what another one asks for.
+        terminal.resize(80, 24);
+        terminal.press("?");
+        terminal.shows("Keys");
+        terminal.press("?");
+        terminal.shows(r"a\nb\e[2J");
     }
-    terminal.shows(r"a\nb\e[2J");
     terminal.press("q");
     terminal.shows("ended with 0");
 }

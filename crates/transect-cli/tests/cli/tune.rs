@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::harness::TestEnv;
+use crate::harness::{Output, TestEnv};
 
 /// Measures the smallest thing there is, and stores the profile; returns its file.
 ///
@@ -14,8 +14,7 @@ fn tuned(env: &TestEnv) -> PathBuf {
     env.mkdir("tree/below");
     env.write("tree/a", 4);
     env.write("tree/below/b", 10);
-    let tune = ["lab", "tune", "tree", "--state", "as-is", "--seconds", "5", "--dry-run", "--json"];
-    let mut profile = env.transect(tune).exits(0).json();
+    let mut profile = tune(env, &["--dry-run", "--json"]).exits(0).json();
     let object = profile.as_object_mut().expect("an object");
     assert_eq!(object.remove("stored"), Some(Value::Null));
     let identity = profile["identity"].as_str().expect("a word").to_owned();
@@ -23,6 +22,21 @@ fn tuned(env: &TestEnv) -> PathBuf {
     let file = format!("../config/transect/profiles/{identity}.json");
     env.text(&file, &profile.to_string());
     env.path(file)
+}
+
+/// Tunes for as many seconds as this machine needs.
+fn tune(env: &TestEnv, more: &[&str]) -> Output {
+    in_time(|seconds| {
+        let tune = ["lab", "tune", "tree", "--state", "as-is", "--seconds", seconds];
+        env.transect(tune.iter().chain(more))
+    })
+}
+
+/// Does something with more and more seconds, until it does not complain that they are too few.
+fn in_time(run: impl Fn(&str) -> Output) -> Output {
+    let outputs = (0..).map(|doublings| run(&(5_u64 << doublings).to_string()));
+    let mut enough = outputs.filter(|output| !output.stderr_text().contains("give it --seconds"));
+    enough.next().expect("an endless sequence")
 }
 
 /// Replaces the settings that won, whatever they were.
@@ -38,8 +52,7 @@ fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/a", 4);
-    let tune = ["lab", "tune", "tree", "--state", "as-is", "--seconds", "5", "--dry-run"];
-    let shown = env.transect(tune).exits(0);
+    let shown = tune(&env, &["--dry-run"]).exits(0);
     let told = shown.stderr_text();
     assert!(told.contains("tree' (2 entries)"), "{told}");
     let shown = shown.stdout_text();
@@ -48,8 +61,7 @@ fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
     }
     assert!(!env.path("../config").exists());
 
-    let samples = ["--output", "samples.jsonl"];
-    let _ = env.transect(tune.iter().chain(&samples)).exits(0);
+    let _ = tune(&env, &["--dry-run", "--output", "samples.jsonl"]).exits(0);
     let report = env.transect(["lab", "report", "--json", "samples.jsonl"]).exits(0).json();
     assert_eq!(report["session"]["preset"], "tune");
 }
@@ -59,8 +71,7 @@ fn what_was_found_out_is_stored_unless_the_machine_was_not_quiet() {
     let env = TestEnv::new();
     let file = tuned(&env);
     std::fs::remove_file(&file).expect("the one that the test stored");
-    let output =
-        env.transect(["lab", "tune", "tree", "--state", "as-is", "--seconds", "5"]).exits(0);
+    let output = tune(&env, &[]).exits(0);
     let (shown, told) = (output.stdout_text(), output.stderr_text());
     if told.contains("differed from itself") {
         assert!(shown.contains("not stored") && !file.exists(), "{shown}");
@@ -177,8 +188,10 @@ fn what_cannot_be_tuned_is_one_clear_line() {
     }
 
     // Measured for nothing is said, too; where the machine was not quiet nothing is written at all.
-    let script = "XDG_CONFIG_HOME=$PWD/blocked $TRANSECT lab tune tree --state as-is --seconds 6";
-    let output = env.sh(script);
+    let output = in_time(|seconds| {
+        let tune = format!("$TRANSECT lab tune tree --state as-is --seconds {seconds}");
+        env.sh(&format!("XDG_CONFIG_HOME=$PWD/blocked {tune}"))
+    });
     let told = output.stderr_text();
     if !told.contains("differed from itself") {
         assert!(told.contains("cannot create '") && told.contains("Not a directory"), "{told}");

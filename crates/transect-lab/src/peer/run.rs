@@ -60,7 +60,7 @@ mod tests {
         std::fs::write(temp.join("file"), "12345").unwrap();
         let there = Inventory::of(temp.path());
         let nothing = Inventory::default();
-        let limit = Duration::from_secs(60);
+        let limit = transect_testkit::WATCHDOG;
         for (name, aim, is_judged) in [
             ("du", Aim::Proof, true),
             ("du", Aim::Time, true),

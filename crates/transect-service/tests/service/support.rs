@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use transect::Cancel;
 use transect::cache::{Answer, CacheOptions, Level};
 use transect_service::protocol::{Layout, append_answer};
 use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, wait_for};
 
 /// A service on a thread of its own, with a directory to ask about.
 pub(crate) struct Served {
@@ -48,7 +47,7 @@ impl Served {
 
     /// Waits for an event: it comes from another thread.
     pub(crate) fn wait_for(&self, what: &str, is_it: impl Fn(&Event) -> bool) -> Event {
-        wait_until(what, || self.events.lock().unwrap().iter().find(|event| is_it(event)).cloned())
+        wait_for(what, || self.events.lock().unwrap().iter().find(|event| is_it(event)).cloned())
     }
 
     /// Waits until the service has ended by itself.
@@ -66,18 +65,6 @@ impl Drop for Served {
                 ended.unwrap().unwrap();
             }
         }
-    }
-}
-
-/// Waits until something is there, or until it is clear that it never will be.
-pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -347,11 +347,18 @@ mod tests {
         let dropped = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             let dropped = &dropped;
+            let (send, receive) = std::sync::mpsc::channel();
             scope.spawn(move || {
+                send.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
                 drop(ring);
                 dropped.store(true, std::sync::atomic::Ordering::SeqCst);
             });
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            let stat = std::path::Path::new("/proc").join(receive.recv().unwrap()).join("stat");
+            transect_testkit::wait_until("the thread sleeps", || {
+                let stat = std::fs::read_to_string(&stat).unwrap_or_default();
+                let dropped = dropped.load(std::sync::atomic::Ordering::SeqCst);
+                dropped || stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['S', 'D']))
+            });
             assert!(!dropped.load(std::sync::atomic::Ordering::SeqCst));
             io::Write::write_all(&mut to, b"x").unwrap();
         });

@@ -70,7 +70,7 @@ fn ten_thousand_levels_are_read_to_their_end() {
     let expected = trees::very_deep(temp.path());
     assert_eq!((expected.directories, expected.files), (10_001, 1000));
     let root = temp.path().to_owned();
-    within(300, "a walk of ten thousand levels", move || {
+    within("a walk of ten thousand levels", move || {
         for reader in native_readers() {
             for &order in Order::ALL {
                 ends(&scan(&root).reader(reader).order(order).threads(2), &expected);
@@ -87,7 +87,7 @@ fn thousands_of_levels_are_read_with_few_descriptors() {
     let temp = TempDir::new();
     let expected = trees::as_deep_as(temp.path(), 3000);
     let root = temp.path().to_owned();
-    within(300, "a walk of three thousand levels", move || {
+    within("a walk of three thousand levels", move || {
         for reader in native_readers() {
             for &order in Order::ALL {
                 for descriptors in [1, 8] {

@@ -30,7 +30,7 @@ fn write(root: &Path, path: &str, size: usize) {
 /// Returns one of them.
 fn the_same_everywhere(options: &ScanOptions, what: &str) -> Totals {
     let (options, what) = (options.clone(), what.to_owned());
-    within(120, &what.clone(), move || {
+    within(&what.clone(), move || {
         let mut first: Option<Totals> = None;
         for (reader, order, threads) in combinations() {
             let options = options.clone().reader(reader).order(order).threads(threads);

@@ -273,7 +273,7 @@ fn a_pseudo_file_system_is_read_when_asked_and_ends() {
         Err(reason) => return loudly_skip("a_pseudo_file_system_is_read_when_asked", reason),
     };
     let root = temp.path().to_owned();
-    within(120, "a walk through the kernel's state", move || {
+    within("a walk through the kernel's state", move || {
         for (reader, order, threads) in combinations() {
             // Threads and their descriptors lie deeper; the number of processes is not ours.
             let options = scan(&root).reader(reader).order(order).threads(threads);
@@ -288,7 +288,7 @@ fn a_pseudo_file_system_is_read_when_asked_and_ends() {
 
 #[test]
 fn a_root_in_the_kernels_state_is_read_and_ends() {
-    within(120, "a walk through a process", || {
+    within("a walk through a process", || {
         for (reader, order, threads) in combinations() {
             let context = format!("{} in {}", reader.as_str(), order.as_str());
             let walk = |root: &str| totals(scan(root).reader(reader).order(order).threads(threads));

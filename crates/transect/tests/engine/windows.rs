@@ -450,7 +450,7 @@ fn a_link_to_a_directory_is_counted_and_not_entered() {
     }
     let expected = oracle(&tree);
     assert_eq!((expected.counts.symlinks, expected.counts.files), (3, 1));
-    within(60, "a walk of a tree with links", move || {
+    within("a walk of a tree with links", move || {
         for reader in readers() {
             let got = totals(scan(&tree).reader(reader));
             assert_complete(&got.tally, reader.as_str());

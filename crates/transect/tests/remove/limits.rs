@@ -103,7 +103,7 @@ fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
         let levels = 100_000;
         trees::as_deep_as(&temp.join("chain"), levels);
         let root = temp.path().to_owned();
-        within(500, "removing a chain", move || {
+        within("removing a chain", move || {
             let table = scanned(&root);
             limit_descriptors(64);
             let removal = chosen(&table, ["chain"]);

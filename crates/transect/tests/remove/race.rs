@@ -73,7 +73,7 @@ fn nothing_outside_is_touched_while_directories_become_links() {
         std::thread::spawn(move || exchange(&at, &meeting))
     };
     let (at, met) = (temp.path().to_owned(), Arc::clone(&meeting));
-    within(300, "removals of changing trees", move || {
+    within("removals of changing trees", move || {
         let mut kept = 0;
         for number in 1.. {
             build(&at.join("fresh"));
