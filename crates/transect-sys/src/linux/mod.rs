@@ -38,11 +38,11 @@ use rustix::io::Errno;
 /// Tells "gone since it was listed" from a refusal.
 ///
 /// `ENOTDIR` and `ELOOP` come from opening, without following links, what was listed as a
-/// directory: something else now bears the name. `ESTALE` is how a network file system says that
-/// another client removed it.
+/// directory: something else now bears the name. `ESTALE` is an error: it says that a handle is no
+/// longer valid, not that the name is gone, and after a server's restart every entry reports it.
 fn fault_below(errno: Errno) -> Fault {
     match errno {
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE => Fault::Vanished,
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Fault::Vanished,
         _ => Fault::Failed(errno.into()),
     }
 }
@@ -55,4 +55,15 @@ fn fault_of_root(errno: Errno) -> Fault {
 /// Returns the error number that the last call through libc left.
 fn last_errno() -> Errno {
     std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_handle_is_an_error_not_a_vanished_entry() {
+        assert!(matches!(fault_below(Errno::NOENT), Fault::Vanished));
+        assert!(matches!(fault_below(Errno::STALE), Fault::Failed(_)));
+    }
 }

@@ -123,12 +123,15 @@ pub(crate) fn ask(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attr
     Ok(attributes)
 }
 
-/// Repeats a call that a signal interrupted.
+/// Repeats a call that a signal interrupted, and once one that met a handle which is no longer valid:
+/// on network file systems another client may just have replaced the entry.
 #[inline]
 pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut was_stale = false;
     loop {
         match call() {
             Err(Errno::INTR) => {}
+            Err(Errno::STALE) if !was_stale => was_stale = true,
             answer => return answer,
         }
     }

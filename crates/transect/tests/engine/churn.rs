@@ -129,7 +129,7 @@ const CHANGES: u64 = 5000;
 /// Walks again and again while the tree changes; nothing but vanishing may happen to a walk.
 ///
 /// No kind of error is legitimate: what becomes something else between listing and reading
-/// (`ENOTDIR`, `ELOOP`, `ESTALE`) is gone, too.
+/// (`ENOTDIR`, `ELOOP`) is gone, too.
 fn walks_of_a_changing_tree_end(follow: bool) {
     let temp = TempDir::new();
     let root = temp.join("tree");
