@@ -36,8 +36,14 @@ impl PortableReader {
 }
 
 fn open(path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
-    let listing = Mutex::new(Some(std::fs::read_dir(&path)?));
-    Ok(PathHandle { path, volume, listing })
+    let listing = loop {
+        match std::fs::read_dir(&path) {
+            // The standard library does not repeat this one.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            opened => break opened?,
+        }
+    };
+    Ok(PathHandle { path, volume, listing: Mutex::new(Some(listing)) })
 }
 
 fn fault_below(error: std::io::Error) -> Fault {

@@ -208,7 +208,8 @@ const IN_MEMORY: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
 
 #[allow(clippy::unnecessary_cast)] // the field's width differs between architectures
 pub(crate) fn is_memory_only(file: &File) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|about| IN_MEMORY.contains(&(about.f_type as u64)))
+    super::stat::retry(|| rustix::fs::fstatfs(file))
+        .is_ok_and(|about| IN_MEMORY.contains(&(about.f_type as u64)))
 }
 
 pub(crate) fn drop_pages(file: &File, size: u64) -> io::Result<()> {

@@ -7,6 +7,7 @@ use std::path::Path;
 use rustix::fs::{IFlags, Mode, OFlags};
 use rustix::ioctl;
 
+use super::stat::retry;
 use crate::volume::{ListingEnd, Reliability, Volume};
 
 /// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
@@ -115,7 +116,7 @@ const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 /// It cannot be opened for reading.
 pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(directory, flags, Mode::empty())?;
+    let fd = retry(|| rustix::fs::open(directory, flags, Mode::empty()))?;
     let name = kind_of(fd.as_fd()).map_or("", |kind| kind.name);
     let exact = EXACT.contains(&name);
     // File systems that know no flags refuse: they fold nothing.
@@ -124,7 +125,7 @@ pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
 }
 
 fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
-    let magic = rustix::fs::fstatfs(fd).ok()?.f_type;
+    let magic = retry(|| rustix::fs::fstatfs(fd)).ok()?.f_type;
     // The field is signed on some architectures and 32 bits wide: compare the lower half.
     KINDS.iter().find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
 }
@@ -177,7 +178,7 @@ fn xfs_listing_end(fd: BorrowedFd<'_>) -> ListingEnd {
 /// # Errors
 /// There is no such path, or the way to it is not permitted.
 pub fn file_system_of(path: &Path) -> io::Result<(Option<&'static str>, Volume)> {
-    let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let fd = retry(|| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()))?;
     Ok((kind_of(fd.as_fd()).map(|kind| kind.name), volume_of(fd.as_fd(), None)))
 }
 

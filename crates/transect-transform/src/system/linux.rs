@@ -11,7 +11,7 @@ use rustix::fs::{
     Advice, AtFlags, CWD, FallocateFlags, Gid, Mode, OFlags, RenameFlags, SeekFrom, StatxFlags,
     Uid, XattrFlags,
 };
-use rustix::io::{Errno, ReadWriteFlags};
+use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
 use transect_sys::Attributes;
 pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 
@@ -70,7 +70,7 @@ pub(crate) fn is_made_up(path: &Path) -> bool {
 }
 
 pub(crate) fn free_space(folder: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(folder).ok()?;
+    let told = retry_on_intr(|| rustix::fs::statvfs(folder)).ok()?;
     Some(told.f_bavail.saturating_mul(told.f_frsize))
 }
 
@@ -92,7 +92,8 @@ pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
 
 pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
+    let mode = Mode::from_raw_mode(mode);
+    let file = retry_on_intr(|| rustix::fs::open(folder, flags, mode)).ok()?;
     let file = File::from(file);
     // Found out now: when the work is done it would be lost.
     static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
@@ -161,7 +162,8 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match rustix::fs::fsync(open_folder(folder)?) {
+    let folder = open_folder(folder)?;
+    match retry_on_intr(|| rustix::fs::fsync(&folder)) {
         // Some file systems have nothing to do here, and say it so.
         Ok(()) | Err(Errno::INVAL) => Ok(()),
         Err(errno) => Err(errno.into()),
@@ -170,7 +172,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 fn open_folder(folder: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(folder, flags, Mode::empty())?.into())
+    Ok(retry_on_intr(|| rustix::fs::open(folder, flags, Mode::empty()))?.into())
 }
 
 /// A file system that files are written to. To be opened before: it tells of what went wrong since.
@@ -183,7 +185,7 @@ impl FileSystem {
     }
 
     pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::syncfs(&self.0)?)
+        Ok(retry_on_intr(|| rustix::fs::syncfs(&self.0))?)
     }
 }
 
@@ -270,7 +272,7 @@ pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
     // They take the flag, and keep what is written in memory all the same.
     const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
     #[allow(clippy::unnecessary_cast)] // its width differs between architectures
-    let kind = rustix::fs::fstatfs(file)?.f_type as u32;
+    let kind = retry_on_intr(|| rustix::fs::fstatfs(file))?.f_type as u32;
     if IN_MEMORY.contains(&kind) {
         return Ok(None);
     }
