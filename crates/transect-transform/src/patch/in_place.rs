@@ -17,6 +17,7 @@ use super::journal::{self, Edit, Journal};
 use super::overlay::{Overlay, expect};
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{PassOptions, Passes, check};
+use crate::publish::without_link;
 use crate::source::{At, Source, fill, same_state};
 use crate::step::Refusal;
 
@@ -168,8 +169,7 @@ struct Target {
 impl Target {
     fn open(path: &Path) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Write, path);
-        let end = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
-        let path = end.map_err(Error::system(Operation::Read, path))?;
+        let path = without_link(path).map_err(Error::system(Operation::Read, path))?;
         // What is no regular file is not opened for writing.
         let source = Source::open(&path)?;
         let file = File::options().read(true).write(true).open(&path).map_err(failed())?;

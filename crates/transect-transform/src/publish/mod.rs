@@ -28,7 +28,7 @@ pub use leftover::{Kept, Swept, kept, sweep};
 pub(crate) use link::name_also;
 pub(crate) use read_back::{Digest, Digester};
 use target::Target;
-pub(crate) use target::folder_of;
+pub(crate) use target::{folder_of, without_link};
 use temporary::Temporary;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_of;

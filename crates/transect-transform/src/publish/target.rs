@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::file::attributes_at;
-use transect_sys::{Attributes, FileType};
+use transect_sys::file::{ask, attributes_at};
+use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::{Existing, ReplaceOptions};
 use crate::error::{Error, Operation, Unfit};
@@ -123,9 +123,15 @@ fn end_of(path: &Path, there: &Attributes, options: &ReplaceOptions) -> Result<P
         Some(names @ 2..) if !options.break_links => {
             Err(Error::unfit(Operation::Replace, path, Unfit::ManyNames(names)))
         }
-        _ if path.is_symlink() => {
-            path.canonicalize().map_err(Error::system(Operation::Replace, path))
-        }
+        _ => without_link(path).map_err(Error::system(Operation::Replace, path)),
+    }
+}
+
+/// Returns the path of the file that a link at the end of a path leads to; a path without one as it
+/// is. Where the system does not answer, that is an error: what is taken for a file would be replaced.
+pub(crate) fn without_link(path: &Path) -> io::Result<PathBuf> {
+    match ask(path, FieldMask::empty(), false)?.file_type() {
+        FileType::Symlink => path.canonicalize(),
         _ => Ok(path.to_owned()),
     }
 }
