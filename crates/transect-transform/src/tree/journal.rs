@@ -38,9 +38,32 @@ const DIGITS: usize = 32;
 pub struct Journal {
     path: PathBuf,
     /// Locked, so that no other run appends.
-    file: Mutex<File>,
+    lines: Mutex<Lines>,
     /// What each input was before, as far as an earlier run came.
     before: HashMap<PathBuf, String>,
+}
+
+/// The file of a journal, and how far it holds whole lines.
+#[derive(Debug)]
+struct Lines {
+    file: File,
+    length: u64,
+    /// A line was begun and not finished: the device was full.
+    is_torn: bool,
+}
+
+impl Lines {
+    fn append(&mut self, path: &Path, line: &[u8]) -> io::Result<()> {
+        if self.is_torn {
+            // The next line would go on where that one ends, and the journal be of no use.
+            system::cut(&self.file, path, self.length)?;
+        }
+        self.is_torn = true;
+        self.file.write_all(line)?;
+        self.is_torn = false;
+        self.length += line.len() as u64;
+        Ok(())
+    }
 }
 
 impl Journal {
@@ -58,14 +81,19 @@ impl Journal {
         let head = format!("{HEAD} {chain}\n");
         let Recorded { before, whole, length } = Recorded::read(&file, path, &head)?;
         let failed = || Error::system(Operation::Write, path);
-        if whole == 0 {
+        let length = if whole == 0 {
             // The file is empty, or its head was not finished.
             let rest = &head.as_bytes()[length as usize..];
             (&file).write_all(rest).map_err(failed())?;
-        } else if whole < length {
-            system::cut(&file, path, whole).map_err(failed())?;
-        }
-        Ok(Self { path: path.to_owned(), file: Mutex::new(file), before })
+            head.len() as u64
+        } else {
+            if whole < length {
+                system::cut(&file, path, whole).map_err(failed())?;
+            }
+            whole
+        };
+        let lines = Mutex::new(Lines { file, length, is_torn: false });
+        Ok(Self { path: path.to_owned(), lines, before })
     }
 
     /// Returns whether an earlier run has done an input. `target` is where its result goes, if that
@@ -74,26 +102,26 @@ impl Journal {
         let Some(before) = self.before.get(input) else {
             return false;
         };
-        // What cannot be asked about is tried once more, and tells why.
-        let is_as_before = attributes_at(input).is_ok_and(|now| state(&now) == *before);
-        match target {
-            Some(target) => is_as_before && target.exists(),
-            None => !is_as_before && input.exists(),
-        }
+        // What cannot be asked about is tried once more, and then reports why.
+        let Ok(now) = attributes_at(input) else {
+            return false;
+        };
+        let is_as_before = state(&now) == *before;
+        target.map_or(!is_as_before, |target| is_as_before && target.exists())
     }
 
     /// Writes down what an input was.
     pub(super) fn note(&self, input: &Path, before: &Attributes) -> Result<(), Error> {
         let line = Line::new(state(before), input).to_bytes();
         // Whole lines only, whatever somebody else panicked at.
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.write_all(&line).map_err(Error::system(Operation::Write, &self.path))
+        let mut lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        lines.append(&self.path, &line).map_err(Error::system(Operation::Write, &self.path))
     }
 
     /// Waits until the device has all lines.
     pub(super) fn sync(&self) -> Result<(), Error> {
-        let file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.sync_data().map_err(Error::system(Operation::Sync, &self.path))
+        let lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        lines.file.sync_data().map_err(Error::system(Operation::Sync, &self.path))
     }
 }
 
@@ -310,5 +338,19 @@ mod tests {
         assert!(open(&pipe).unwrap_err().ends_with("it is a named pipe"));
         assert!(open(&link).unwrap_err().ends_with("it is a link that leads nowhere"));
         assert!(!temp.join("nowhere").exists());
+    }
+
+    #[test]
+    fn line_that_was_torn_does_not_spoil_the_next() {
+        let temp = TempDir::new();
+        let path = temp.join("journal");
+        let file = File::options().append(true).create(true).open(&path).unwrap();
+        let mut lines = Lines { file, length: 0, is_torn: false };
+        lines.append(&path, b"one\n").unwrap();
+        // A device took a part of the second line, and was full.
+        lines.file.write_all(b"tw").unwrap();
+        lines.is_torn = true;
+        lines.append(&path, b"three\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\nthree\n");
     }
 }
