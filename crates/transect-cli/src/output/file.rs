@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use transect::FileType;
+use transect_sys::file::attributes_at;
 use transect_transform::publish::put_with;
 
 use super::stream::{self, Stream};
@@ -21,7 +23,8 @@ pub(crate) fn write(
     if file.as_os_str() == "-" {
         return Ok(gathered(stream::stdout(), write)?);
     }
-    if file.exists() && !file.is_file() {
+    // Asked once: a file that was taken for a device would be overwritten in place.
+    if attributes_at(file).is_ok_and(|there| there.file_type() != FileType::File) {
         // A device or a pipe stays what it is, a terminal also, and a directory says that it is one.
         // If a regular file has come there meanwhile, it is not emptied.
         let there = File::options().write(true).open(file);
