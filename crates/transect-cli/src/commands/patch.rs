@@ -102,7 +102,9 @@ fn new_file(
 ) -> Result<PathBuf, Error> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
-    Ok(patch.apply(&args.file, target, pass, options)?.path)
+    let published = patch.apply(&args.file, target, pass, options)?;
+    output::complain_of_lost(&published.path, &published.unkept);
+    Ok(published.path)
 }
 
 fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {

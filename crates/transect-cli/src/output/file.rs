@@ -34,7 +34,9 @@ pub(crate) fn write(
             Fatal::File(format!("cannot write '{file}': {reason}"))
         });
     }
-    Ok(put_with(file, write).map(drop)?)
+    let published = put_with(file, write)?;
+    super::complain_of_lost(&published.path, &published.unkept);
+    Ok(())
 }
 
 fn gathered(

@@ -13,11 +13,13 @@ pub(crate) mod summary;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
+use transect_transform::publish::Unkept;
 pub(crate) use transect_tui::text::wrap::wrap;
 pub(crate) use transect_tui::text::{quote, units};
 
@@ -76,6 +78,14 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
 /// Reports what went wrong.
 pub(crate) fn complain(what: &(impl Display + ?Sized)) {
     message(&format_args!("{ERROR}transect:{ERROR:#} "), what);
+}
+
+/// Reports what a new file does not have of the one that it replaced.
+pub(crate) fn complain_of_lost(target: &Path, lost: &[Unkept]) {
+    for Unkept { what, reason } in lost {
+        let (target, reason) = (target.display(), transect::reason(reason));
+        complain(&format_args!("'{target}' could not keep its {what}: {reason}"));
+    }
 }
 
 /// Reports what was done, where standard output is for other things.

@@ -297,12 +297,8 @@ impl<'a> Report<'a> {
 
     /// Says what went wrong, and what helps.
     fn complain(&mut self, input: &Input, done: &Done) {
-        for Unkept { what, reason } in &done.unkept {
-            let target = done.target.as_deref().unwrap_or(&input.path).display();
-            let reason = transect::reason(reason);
-            let text = format!("'{target}' could not keep its {what}: {reason}");
-            output::complain(&text);
-        }
+        let target = done.target.as_deref().unwrap_or(&input.path);
+        output::complain_of_lost(target, &done.unkept);
         let Err(error) = &done.fate else {
             return;
         };

@@ -92,7 +92,8 @@ impl<'a> Streams<'a> {
             (None, Some(to)) => {
                 let mut out = Replacement::begin(to, None, replace)?;
                 let passed = pass(from_stdin(passes), (to, &mut out), chain, passes)?;
-                out.publish()?;
+                let published = out.publish()?;
+                output::complain_of_lost(&published.path, &published.unkept);
                 Ok(passed)
             }
             (from, _) => {
