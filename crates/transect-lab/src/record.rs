@@ -403,7 +403,12 @@ impl Record {
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
         let mut record = Self { recorded: Recorded::begin(header), file, path: path.to_owned() };
         let first = serde_json::to_vec(&record.recorded.header);
-        record.append(first)?;
+        if let Err(error) = record.append(first) {
+            // A file without its first line could neither be gone on with nor begun again. What went
+            // wrong first is reported.
+            let _ = std::fs::remove_file(path);
+            return Err(error);
+        }
         Ok(record)
     }
 
