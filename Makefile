@@ -16,7 +16,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build static windows test check ci fuzz bench install completions clean need-cargo need-programs
+.PHONY: help build static windows test torture check ci fuzz bench install completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,6 +111,24 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 			passed -= said > left_out ? said - left_out : 0
 			printf "%d passed, %d failed, %d skipped\n", passed < 0 ? 0 : passed, failed, said + ignored
 		}' "$$log"
+	exit "$$status"
+
+# Every fault in every file system call of every scenario; `make test` runs a sample of them. Files lie
+# in $TMPDIR: set it to test another file system. Needs permission to trace (ptrace).
+torture: need-cargo ## Let every file system call fail in every way, and print a table (takes long)
+	@mkdir -p '$(TARGET)'
+	log='$(abspath $(TARGET))/torture.log'
+	status=0
+	export TRANSECT_TORTURE=1 TRANSECT_NO_SKIP=1
+	$(CARGO) test --workspace --all-features --locked --test faults -- --nocapture >"$$log" 2>&1 || status=$$?
+	sed -n '/^failures:$$/q; /runs broke a promise/p; /^\* /p; /^error/p' "$$log"
+	echo '| scenario | calls | runs | same result | error reported | not reached | promises broken |'
+	echo '|---|---|---|---|---|---|---|'
+	sed -n 's/^.*TORTURE |/|/p' "$$log" | sort
+	sed -n 's/^.*TORTURE |/|/p' "$$log" | awk -F '|' '
+		{ for (i = 3; i <= 8; i++) sum[i] += $$i }
+		END { printf "| **all %d** | %d | %d | %d | %d | %d | %d |\n", NR, sum[3], sum[4], sum[5], sum[6], sum[7], sum[8] }'
+	echo "$$(date -u +%Y-%m-%d), Linux $$(uname -r), $$(nproc) processors, $$(stat -f -c %T "$${TMPDIR:-/tmp}")"
 	exit "$$status"
 
 check: need-cargo ## Check format, lints, documentation and generated files

@@ -8,6 +8,7 @@
 //! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
 //! * [`Counts`]: what is compared, with a difference that can be read.
 //! * `Browser`: a page as people see it.
+//! * `faults`: faults in the system calls of a program.
 //! * [`alone()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and waits.
 
 mod alone;
@@ -16,6 +17,8 @@ mod browser;
 mod counts;
 #[cfg(unix)]
 mod descriptors;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod faults;
 #[cfg(target_os = "linux")]
 mod mount;
 pub mod oracle;

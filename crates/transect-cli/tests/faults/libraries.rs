@@ -1,0 +1,121 @@
+//! What has no command of its own: the attribute cache, and the profiles that the lab stores.
+
+use std::path::{Path, PathBuf};
+
+use transect::cache::{CacheOptions, Level};
+use transect_lab::environment::FileSystem;
+use transect_lab::profile::{Profile, Profiles};
+
+use crate::answers::is_old_or_ends_with;
+use crate::snapshot::Content;
+use crate::torture::{Ended, PLAIN, Program, Scenario, torture};
+
+/// Asks a cache three times about files that are there and files that are not, often enough that
+/// directories are listed. Returns 1 if an answer was refused.
+pub(crate) fn ask_cache(level: Level) -> i32 {
+    let cache = CacheOptions::new(level).base(std::env::current_dir().unwrap()).open().unwrap();
+    // From here on calls count.
+    let _ = std::fs::metadata("begin");
+    let mut refused = 0;
+    for _ in 0..3 {
+        let pass = cache.pass();
+        for directory in ["a", "a/b", "nowhere"] {
+            for number in 0..20 {
+                let path = format!("{directory}/{number}");
+                match pass.get(&path) {
+                    Ok(attributes) => println!("there {path} {:?}", attributes.size()),
+                    Err(refusal) if refusal.is_missing() => println!("missing {path}"),
+                    Err(refusal) => {
+                        eprintln!("cannot ask about '{path}': {refusal:?}");
+                        refused = 1;
+                    }
+                }
+            }
+        }
+    }
+    refused
+}
+
+/// What is said to be missing is not there, and what is said to be there has its size.
+fn is_true_or_refused(ended: &Ended<'_>) -> Result<(), String> {
+    for line in ended.stdout.lines() {
+        let size = |path: &str| match ended.before.get(Path::new(path)).map(|node| &node.content) {
+            Some(Content::File(bytes)) => Some(bytes.len()),
+            _ => None,
+        };
+        let is_true = match line.split(' ').collect::<Vec<_>>()[..] {
+            ["missing", path] => size(path).is_none(),
+            ["there", path, told] => size(path).is_some_and(|size| told == format!("Some({size})")),
+            _ => true,
+        };
+        if !is_true {
+            return Err(format!("'{line}' is not true"));
+        }
+    }
+    Ok(())
+}
+
+fn cache(name: &'static str, role: &'static str) {
+    torture(&Scenario {
+        name,
+        build: |work| {
+            std::fs::create_dir_all(work.join("a/b")).unwrap();
+            for number in (0..20).step_by(3) {
+                std::fs::write(work.join(format!("a/{number}")), "1").unwrap();
+                std::fs::write(work.join(format!("a/b/{number}")), "22").unwrap();
+            }
+        },
+        program: Program::Library(role),
+        begins_at: Some("begin"),
+        inside_only: true,
+        normalize: |text| {
+            let is_answer =
+                |line: &&str| line.starts_with("there ") || line.starts_with("missing ");
+            text.lines().filter(is_answer).map(|line| format!("{line}\n")).collect()
+        },
+        also: is_true_or_refused,
+        ..PLAIN
+    });
+}
+
+#[test]
+fn frozen_cache_answers_truly_or_not_at_all() {
+    cache("attribute cache, frozen", "cache-frozen");
+}
+
+#[test]
+fn checked_cache_answers_truly_or_not_at_all() {
+    cache("attribute cache, checked", "cache-checked");
+}
+
+/// Stores a profile where one is stored already.
+pub(crate) fn store_profile() -> i32 {
+    let file_system = FileSystem::of(Path::new("."));
+    let profile = Profile::new("x".to_owned(), file_system, PathBuf::from("here"));
+    let _ = std::fs::metadata("begin");
+    match Profiles::of("profiles".into()).store(&profile) {
+        Ok(_) => 0,
+        Err(error) => {
+            eprintln!("{error}");
+            2
+        }
+    }
+}
+
+#[test]
+fn profile_stored_is_old_or_new() {
+    torture(&Scenario {
+        name: "lab profile stored",
+        build: |work| {
+            std::fs::create_dir(work.join("profiles")).unwrap();
+            std::fs::write(work.join("profiles/x.json"), "the one before").unwrap();
+        },
+        program: Program::Library("profile"),
+        begins_at: Some("begin"),
+        inside_only: true,
+        ignored: &["profiles/x.json"],
+        normalize: |_| String::new(),
+        also: |ended| is_old_or_ends_with(ended, "profiles/x.json", "}\n"),
+        ..PLAIN
+    });
+}

@@ -1,0 +1,472 @@
+//! One scenario, with every fault in every call; and what must hold whatever goes wrong.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use transect_testkit::faults::{self, Call, End, Errno, Fault, Outcome, Point};
+use transect_testkit::{Mount, TempDir, loudly_skip};
+
+use crate::snapshot::{Content, Snapshot, snapshot};
+
+/// Tests nothing less than everything, and prints a line of a table for each scenario.
+const WHOLE: &str = "TRANSECT_TORTURE";
+
+/// Names, in a process started for it, what part of a library it is to run.
+pub(crate) const ROLE: &str = "TRANSECT_FAULTS_ROLE";
+
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Program {
+    /// `transect` with these arguments.
+    Transect(&'static [&'static str]),
+    /// A part of a library: this test binary once more, in the role of this name.
+    Library(&'static str),
+}
+
+/// Something that is done, and what it promises.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Makes the files, in an empty folder that is the working directory then.
+    pub(crate) build: fn(&Path),
+    pub(crate) program: Program,
+    pub(crate) input: &'static [u8],
+    /// The file in the folder that its standard output goes to.
+    pub(crate) stdout: Option<&'static str>,
+    /// Files that are judged by `again` alone.
+    pub(crate) ignored: &'static [&'static str],
+    /// Run by a shell after a failure, without a fault: then all is as after a run without one.
+    pub(crate) again: Option<&'static str>,
+    /// Makes what differs from run to run the same.
+    pub(crate) normalize: fn(String) -> String,
+    /// What must hold besides.
+    pub(crate) also: fn(&Ended<'_>) -> Result<(), String>,
+    /// Only calls on files of the folder count.
+    pub(crate) inside_only: bool,
+    /// Calls count from one on about a path that ends so.
+    pub(crate) begins_at: Option<&'static str>,
+    /// How many runs it has where not everything is tested.
+    pub(crate) sample: usize,
+    /// Calls that meet all their faults also where not everything is tested, because a defect was
+    /// found there: their names, and what the paths they are about end with.
+    pub(crate) always: &'static [(&'static str, &'static str)],
+    /// The folder is the top of a file system of its own.
+    pub(crate) mounts: bool,
+}
+
+/// A scenario that promises what most do.
+pub(crate) const PLAIN: Scenario = Scenario {
+    name: "",
+    build: |_| {},
+    program: Program::Transect(&[]),
+    input: b"",
+    stdout: None,
+    ignored: &[],
+    again: None,
+    normalize: |text| text,
+    also: |_| Ok(()),
+    inside_only: false,
+    begins_at: None,
+    sample: 48,
+    always: &[],
+    mounts: false,
+};
+
+/// A run that has ended.
+pub(crate) struct Ended<'a> {
+    pub(crate) code: i32,
+    pub(crate) stdout: &'a str,
+    pub(crate) stderr: &'a str,
+    pub(crate) before: &'a Snapshot,
+    pub(crate) found: &'a Snapshot,
+}
+
+/// Runs a scenario with faults: with every one, or a sample that is always the same.
+///
+/// # Panics
+/// If a promise is broken.
+pub(crate) fn torture(scenario: &Scenario) {
+    if std::env::var_os(ROLE).is_some() {
+        return;
+    }
+    if let Some(reason) = faults::unavailable_reason() {
+        return loudly_skip(scenario.name, reason);
+    }
+    let reference = Run::new(scenario, None);
+    let said = reference.describe(scenario);
+    assert_eq!(reference.outcome.end, End::Code(0), "{said}");
+    let calls = &reference.outcome.calls;
+    let is_whole = std::env::var_os(WHOLE).is_some();
+    let chosen = if is_whole { points(calls) } else { sample(calls, scenario) };
+    let mut tally: BTreeMap<Verdict, usize> = BTreeMap::new();
+    let mut defects = Vec::new();
+    for &point in &chosen {
+        let run = Run::new(scenario, Some(point));
+        let verdict = run.judge(scenario, &reference, point).unwrap_or_else(|why| {
+            defects.push(format!("{why}\n{}", run.describe(scenario)));
+            Verdict::Defect
+        });
+        *tally.entry(verdict).or_default() += 1;
+    }
+    let count = |verdict| tally.get(&verdict).copied().unwrap_or(0);
+    if is_whole {
+        println!(
+            "TORTURE | {} | {} | {} | {} | {} | {} | {} |",
+            scenario.name,
+            reference.outcome.calls.len(),
+            chosen.len(),
+            count(Verdict::AsWithout),
+            count(Verdict::Reported),
+            count(Verdict::NotReached),
+            defects.len()
+        );
+    }
+    let shown: Vec<&str> = defects.iter().take(8).map(String::as_str).collect();
+    assert!(
+        defects.is_empty(),
+        "{}: {} of {} runs broke a promise\n\n{}",
+        scenario.name,
+        defects.len(),
+        chosen.len(),
+        shown.join("\n\n")
+    );
+    assert!(count(Verdict::AsWithout) + count(Verdict::Reported) > 0, "no fault was met");
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    /// The result and the exit code of a run without a fault.
+    AsWithout,
+    /// An error was reported, and all files are old or new.
+    Reported,
+    /// The call was not made this time.
+    NotReached,
+    Defect,
+}
+
+/// Returns every fault of every call; those of a device also as ones that last.
+fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<Point> {
+    let lasting = [Errno::EIO, Errno::EMFILE, Errno::ENOSPC].map(Fault::Error);
+    let mut points = Vec::new();
+    for call in calls {
+        for &fault in &call.faults {
+            let point = Point { name: call.name, nth: call.nth, fault, lasts: false };
+            points.push(point);
+            if lasting.contains(&fault) {
+                points.push(Point { lasts: true, ..point });
+            }
+        }
+    }
+    points
+}
+
+/// Returns a few points that lie anywhere, the same ones on every machine.
+fn sample(calls: &[Call], scenario: &Scenario) -> Vec<Point> {
+    let is_chosen = |call: &&Call| {
+        scenario.always.iter().any(|(name, end)| call.name == *name && call.subject.ends_with(end))
+    };
+    let (chosen, others): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(is_chosen);
+    let mut points = points(others);
+    let key = |point: &Point| {
+        let text = format!("{}{}{}{}", point.name, point.nth, point.fault.name(), point.lasts);
+        // FNV-1a: as good as any, and it stays what it is.
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    points.sort_by_key(key);
+    points.truncate(scenario.sample);
+    points.extend(crate::torture::points(chosen));
+    points
+}
+
+/// One run, and what it left.
+struct Run {
+    _mount: Option<Mount>,
+    arena: TempDir,
+    outcome: Outcome,
+    before: Snapshot,
+    found: Snapshot,
+}
+
+/// What the loader of programs opens before the program begins, and what is not a file.
+const NOT_COUNTED: [&str; 9] = [
+    "/lib",
+    "/usr",
+    "/etc/",
+    "pipe:",
+    "socket:",
+    "/dev/",
+    "anon_inode:[event",
+    "anon_inode:[signal",
+    "/proc/self/maps",
+];
+
+impl Run {
+    fn new(scenario: &Scenario, point: Option<Point>) -> Self {
+        let arena = TempDir::new();
+        let work = arena.join("work");
+        let mount = scenario.mounts.then(|| Mount::tmpfs("4M", &work).unwrap());
+        std::fs::create_dir_all(&work).unwrap();
+        (scenario.build)(&work);
+        let before = snapshot(&work);
+        let mut command = match scenario.program {
+            Program::Transect(arguments) => {
+                let mut command = faults::command(env!("CARGO_BIN_EXE_transect"));
+                command.args(arguments);
+                command
+            }
+            Program::Library(role) => {
+                let mut command = faults::command(std::env::current_exe().unwrap());
+                command.args(["library", "--exact", "--nocapture", "--test-threads=1", "-q"]);
+                command.env(ROLE, role);
+                command
+            }
+        };
+        surround(&mut command, arena.path());
+        match scenario.stdout {
+            Some(name) => command.stdout(File::create(arena.join(name)).unwrap()),
+            None => command.stdout(std::process::Stdio::piped()),
+        };
+        let inside = arena.path().to_str().unwrap().to_owned();
+        let begun = Cell::new(scenario.begins_at.is_none());
+        let counts = move |subject: &str| {
+            if !begun.get() {
+                begun.set(scenario.begins_at.is_some_and(|end| subject.ends_with(end)));
+                return false;
+            }
+            match scenario.inside_only {
+                true => subject.starts_with(&inside),
+                false => !NOT_COUNTED.iter().any(|not| subject.starts_with(not)),
+            }
+        };
+        let outcome = faults::run(command, scenario.input, &counts, point).unwrap();
+        let found = snapshot(&work);
+        Self { _mount: mount, arena, outcome, before, found }
+    }
+
+    fn text(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        text.replace(self.arena.path().to_str().unwrap(), "[arena]")
+    }
+
+    fn stdout(&self, scenario: &Scenario) -> String {
+        let bytes = match scenario.stdout {
+            Some(name) => std::fs::read(self.arena.join(name)).unwrap(),
+            None => self.outcome.stdout.clone(),
+        };
+        (scenario.normalize)(self.text(&bytes))
+    }
+
+    fn describe(&self, scenario: &Scenario) -> String {
+        let mut text = format!("{:?}\n", self.outcome.end);
+        if let Some(hit) = &self.outcome.hit {
+            let _ = writeln!(
+                text,
+                "fault in {} {} of '{}'",
+                hit.name,
+                hit.nth,
+                self.text(hit.subject.as_bytes())
+            );
+        }
+        let streams = [("stdout", &self.outcome.stdout), ("stderr", &self.outcome.stderr)];
+        for (name, stream) in streams {
+            let shown: String = self.text(stream).chars().take(400).collect();
+            let _ = writeln!(text, "----- {name} of {:?}\n{shown}", scenario.program);
+        }
+        text
+    }
+
+    /// Holds a run against what is promised.
+    fn judge(
+        &self,
+        scenario: &Scenario,
+        reference: &Self,
+        point: Point,
+    ) -> Result<Verdict, String> {
+        let which = format!(
+            "{} {} {}{}",
+            point.name,
+            point.nth,
+            point.fault.name(),
+            if point.lasts { " that lasts" } else { "" }
+        );
+        self.judge_all(scenario, reference, point).map_err(|why| format!("* {which}: {why}"))
+    }
+
+    fn judge_all(
+        &self,
+        scenario: &Scenario,
+        reference: &Self,
+        point: Point,
+    ) -> Result<Verdict, String> {
+        let Some(hit) = &self.outcome.hit else {
+            return Ok(Verdict::NotReached);
+        };
+        let code = match self.outcome.end {
+            End::Code(code @ 0..=2) => code,
+            end => return Err(format!("it ended with {end:?}")),
+        };
+        let stderr = self.text(&self.outcome.stderr);
+        if stderr.contains("panicked at") {
+            return Err("it panicked".to_owned());
+        }
+        let is_invisible = match point.fault {
+            Fault::Short => true,
+            Fault::Error(Errno::EINTR) => hit.is_restartable,
+            Fault::Error(_) | Fault::Torn => false,
+        };
+        if is_invisible && code != 0 {
+            return Err("it has to try again, and failed".to_owned());
+        }
+        let cannot_clean = point.lasts || matches!(hit.name, "unlink" | "unlinkat");
+        self.judge_files(scenario, reference, code == 0, cannot_clean, &stderr)?;
+        let stdout = self.stdout(scenario);
+        let ended = Ended {
+            code,
+            stdout: &stdout,
+            stderr: &stderr,
+            before: &self.before,
+            found: &self.found,
+        };
+        (scenario.also)(&ended)?;
+        if code == 0 {
+            let expected = reference.stdout(scenario);
+            if stdout != expected {
+                return Err(format!(
+                    "exit 0, but it is not true:\n{}",
+                    difference(&expected, &stdout)
+                ));
+            }
+            return Ok(Verdict::AsWithout);
+        }
+        // In an object for each question, an error is an answer.
+        let is_answered = stdout.contains("\"error\":{");
+        if !(is_answered || stderr.contains("cannot ") || stderr.contains("kept ")) {
+            return Err("no message says what could not be done".to_owned());
+        }
+        self.try_again(scenario, reference)?;
+        Ok(Verdict::Reported)
+    }
+
+    /// Every file is what it was or what it is to be, and after a success the latter.
+    fn judge_files(
+        &self,
+        scenario: &Scenario,
+        reference: &Self,
+        is_success: bool,
+        cannot_clean: bool,
+        stderr: &str,
+    ) -> Result<(), String> {
+        let is_ignored = |path: &Path| scenario.ignored.iter().any(|name| path.starts_with(name));
+        for (path, node) in &self.found {
+            if is_ignored(path) {
+                continue;
+            }
+            let shown = path.display();
+            let before = self.before.get(path);
+            let after = reference.found.get(path);
+            let is_old = before.is_some_and(|before| node.is_untouched(before));
+            let is_new = after.is_some_and(|after| node.is_like(after));
+            // What a file system could not keep is said, and the content stays whole.
+            let is_told = after.is_some_and(|after| node.has_content_of(after))
+                && stderr.contains("could not keep");
+            let is_left = is_temporary(path) && cannot_clean;
+            match is_success {
+                _ if is_left => {}
+                true if is_new || is_told => {}
+                false if is_old || is_new || is_told => {}
+                _ => {
+                    let node = match &node.content {
+                        Content::File(bytes) => format!(
+                            "{} bytes: {:?}",
+                            bytes.len(),
+                            String::from_utf8_lossy(&bytes[..bytes.len().min(80)])
+                        ),
+                        other => format!("{other:?}"),
+                    };
+                    return Err(format!(
+                        "'{shown}' is neither old nor new (success: {is_success}): {node}"
+                    ));
+                }
+            }
+        }
+        for path in self.before.keys().chain(reference.found.keys()) {
+            let may_lack = !reference.found.contains_key(path)
+                || !is_success && !self.before.contains_key(path);
+            if !self.found.contains_key(path) && !may_lack && !is_ignored(path) {
+                return Err(format!("'{}' is missing (success: {is_success})", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What failed once can be done again, and then all is as if nothing had failed.
+    fn try_again(&self, scenario: &Scenario, reference: &Self) -> Result<(), String> {
+        let Some(script) = scenario.again else {
+            return Ok(());
+        };
+        let mut command = Command::new("/bin/sh");
+        command.args(["-ec", script]).env("TRANSECT", env!("CARGO_BIN_EXE_transect"));
+        command.env("LIBRARY", std::env::current_exe().unwrap());
+        surround(&mut command, self.arena.path());
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(format!("the next run failed: {}: {stderr}", output.status));
+        }
+        let found = snapshot(&self.arena.join("work"));
+        let is_judged = |path: &&PathBuf| {
+            !is_temporary(path) && !scenario.ignored.iter().any(|name| path.starts_with(name))
+        };
+        let there: Vec<&PathBuf> = found.keys().filter(is_judged).collect();
+        let wanted: Vec<&PathBuf> = reference.found.keys().filter(is_judged).collect();
+        if there != wanted {
+            return Err(format!("after the next run there are {there:?}, not {wanted:?}"));
+        }
+        for path in wanted {
+            // Attributes that were lost in the run that failed do not come back.
+            if !found[path].has_content_of(&reference.found[path]) {
+                return Err(format!("the next run made something else of '{}'", path.display()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the lines that only one of two texts has.
+fn difference(expected: &str, said: &str) -> String {
+    let only = |sign: char, one: &str, other: &str| {
+        let lines = one.lines().filter(|line| !other.lines().any(|there| there == *line)).take(12);
+        lines.map(|line| format!("{sign} {line}\n")).collect::<String>()
+    };
+    only('-', expected, said) + &only('+', said, expected)
+}
+
+/// Gives a command a place of its own, and an environment without surprises.
+fn surround(command: &mut Command, arena: &Path) {
+    for variable in ["RUST_BACKTRACE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LS_COLORS"] {
+        command.env_remove(variable);
+    }
+    command
+        .current_dir(arena.join("work"))
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC")
+        .env("HOME", arena.join("home"))
+        .env("XDG_CACHE_HOME", arena.join("cache"))
+        .env("XDG_CONFIG_HOME", arena.join("config"))
+        .env("XDG_RUNTIME_DIR", arena.join("runtime"))
+        .env("TMPDIR", arena);
+}
+
+/// `.NAME.PID.N.transect`
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.starts_with('.') && name.ends_with(".transect")
+}

@@ -1,0 +1,114 @@
+//! Faults in system calls, put there by a tracer: the program that is tested need not be linked to
+//! anything, and may make its calls in any way but through a ring (`io_uring`).
+//!
+//! ```text
+//! run(command, None)         all calls that touch files, in their order
+//! run(command, Some(point))  the same, but the n-th call of one name meets a fault
+//! ```
+//!
+//! The program stops at the beginning and at the end of every call. A call that is to fail is
+//! replaced by one that does not exist, and its result by the error. One that is to do less is made
+//! with a smaller length, so that the kernel really does less. The thread that calls [`run`] traces;
+//! threads of the program are traced with it, programs that it starts are not.
+
+mod calls;
+mod tracer;
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+pub use calls::Fault;
+pub use nix::errno::Errno;
+pub use tracer::{End, Outcome, run};
+
+/// A call that touched a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The name of the call.
+    pub name: &'static str,
+    /// How many calls of this name there were before.
+    pub nth: usize,
+    /// The path that it is about, or what the descriptor is.
+    pub subject: String,
+    /// What can go wrong with it.
+    pub faults: Vec<Fault>,
+    /// Whether the caller must call again when a signal has interrupted it.
+    pub is_restartable: bool,
+}
+
+/// Where a fault happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The name of the call.
+    pub name: &'static str,
+    /// How many calls of this name go well before.
+    pub nth: usize,
+    /// What goes wrong.
+    pub fault: Fault,
+    /// It goes wrong from then on, in every call that can report it: a full or broken device.
+    pub lasts: bool,
+}
+
+/// Returns a command that [`run`] can trace. It is used as any other, but its standard input is what
+/// [`run`] gives it.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("/bin/sh");
+    // It waits until it is traced.
+    command.args(["-c", r#"read _; exec "$0" "$@""#]).arg(program);
+    command
+}
+
+/// Returns why nothing can be traced here, if that is so.
+pub fn unavailable_reason() -> Option<String> {
+    let traced = run(command("/bin/true"), b"", &|_| true, None);
+    match traced {
+        Ok(Outcome { end: End::Code(0), .. }) => None,
+        Ok(outcome) => Some(format!("a traced program ended with {:?}", outcome.end)),
+        Err(error) => Some(format!("a process cannot be traced: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TempDir, loudly_skip};
+
+    /// Runs `cat` on a file of ten bytes, with a fault in the first call of a name.
+    fn cat(test: &str, name: &'static str, fault: Fault) -> Option<Outcome> {
+        if let Some(reason) = unavailable_reason() {
+            loudly_skip(test, reason);
+            return None;
+        }
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        let mut command = command("/bin/cat");
+        command.arg(&path).stdout(std::process::Stdio::piped());
+        let point = Point { name, nth: 0, fault, lasts: false };
+        let counts = |subject: &str| subject == path.to_str().unwrap();
+        Some(run(command, b"", &counts, Some(point)).unwrap())
+    }
+
+    #[test]
+    fn call_that_fails_is_not_made_and_reports_the_error() {
+        let test = "call_that_fails_is_not_made_and_reports_the_error";
+        let Some(outcome) = cat(test, "openat", Fault::Error(Errno::EIO)) else {
+            return;
+        };
+        assert_eq!(outcome.end, End::Code(1), "{outcome:?}");
+        assert_eq!(outcome.hit.unwrap().name, "openat");
+        assert!(String::from_utf8_lossy(&outcome.stderr).contains("Input/output error"));
+        assert_eq!(outcome.stdout, b"");
+    }
+
+    #[test]
+    fn call_that_does_less_is_made() {
+        let test = "call_that_does_less_is_made";
+        let Some(outcome) = cat(test, "read", Fault::Short) else {
+            return;
+        };
+        assert_eq!(outcome.end, End::Code(0), "{outcome:?}");
+        assert_eq!(outcome.hit.unwrap().nth, 0);
+        assert_eq!(outcome.stdout, b"0123456789");
+    }
+}

@@ -1,0 +1,396 @@
+//! Stopping a program at its system calls.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::{self, IoSliceMut, Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::calls::{Fault, Kind, Shorten, Subject, kind};
+use super::{Call, Point};
+
+/// What has not ended by then hangs. Far more than the slowest machine needs.
+const HANG: Duration = Duration::from_secs(300);
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With an exit code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// It did not end, and was killed.
+    Hung,
+}
+
+/// What a traced program did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// What it wrote to its standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to its standard error.
+    pub stderr: Vec<u8>,
+    /// The calls that touched files, up to the first fault.
+    pub calls: Vec<Call>,
+    /// The call that met the fault.
+    pub hit: Option<Call>,
+}
+
+/// Runs a command of [`super::command`] to its end, with this standard input. Counts the calls whose
+/// subject `counts` accepts, and lets one of them meet a fault.
+///
+/// # Errors
+/// The program cannot be started or traced.
+///
+/// # Panics
+/// If the kernel does what ptrace(2) rules out.
+pub fn run(
+    mut command: Command,
+    input: &[u8],
+    counts: &dyn Fn(&str) -> bool,
+    point: Option<Point>,
+) -> io::Result<Outcome> {
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let main = Pid::from_raw(i32::try_from(child.id()).expect("BUG: a process id"));
+    // Whoever panics here takes the program along.
+    let options = Options::PTRACE_O_EXITKILL
+        | Options::PTRACE_O_TRACESYSGOOD
+        | Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACEEXEC;
+    if let Err(errno) = ptrace::seize(main, options) {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(errno.into());
+    }
+    let mut stdin = child.stdin.take().expect("BUG: it is a pipe");
+    let collect = |pipe: Option<Box<dyn Read + Send>>| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes)).map(|_| bytes)
+        })
+    };
+    let stdout = collect(child.stdout.take().map(|pipe| Box::new(pipe) as _));
+    let stderr = collect(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+    stdin.write_all(&[b"\n", input].concat())?;
+    drop(stdin);
+
+    let (done, is_done) = channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        let hangs = is_done.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout);
+        if hangs {
+            // It is a child that nobody has waited for: the number is still its own.
+            let _ = kill(main, Signal::SIGKILL);
+        }
+        hangs
+    });
+    let mut tracer = Tracer {
+        main,
+        counts,
+        point,
+        is_started: false,
+        pending: HashMap::new(),
+        seen: HashMap::new(),
+        calls: Vec::new(),
+        hit: None,
+        is_full: false,
+    };
+    let end = tracer.follow();
+    drop(done);
+    let hangs = watchdog.join().expect("a thread that only waits");
+    let bytes = |thread: std::thread::JoinHandle<io::Result<Vec<u8>>>| {
+        thread.join().expect("a thread that only reads")
+    };
+    Ok(Outcome {
+        end: if hangs { End::Hung } else { end? },
+        stdout: bytes(stdout)?,
+        stderr: bytes(stderr)?,
+        calls: tracer.calls,
+        hit: tracer.hit,
+    })
+}
+
+/// What is to be done when a call ends.
+enum AtEnd {
+    /// The result is replaced by this error.
+    Fail(Errno),
+    /// A word of memory is put back.
+    Restore(u64, i64),
+    /// Nothing.
+    Nothing,
+}
+
+struct Tracer<'a> {
+    main: Pid,
+    counts: &'a dyn Fn(&str) -> bool,
+    point: Option<Point>,
+    /// The shell has made room for the program.
+    is_started: bool,
+    /// Threads within a call.
+    pending: HashMap<Pid, AtEnd>,
+    /// How many calls of each name there were.
+    seen: HashMap<&'static str, usize>,
+    calls: Vec<Call>,
+    hit: Option<Call>,
+    /// The next call that writes finds no room.
+    is_full: bool,
+}
+
+impl Tracer<'_> {
+    /// Follows the program to its end.
+    fn follow(&mut self) -> io::Result<End> {
+        // Of the children of this process, those of this thread alone: others have their own tests.
+        let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
+        loop {
+            let status = match waitpid(None, Some(flags)) {
+                Err(Errno::EINTR) => continue,
+                status => status?,
+            };
+            let (stopped, signal) = match status {
+                WaitStatus::Exited(pid, code) if pid == self.main => return Ok(End::Code(code)),
+                WaitStatus::Signaled(pid, signal, _) if pid == self.main => {
+                    return Ok(End::Signal(signal as i32));
+                }
+                WaitStatus::PtraceSyscall(pid) => {
+                    // A thread that is killed meanwhile has nothing to be written into.
+                    match self.at_call(pid) {
+                        Err(Errno::ESRCH) | Ok(()) => {}
+                        Err(errno) => return Err(errno.into()),
+                    }
+                    (pid, None)
+                }
+                WaitStatus::PtraceEvent(pid, _, event) => {
+                    if event == libc::PTRACE_EVENT_EXEC && pid == self.main {
+                        self.is_started = true;
+                    }
+                    (pid, None)
+                }
+                WaitStatus::Stopped(pid, signal) => (pid, Some(signal)),
+                _ => continue,
+            };
+            // Until the program is there, its shell need not stop.
+            let resumed = match self.is_started {
+                true => ptrace::syscall(stopped, signal),
+                false => ptrace::cont(stopped, signal),
+            };
+            match resumed {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn at_call(&mut self, pid: Pid) -> nix::Result<()> {
+        if ptrace::syscall_info(pid)?.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
+            return end_call(pid, self.pending.remove(&pid).unwrap_or(AtEnd::Nothing));
+        }
+        let at_end = self.begin_call(pid)?;
+        self.pending.insert(pid, at_end);
+        Ok(())
+    }
+
+    fn begin_call(&mut self, pid: Pid) -> nix::Result<AtEnd> {
+        let registers = ptrace::getregs(pid)?;
+        let arguments = [
+            registers.rdi,
+            registers.rsi,
+            registers.rdx,
+            registers.r10,
+            registers.r8,
+            registers.r9,
+        ];
+        let Some(kind) = kind(registers.orig_rax, &arguments) else {
+            return Ok(AtEnd::Nothing);
+        };
+        let subject = subject(pid, kind.subject, &arguments);
+        if subject.is_empty() || !(self.counts)(&subject) {
+            return Ok(AtEnd::Nothing);
+        }
+        if kind.closes() && is_directory(pid, arguments[0]) {
+            // No file system can make that fail.
+            return Ok(AtEnd::Nothing);
+        }
+        let seen = self.seen.entry(kind.name).or_default();
+        let nth = *seen;
+        *seen += 1;
+        let call = Call {
+            name: kind.name,
+            nth,
+            subject,
+            faults: kind.faults().collect(),
+            is_restartable: kind.is_restartable,
+        };
+        let Some(point) = self.point else {
+            self.calls.push(call);
+            return Ok(AtEnd::Nothing);
+        };
+        if self.is_full && kind.writes() {
+            self.is_full = false;
+            return inject(pid, &kind, &arguments, Fault::Error(Errno::ENOSPC));
+        }
+        let is_first = (point.name, point.nth) == (kind.name, nth);
+        let is_further = point.lasts && self.hit.is_some() && call.faults.contains(&point.fault);
+        if !is_first && !is_further {
+            if self.hit.is_none() {
+                self.calls.push(call);
+            }
+            return Ok(AtEnd::Nothing);
+        }
+        if is_first {
+            self.is_full = point.fault == Fault::Torn;
+            self.hit = Some(call);
+        }
+        inject(pid, &kind, &arguments, point.fault)
+    }
+}
+
+/// Lets a call that begins meet a fault.
+fn inject(pid: Pid, kind: &Kind, arguments: &[u64; 6], fault: Fault) -> nix::Result<AtEnd> {
+    let mut registers = ptrace::getregs(pid)?;
+    match (fault, kind.shorten) {
+        (Fault::Error(errno), _) => {
+            if !kind.closes() {
+                // No call has this number.
+                registers.orig_rax = u64::MAX;
+                ptrace::setregs(pid, registers)?;
+            }
+            return Ok(AtEnd::Fail(errno));
+        }
+        (Fault::Short | Fault::Torn, Shorten::Not) => {}
+        (Fault::Short | Fault::Torn, Shorten::Length(at)) => {
+            set_argument(&mut registers, at, shorter(pid, arguments[0], arguments[at]));
+            ptrace::setregs(pid, registers)?;
+        }
+        (Fault::Short | Fault::Torn, Shorten::Records(at)) => {
+            // The longest record, of a name of 255 bytes.
+            set_argument(&mut registers, at, arguments[at].min(280));
+            ptrace::setregs(pid, registers)?;
+        }
+        (Fault::Short | Fault::Torn, Shorten::Vector(at)) => {
+            // The length of the first buffer follows its address.
+            let place = arguments[at] + 8;
+            let before = ptrace::read(pid, place as ptrace::AddressType)?;
+            let length = shorter(pid, arguments[0], before as u64);
+            ptrace::write(pid, place as ptrace::AddressType, length as i64)?;
+            set_argument(&mut registers, at + 1, 1);
+            ptrace::setregs(pid, registers)?;
+            return Ok(AtEnd::Restore(place, before));
+        }
+    }
+    Ok(AtEnd::Nothing)
+}
+
+/// Returns how much is done instead of `length` bytes: a single one, or where whole blocks are moved
+/// past the cache, half of them.
+fn shorter(pid: Pid, descriptor: u64, length: u64) -> u64 {
+    const DIRECT: u64 = 0o40_000;
+    const BLOCK: u64 = 4096;
+    let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}"));
+    let flags = info.ok().and_then(|info| {
+        let line = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        u64::from_str_radix(line.trim(), 8).ok()
+    });
+    match flags.is_some_and(|flags| flags & DIRECT != 0) {
+        true => (length / 2 / BLOCK).max(1) * BLOCK,
+        false => length.min(1),
+    }
+}
+
+fn set_argument(registers: &mut libc::user_regs_struct, at: usize, value: u64) {
+    let register = match at {
+        0 => &mut registers.rdi,
+        1 => &mut registers.rsi,
+        2 => &mut registers.rdx,
+        3 => &mut registers.r10,
+        4 => &mut registers.r8,
+        _ => &mut registers.r9,
+    };
+    *register = value;
+}
+
+fn end_call(pid: Pid, at_end: AtEnd) -> nix::Result<()> {
+    match at_end {
+        AtEnd::Nothing => Ok(()),
+        AtEnd::Fail(errno) => {
+            let mut registers = ptrace::getregs(pid)?;
+            registers.rax = -i64::from(errno as i32) as u64;
+            ptrace::setregs(pid, registers)
+        }
+        AtEnd::Restore(place, word) => ptrace::write(pid, place as ptrace::AddressType, word),
+    }
+}
+
+/// Returns which file a call is about; nothing of one that is about none.
+fn subject(pid: Pid, subject: Subject, arguments: &[u64; 6]) -> String {
+    let of = |at: usize| arguments.get(at).copied();
+    let path = match subject {
+        Subject::Path(path) => path_at(pid, None, of(path)),
+        Subject::At(directory, path) | Subject::At2(directory, path) => {
+            path_at(pid, of(directory), of(path))
+        }
+        Subject::Descriptor(descriptor) => described(pid, of(descriptor).unwrap_or(0)),
+        Subject::Mapping(descriptor) => match of(descriptor) {
+            Some(descriptor) if (descriptor as i32) < 0 => return String::new(),
+            Some(descriptor) => described(pid, descriptor),
+            None => PathBuf::from("-"),
+        },
+    };
+    path.to_string_lossy().into_owned()
+}
+
+fn described(pid: Pid, descriptor: u64) -> PathBuf {
+    let link = format!("/proc/{pid}/fd/{}", descriptor as i32);
+    std::fs::read_link(link).unwrap_or_default()
+}
+
+fn is_directory(pid: Pid, descriptor: u64) -> bool {
+    let link = format!("/proc/{pid}/fd/{}", descriptor as i32);
+    Path::new(&link).is_dir()
+}
+
+fn path_at(pid: Pid, directory: Option<u64>, text: Option<u64>) -> PathBuf {
+    let path =
+        PathBuf::from(OsString::from_vec(text.map(|at| string(pid, at)).unwrap_or_default()));
+    if path.is_absolute() {
+        return path;
+    }
+    let base = match directory.map(|directory| directory as i32) {
+        None | Some(libc::AT_FDCWD) => {
+            std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default()
+        }
+        Some(directory) => described(pid, directory as u64),
+    };
+    if path == Path::new("") { base } else { base.join(path) }
+}
+
+/// Reads a text that ends with a zero from the memory of a process.
+fn string(pid: Pid, mut at: u64) -> Vec<u8> {
+    const PIECE: u64 = 256;
+    let mut text = Vec::new();
+    while at != 0 && text.len() < 8192 {
+        // Nothing beyond a boundary of pages: there may be no memory.
+        let mut piece = vec![0; (PIECE - at % PIECE) as usize];
+        let remote = [RemoteIoVec { base: at as usize, len: piece.len() }];
+        let read = process_vm_readv(pid, &mut [IoSliceMut::new(&mut piece)], &remote).unwrap_or(0);
+        let end = piece[..read].iter().position(|&byte| byte == 0);
+        text.extend_from_slice(&piece[..end.unwrap_or(read)]);
+        if end.is_some() || read == 0 {
+            break;
+        }
+        at += read as u64;
+    }
+    text
+}
