@@ -12,6 +12,7 @@ use transect::{FieldMask, FileType, ScanOptions};
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, TempDir, loudly_skip, wait_for};
 use transect_web::map::{self, Measure, Settings};
+use transect_web::page::Nonce;
 
 /// A hundred directories of a hundred directories of a hundred files, some of them much larger than
 /// others.
@@ -44,7 +45,7 @@ fn page() -> String {
         interrupted: false,
         served: None,
     };
-    map::html(&table, &settings).expect("memory for a page")
+    map::html(&table, &settings, &Nonce::predictable(1)).expect("memory for a page")
 }
 
 /// Waits until a script returns something.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use transect::table::{Outline, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress};
 use transect_web::map::{self, Live, Measure, Settings};
+use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
 use crate::args::MapArgs;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<End, Fatal> {
     let found = read(args, &builder(), &cancel, &progress)?;
     if let Some(table) = found.table {
         let settings = Settings { interrupted: found.interrupted, ..settings };
-        output::page::write(&map::html(&table, &settings)?, file)?;
+        output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
     }
     Ok(found.end)
 }

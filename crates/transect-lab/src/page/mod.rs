@@ -15,7 +15,7 @@
 mod plain;
 
 use serde::Serialize;
-use transect_web::page::{self, ELEMENTS, Page};
+use transect_web::page::{self, ELEMENTS, Nonce, Page};
 
 use crate::report::{Report, csv};
 
@@ -51,11 +51,11 @@ struct Data<'r> {
     csv: Vec<Vec<String>>,
 }
 
-/// Returns the page of a report: the same for the same session.
+/// Returns the page of a report: the same for the same session and the same nonce.
 ///
 /// # Errors
 /// A number in it is none, which JSON cannot say.
-pub fn html(report: &Report<'_>) -> serde_json::Result<String> {
+pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     let rankings = report.rankings.iter();
     let data = Data {
         report,
@@ -75,7 +75,7 @@ pub fn html(report: &Report<'_>) -> serde_json::Result<String> {
         script: &SCRIPTS.concat(),
         asks: false,
     };
-    Ok(page.html())
+    Ok(page.html(nonce))
 }
 
 /// Returns the name of the page: the first tree and how many more, and how many methods.
@@ -97,7 +97,7 @@ mod tests {
     use crate::report::tests::{NAMES, recorded};
 
     fn page() -> String {
-        html(&Report::of(&recorded())).unwrap()
+        html(&Report::of(&recorded()), &Nonce::predictable(1)).unwrap()
     }
 
     /// Returns what is between two texts.
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn the_same_session_is_the_same_page() {
         let recorded = recorded();
-        let page = || html(&Report::of(&recorded)).unwrap();
+        let page = || html(&Report::of(&recorded), &Nonce::predictable(1)).unwrap();
         assert!(page() == page());
     }
 }

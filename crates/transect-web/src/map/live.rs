@@ -7,6 +7,7 @@ use transect::table::{Outline, Table};
 use transect::{Cancel, Progress};
 
 use super::{Drawing, Settings, State};
+use crate::page::Nonce;
 use crate::serve::Show;
 
 /// What browsers are shown while a tree is being read, and afterwards.
@@ -92,7 +93,9 @@ impl Live {
 
 impl Show for Live {
     fn page(&self) -> io::Result<Option<String>> {
-        self.newer(None, Drawing::html)
+        // Every response has a nonce of its own.
+        let nonce = Nonce::random()?;
+        self.newer(None, |drawing| drawing.html(&nonce))
     }
 
     fn columns(&self, known: u64) -> io::Result<Option<Vec<u8>>> {

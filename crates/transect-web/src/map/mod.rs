@@ -23,7 +23,7 @@ use std::io;
 use serde::Serialize;
 use transect::table::{Sums, Table};
 
-use crate::page::{Data, ELEMENTS, Page};
+use crate::page::{Data, ELEMENTS, Nonce, Page};
 use columns::{Columns, Packed, Place};
 use selection::Selection;
 
@@ -132,12 +132,12 @@ struct About<'p> {
     columns: &'p [Place],
 }
 
-/// Returns the page of a table: the same for the same table, however its rows lie.
+/// Returns the page of a table: the same for the same table and the same nonce, however its rows lie.
 ///
 /// # Errors
 /// Memory for packing the columns ran out.
-pub fn html(table: &Table, settings: &Settings) -> io::Result<String> {
-    Ok(Drawing::of(table, settings)?.html())
+pub fn html(table: &Table, settings: &Settings, nonce: &Nonce) -> io::Result<String> {
+    Ok(Drawing::of(table, settings)?.html(nonce))
 }
 
 /// A map, drawn.
@@ -185,7 +185,7 @@ impl Drawing {
         Ok(Self { title, about, packed, plain, served: settings.served })
     }
 
-    fn html(&self) -> String {
+    fn html(&self, nonce: &Nonce) -> String {
         let asks = self.served.is_some();
         let script = SCRIPTS.concat() + if asks { SERVED } else { "" };
         let page = Page {
@@ -198,7 +198,7 @@ impl Drawing {
             script: &script,
             asks,
         };
-        page.html()
+        page.html(nonce)
     }
 
     /// Returns what a page that is open takes to show this: a line of JSON, and the columns.

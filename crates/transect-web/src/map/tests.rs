@@ -16,6 +16,11 @@ use transect_testkit::TempDir;
 use super::*;
 use crate::serve::Show;
 
+/// Returns the page with a nonce that is always the same.
+fn html(table: &Table, settings: &Settings) -> io::Result<String> {
+    super::html(table, settings, &Nonce::predictable(1))
+}
+
 fn table(roots: &[&Path]) -> Table {
     let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
     let plan = ScanOptions::new(roots.iter().copied()).plan().unwrap();

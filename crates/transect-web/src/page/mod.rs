@@ -2,12 +2,14 @@
 //!
 //! Names are anybody's. They are data and never markup: escaped where they stand between tags, without
 //! `<` and `&` in JSON, and written as text by the scripts. Should all that fail, a page's policy runs
-//! no script and takes no style but those that carry its own nonce, and loads nothing.
+//! no script and takes no style but those that carry its own nonce, a random number, and loads nothing.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod nonce;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+
+pub use nonce::Nonce;
 
 const SKELETON: &str = include_str!("page.html");
 
@@ -45,12 +47,12 @@ pub enum Data<'p> {
 }
 
 impl Page<'_> {
-    /// Returns the page: the same for the same parts.
-    pub fn html(&self) -> String {
+    /// Returns the page: the same for the same parts and the same nonce.
+    pub fn html(&self, nonce: &Nonce) -> String {
         let data = self.data.iter().map(|&(id, data)| element(id, data)).collect::<String>();
         let script = format!("(async () => {{\n'use strict';\n{}}})();\n", self.script);
         let (title, heading) = (escaped(self.title), escaped(self.heading));
-        let nonce = nonce(&data);
+        let nonce = nonce.to_string();
         fill(SKELETON, |place| match place {
             "nonce" => &nonce,
             "connect" if self.asks => "; connect-src 'self'",
@@ -134,14 +136,6 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Returns what tells the page's own scripts and styles from any other. It hangs on all that the
-/// page holds, so that no name in it can know it in advance.
-fn nonce(data: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    data.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,13 +155,13 @@ mod tests {
             script: "run();\n",
             asks: false,
         };
-        let html = page.html();
+        let html = page.html(&Nonce::predictable(1));
         assert!(!html.contains("<img>") && !html.contains("connect-src"));
         assert_eq!(html.matches("<script").count(), 3, "two of data, and the script: {html}");
         assert_eq!(html.matches("</script>").count(), 3, "{html}");
         assert_eq!(html.matches("run();").count(), 1, "{html}");
         assert!(html.contains("<h1>&lt;/script&gt;&lt;img&gt;{{script}}</h1>\n<p>plain</p>"));
-        let asking = Page { asks: true, ..page }.html();
+        let asking = Page { asks: true, ..page }.html(&Nonce::predictable(1));
         assert!(asking.contains("; connect-src 'self'; base-uri 'none'"), "{asking}");
     }
 
@@ -188,8 +182,27 @@ mod tests {
     }
 
     #[test]
-    fn the_nonce_hangs_on_what_the_page_holds() {
-        assert_eq!(nonce("a"), nonce("a"));
-        assert_ne!(nonce("a"), nonce("b"));
+    fn page_random_nonces_differ_for_the_same_parts() {
+        let page = || {
+            let page = Page {
+                generator: "transect",
+                title: "title",
+                heading: "heading",
+                plain: "",
+                style: "",
+                data: &[],
+                script: "",
+                asks: false,
+            };
+            page.html(&Nonce::random().unwrap())
+        };
+        let nonce = |page: &str| {
+            let rest = page.split_once("script-src 'nonce-").expect("a policy").1.to_owned();
+            rest.split_once('\'').expect("an end").0.to_owned()
+        };
+        let (one, other) = (page(), page());
+        assert_ne!(nonce(&one), nonce(&other));
+        assert_eq!(one.replace(&nonce(&one), ""), other.replace(&nonce(&other), ""));
+        assert!(one.contains(&format!("<script nonce=\"{}\">", nonce(&one))), "{one}");
     }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use transect_lab::page;
 use transect_lab::record::Recorded;
 use transect_lab::report::Report;
+use transect_web::page::Nonce;
 
 use crate::exit::Fatal;
 use crate::output;
 
 /// Writes the page of a session.
 pub(in crate::commands::lab) fn write_page(recorded: &Recorded, file: &Path) -> Result<(), Fatal> {
-    let page = page::html(&Report::of(recorded));
+    let page = page::html(&Report::of(recorded), &Nonce::random()?);
     let page = page.map_err(|error| Fatal::Lab(error.to_string()))?;
     output::page::write(&page, file)
 }
