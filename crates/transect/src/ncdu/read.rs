@@ -11,8 +11,9 @@ use crate::sink::SkipReason;
 use crate::table::{GivenTree, Table};
 
 /// Reads an export into a table that has these columns, beside names, types and both sizes. It may
-/// come from anybody: nothing in it makes memory grow but the number of its entries, and it may be
-/// as deep as it likes.
+/// come from anybody: nothing in it makes memory grow but the number of its entries and the lengths
+/// of their names, and it may be as deep as it likes. A name that leads elsewhere (`.`, `..`, a path)
+/// is refused, and so is an entry that says the same thing twice.
 ///
 /// What ncdu leaves out of its exports is not known: of what is neither a file nor a directory, the
 /// type, unless the mode is there; without `nlink`, how many names a file has elsewhere.
@@ -82,8 +83,15 @@ impl Item {
         let mut item = Self::default();
         scanner.expect(b'{')?;
         let offset = scanner.offset();
+        let mut keys = Keys::default();
         loop {
+            scanner.peek()?;
+            let key_offset = scanner.offset();
             let key = scanner.text()?;
+            if !keys.add(&key) {
+                let what = format!("a second \"{}\" of the same entry", key.escape_ascii());
+                return Err(Error::Format { offset: key_offset, what });
+            }
             scanner.expect(b':')?;
             match key.as_slice() {
                 b"name" => item.name = scanner.text()?,
@@ -155,6 +163,38 @@ impl Item {
     }
 }
 
+/// Which keys an object has had. Only those that mean something are remembered: the others are
+/// ignored however often they come, and take no memory.
+#[derive(Default)]
+struct Keys(u16);
+
+impl Keys {
+    const KNOWN: [&[u8]; 14] = [
+        b"name",
+        b"asize",
+        b"dsize",
+        b"dev",
+        b"ino",
+        b"hlnkc",
+        b"nlink",
+        b"notreg",
+        b"read_error",
+        b"excluded",
+        b"uid",
+        b"gid",
+        b"mode",
+        b"mtime",
+    ];
+
+    /// Returns false if the key is known and was there already.
+    fn add(&mut self, key: &[u8]) -> bool {
+        let Some(place) = Self::KNOWN.iter().position(|known| *known == key) else { return true };
+        let new = self.0 & (1 << place) == 0;
+        self.0 |= 1 << place;
+        new
+    }
+}
+
 /// A tree on its way into a table.
 struct Tree {
     given: GivenTree,
@@ -206,10 +246,13 @@ impl Tree {
     fn item<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<Item, Error> {
         let offset = scanner.offset();
         let item = Item::read(scanner)?;
-        if self.given.depth() > 0 && item.name.contains(&b'/') {
-            let what = "a name that holds a '/'".to_owned();
-            return Err(Error::Format { offset, what });
-        }
-        Ok(item)
+        // A root is named by a path; below it, a path would lead out of the directory.
+        let wrong = match item.name.as_slice() {
+            _ if self.given.depth() == 0 => return Ok(item),
+            b"." | b".." => "a name that is no entry: '.' or '..'",
+            name if name.contains(&b'/') => "a name that holds a '/'",
+            _ => return Ok(item),
+        };
+        Err(Error::Format { offset, what: wrong.to_owned() })
     }
 }

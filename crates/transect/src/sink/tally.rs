@@ -42,9 +42,14 @@ impl Tally {
     /// Counts an error.
     pub fn error(&mut self, error: ScanError) {
         self.count(&error);
-        if self.list.len() < self.keep {
+        if self.keeps_more() {
             self.list.push(error);
         }
+    }
+
+    /// Returns whether the text of another error would be kept.
+    pub(crate) fn keeps_more(&self) -> bool {
+        self.list.len() < self.keep
     }
 
     /// Counts an error of which nobody wants the text.

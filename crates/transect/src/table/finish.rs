@@ -30,8 +30,8 @@ pub(super) fn table(sink: TableSink) -> Table {
     let errors: Vec<u32> =
         errors.into_iter().filter_map(|number| place_of(&taken, &found, number)).collect();
     let mut directories = in_order_of_rows(taken, found, unread);
-    directories.errors = errors_above(&directories, errors);
     let order = directories.parents_first();
+    directories.errors = errors_above(&directories, errors, &order);
     let shared = links::charge(links, &rows, &mut directories, &order);
     add_upwards(&mut directories, &order);
     let entries = directories.top.sums.entries();
@@ -102,16 +102,26 @@ fn in_order_of_rows(
     Directories::new(top, all, rows, unread)
 }
 
-/// Counts the errors of every directory in all that hold it.
+/// Counts the errors of every directory in all that hold it, in one pass from the deepest upwards:
+/// in a deep tree, every error may have a long way to the top.
 pub(super) fn errors_above(
     directories: &Directories,
     errors: Vec<u32>,
+    order: &[u32],
 ) -> HashMap<u32, u64, FixedState> {
     let mut counts: HashMap<u32, u64, FixedState> = HashMap::default();
-    for mut place in errors {
-        while place != Directory::TOP {
-            *counts.entry(place).or_default() += 1;
-            place = directories.all[place as usize].parent;
+    if errors.is_empty() {
+        return counts;
+    }
+    for place in errors {
+        *counts.entry(place).or_default() += 1;
+    }
+    for &place in order.iter().rev() {
+        let parent = directories.all[place as usize].parent;
+        if let Some(&count) = counts.get(&place)
+            && parent != Directory::TOP
+        {
+            *counts.entry(parent).or_default() += count;
         }
     }
     counts

@@ -14,6 +14,10 @@ use super::{Row, Table};
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::SkipReason;
 
+/// The most bytes of paths that are kept with errors. In a deep tree every path is long, so their
+/// number alone is no limit.
+const ERROR_PATHS: usize = 16 << 20;
+
 /// A tree as it is given.
 #[derive(Debug)]
 pub struct GivenTree {
@@ -23,12 +27,16 @@ pub struct GivenTree {
     open: Vec<Open>,
     /// Desks that are free again, with their memory.
     free: Vec<Desk>,
+    /// Bytes of paths that may still be kept with errors.
+    error_paths: usize,
 }
 
 #[derive(Debug)]
 struct Open {
     number: u32,
     desk: Desk,
+    /// The length of its path.
+    path: usize,
     /// Its entries are not to be known.
     unread: bool,
 }
@@ -38,8 +46,8 @@ impl GivenTree {
     pub fn new(columns: FieldMask) -> Self {
         let mut sink = TableBuilder::new(columns).sink();
         let number = sink.begin(None, OsStr::new(""), &Attributes::default(), false);
-        let top = Open { number, desk: Desk::default(), unread: false };
-        Self { sink, open: vec![top], free: Vec::new() }
+        let top = Open { number, desk: Desk::default(), path: 0, unread: false };
+        Self { sink, open: vec![top], free: Vec::new(), error_paths: ERROR_PATHS }
     }
 
     /// Returns how many directories have been entered and not left.
@@ -49,11 +57,12 @@ impl GivenTree {
 
     /// Enters a directory that lies in the one entered last; a root is named by its path.
     pub fn enter(&mut self, name: &OsStr, own: &Attributes) {
-        let number = self.last().number;
+        let &mut Open { number, path, .. } = self.last();
+        let path = path + name.len() + 1;
         self.entry(name, own);
         let number = self.sink.begin(Some(number), name, own, true);
         let desk = self.free.pop().unwrap_or_default();
-        self.open.push(Open { number, desk, unread: false });
+        self.open.push(Open { number, desk, path, unread: false });
     }
 
     /// Adds an entry to the directory entered last.
@@ -85,14 +94,22 @@ impl GivenTree {
         self.sink.tally.skip(reason);
     }
 
-    /// The directory entered last could not be read, or not to its end.
+    /// The directory entered last could not be read, or not to its end. Its path is kept with the
+    /// error as long as there is room for it.
     pub fn fail(&mut self, error: io::Error) {
-        let number = self.last().number;
-        let path = self.open[1..].iter().map(|open| self.name(open.number)).collect::<PathBuf>();
+        let &mut Open { number, path: length, .. } = self.last();
+        let is_kept = length <= self.error_paths && self.sink.tally.keeps_more();
+        let open = if is_kept { &self.open[1..] } else { &[] };
+        let path = open.iter().map(|open| self.name(open.number)).collect::<PathBuf>();
         let error = ScanError::new(Operation::ReadDirectory, path, self.depth() as u32 - 1, error);
         self.sink.unread.push((number, Unread::Failed(error.kind())));
         self.sink.errors.push(number);
-        self.sink.tally.error(error);
+        if is_kept {
+            self.error_paths -= length;
+            self.sink.tally.error(error);
+        } else {
+            self.sink.tally.count(&error);
+        }
     }
 
     /// Makes the table of all that was given.
@@ -117,7 +134,7 @@ impl GivenTree {
     }
 
     fn put_away(&mut self, left: Open) -> Result<(), PathBuf> {
-        let Open { number, mut desk, unread } = left;
+        let Open { number, mut desk, unread, .. } = left;
         let Self { sink, free, .. } = self;
         if unread || sink.too_large {
             return Ok(());

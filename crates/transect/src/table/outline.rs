@@ -273,8 +273,8 @@ impl Known {
             .collect();
         let errors = self.errors.iter().filter_map(|&number| place_of(number)).collect();
         let mut directories = Directories::new(top, all, taken.counted(), unread);
-        directories.errors = finish::errors_above(&directories, errors);
         let order = directories.parents_first();
+        directories.errors = finish::errors_above(&directories, errors, &order);
         finish::add_upwards(&mut directories, &order);
         let entries = directories.top.sums.entries();
         let (shared, tally) = (Shared::default(), self.tally.counts());

@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use transect::table::{Row, Table, TableBuilder, Unread};
 use transect::{FieldMask, FileType, SkipReason, ncdu};
-use transect_testkit::{TempDir, trees};
+use transect_testkit::{TempDir, trees, within};
 
 use crate::support::scan;
 
@@ -13,8 +13,11 @@ use crate::support::scan;
 const EXTENDED: FieldMask =
     FieldMask::UID.union(FieldMask::GID).union(FieldMask::MODE).union(FieldMask::MTIME);
 
+/// What an export needs of a table.
+const COLUMNS: FieldMask = FieldMask::FILE_ID.union(FieldMask::NLINK).union(EXTENDED);
+
 fn table_of(root: &Path) -> Table {
-    let builder = TableBuilder::new(FieldMask::FILE_ID | FieldMask::NLINK | EXTENDED);
+    let builder = TableBuilder::new(COLUMNS);
     let outcome = scan(root).plan().unwrap().run(|| builder.sink()).unwrap();
     outcome.sink.into_table().unwrap()
 }
@@ -156,12 +159,179 @@ fn what_is_no_export_is_refused_with_its_place() {
         (r#",{"name":"a\u0000b"}"#, "no system allows"),
         (r#",{"name":"a"},[{"name":"a"}]"#, "two entries"),
         (r#",{"name":"a","mtime":"now"}"#, "a time in seconds"),
+        (r#",{"name":""}"#, "without a name"),
         (r#"{"name":"a"}"#, "','"),
         (r#",17"#, "'{'"),
     ] {
         let (_, what) = refused(&tree(inside));
         assert!(what.contains(word), "{inside}: {what}");
     }
+}
+
+#[test]
+fn import_name_that_is_no_entry_is_refused() {
+    for name in [".", "..", "/", "../a", "a/", r"\u002e\u002e", r"\u002f"] {
+        for inside in [format!(r#",{{"name":"{name}"}}"#), format!(r#",[{{"name":"{name}"}}]"#)] {
+            let (offset, what) = refused(&tree(&inside));
+            assert!(what.starts_with("a name that"), "{inside}: {what}");
+            assert_eq!(offset, 45 + u64::from(inside.contains('[')), "{inside}");
+        }
+        for word in ["otherfs", "kernfs", "pattern"] {
+            let (_, what) = refused(&tree(&format!(r#",{{"name":"{name}","excluded":"{word}"}}"#)));
+            assert!(what.starts_with("a name that"), "{name}: {what}");
+        }
+    }
+    for name in ["...", ".a", "..a", "a..", "-", " "] {
+        assert_eq!(read(&tree(&format!(r#",{{"name":"{name}"}}"#))).unwrap().len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn import_key_that_comes_twice_is_refused() {
+    for (key, value) in [
+        ("name", r#""b""#),
+        ("asize", "1"),
+        ("dsize", "1"),
+        ("dev", "1"),
+        ("ino", "1"),
+        ("hlnkc", "true"),
+        ("nlink", "1"),
+        ("notreg", "true"),
+        ("read_error", "true"),
+        ("excluded", r#""pattern""#),
+        ("uid", "1"),
+        ("gid", "1"),
+        ("mode", "1"),
+        ("mtime", "1"),
+    ] {
+        let once = format!(r#""{key}":{value}"#);
+        let name = if key == "name" { "" } else { r#""name":"a","# };
+        assert!(read(&tree(&format!(",[{{{name}{once}}}]"))).is_ok(), "{key}");
+        let (_, what) = refused(&tree(&format!(",[{{{name}{once},{once}}}]")));
+        assert_eq!(what, format!("a second \"{key}\" of the same entry"));
+        let escaped = format!(r#""\u{:04x}{}":{value}"#, key.as_bytes()[0], &key[1..]);
+        let (_, what) = refused(&tree(&format!(",[{{{name}{once},{escaped}}}]")));
+        assert_eq!(what, format!("a second \"{key}\" of the same entry"));
+    }
+    // What is not known is ignored, however often.
+    assert!(read(&tree(r#",{"name":"a","later":1,"later":2}"#)).is_ok());
+}
+
+#[test]
+fn import_errors_in_a_deep_tree_keep_a_bounded_amount_of_paths() {
+    let name = "n".repeat(250);
+    let (depth, errors) = (4000, 500);
+    let mut inside = format!(r#",[{{"name":"{name}"}}"#).repeat(depth);
+    for number in 0..errors {
+        inside += &format!(r#",[{{"name":"{number}","read_error":true}}]"#);
+    }
+    inside += &"]".repeat(depth);
+    let table = read(&tree(&inside)).unwrap();
+    let kept: usize = table.tally().list.iter().map(|error| error.path().as_os_str().len()).sum();
+    assert_eq!(table.tally().errors, errors);
+    assert!(table.tally().list[0].path().ends_with("0"), "the first is kept with its path");
+    assert!((1 << 20..=16 << 20).contains(&kept), "{kept} bytes");
+}
+
+#[test]
+fn import_errors_at_every_level_of_a_deep_tree_are_counted_in_one_pass() {
+    // With a way to the top for each error, this would take an hour.
+    let depth = 300_000;
+    let level = r#",[{"name":"d","read_error":true}"#;
+    let inside = level.repeat(depth) + &"]".repeat(depth);
+    let table = within(100, "an import", move || read(&tree(&inside)).unwrap());
+    let root = table.roots().next().unwrap();
+    assert_eq!(table.errors(root), depth as u64);
+    let first = table.children(root).next().unwrap();
+    assert_eq!(table.errors(first), depth as u64);
+    assert_eq!(table.errors(table.children(first).next().unwrap()), depth as u64 - 1);
+}
+
+/// Texts that mean something in an export.
+const WORDS: [&[u8]; 24] = [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\"",
+    b"\\",
+    b"\\u0000",
+    b"\\ud800",
+    b"\n",
+    b"\0",
+    b"\xff",
+    b"-1",
+    b"18446744073709551615",
+    b"1e9",
+    b"\"name\":",
+    b"\"name\":\"..\"",
+    b"\"ino\":1,\"hlnkc\":true",
+    b"\"nlink\":4294967296",
+    b"\"excluded\":\"otherfs\"",
+    b"\"read_error\":true",
+    b",[{\"name\":\"x\"}",
+    b",{\"name\":\"x\"}",
+];
+
+/// A change to an export; places are taken modulo its length.
+#[derive(Clone, Debug)]
+enum Change {
+    Replace(usize, u8),
+    Insert(usize, usize),
+    Remove(usize, usize),
+    /// Copies a part to another place.
+    Copy(usize, usize, usize),
+    Truncate(usize),
+}
+
+impl Change {
+    fn any() -> impl Strategy<Value = Self> {
+        let place = || 0_usize..1 << 16;
+        prop_oneof![
+            (place(), any::<u8>()).prop_map(|(at, byte)| Self::Replace(at, byte)),
+            (place(), 0..WORDS.len()).prop_map(|(at, word)| Self::Insert(at, word)),
+            (place(), 1_usize..80).prop_map(|(at, length)| Self::Remove(at, length)),
+            (place(), 1_usize..200, place())
+                .prop_map(|(at, length, to)| Self::Copy(at, length, to)),
+            place().prop_map(Self::Truncate),
+        ]
+    }
+
+    fn apply(&self, text: &mut Vec<u8>) {
+        let length = text.len().max(1);
+        let part = |at: usize, count: usize| {
+            (at % length).min(text.len())..(at % length + count).min(text.len())
+        };
+        match *self {
+            _ if text.is_empty() => {}
+            Self::Replace(at, byte) => text[at % length] = byte,
+            Self::Insert(at, word) => drop(text.splice(part(at, 0), WORDS[word].iter().copied())),
+            Self::Remove(at, count) => drop(text.drain(part(at, count))),
+            Self::Copy(at, count, to) => {
+                let copy = text[part(at, count)].to_vec();
+                drop(text.splice(part(to, 0), copy));
+            }
+            Self::Truncate(at) => text.truncate(at % length),
+        }
+    }
+}
+
+/// Returns an export of a tree with everything in it.
+fn real_export() -> &'static [u8] {
+    static EXPORT: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    EXPORT.get_or_init(|| {
+        let temp = TempDir::new();
+        let make: [fn(&Path); 4] =
+            [trees::basic, trees::hardlinks, trees::special, trees::weirdnames];
+        for (number, make) in make.into_iter().enumerate() {
+            let at = temp.path().join(number.to_string());
+            std::fs::create_dir(&at).unwrap();
+            make(&at);
+        }
+        written(&table_of(temp.path()))
+    })
 }
 
 #[test]
@@ -227,6 +397,30 @@ fn a_file_counts_once_however_absurd_its_size_is() {
 }
 
 proptest! {
+    /// Whatever was changed in a real export, it is read or refused. What is read has names that
+    /// entries can have, and is the same when it is written and read again and again.
+    #[test]
+    fn import_of_a_changed_export_is_sound(changes in prop::collection::vec(Change::any(), 1..12)) {
+        let mut text = real_export().to_vec();
+        changes.iter().for_each(|change| change.apply(&mut text));
+        let read = |text: &[u8]| ncdu::read(text, COLUMNS);
+        if let Ok(table) = read(&text) {
+            let mut left = table.roots().flat_map(|root| table.children(root)).collect::<Vec<_>>();
+            while let Some(row) = left.pop() {
+                let name = table.name(row).as_encoded_bytes();
+                prop_assert!(!matches!(name, b"" | b"." | b".."));
+                prop_assert!(!name.contains(&b'/') && !name.contains(&0));
+                left.extend(table.children(row));
+            }
+            let again = read(&written(&table)).unwrap();
+            prop_assert_eq!(again.len(), table.len());
+            // A link whose number of names is missing is written as a file of its own, once.
+            let twice = read(&written(&again)).unwrap();
+            prop_assert_eq!(twice.len(), again.len());
+            prop_assert_eq!(twice.total(), again.total());
+        }
+    }
+
     /// Whatever was changed in an export, it is read or refused, and nothing breaks.
     #[test]
     fn an_export_that_was_tampered_with_breaks_nothing(
