@@ -24,6 +24,10 @@ pub(crate) trait Service: Sync {
     fn stats(&self) -> Vec<(&'static str, u64)>;
     /// Is told that somebody asks so many questions.
     fn asked(&self, questions: usize);
+    /// The client keeps the service waiting: for the rest of a frame, or with an unread answer.
+    fn begin_wait(&self);
+    /// The client has sent a whole frame, or taken a whole answer.
+    fn end_wait(&self);
 }
 
 /// How a connection ended.
@@ -74,18 +78,28 @@ impl<'a, S: Service> Connection<'a, S> {
         loop {
             match self.inbox.is_ready() {
                 Ok(true) => {
+                    self.service.end_wait();
                     self.out.clear();
                     if let Err(complaint) = self.answer() {
                         return Ok(Some(complaint));
                     }
+                    self.service.begin_wait();
                     (&*stream).write_all(&self.out)?;
+                    self.service.end_wait();
                 }
-                Ok(false) => match self.inbox.fill(&mut &*stream) {
-                    Ok(0) if self.inbox.is_empty() => return Ok(None),
-                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-                    _ => {}
-                },
+                Ok(false) => {
+                    if !self.inbox.is_empty() {
+                        self.service.begin_wait();
+                    }
+                    match self.inbox.fill(&mut &*stream) {
+                        Ok(0) if self.inbox.is_empty() => return Ok(None),
+                        Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                            return Err(error);
+                        }
+                        _ => {}
+                    }
+                }
                 Err(malformed) => return Ok(Some(malformed.into())),
             }
         }

@@ -45,6 +45,8 @@ mod connection;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
+mod open;
+#[cfg(target_os = "linux")]
 mod place;
 #[cfg(target_os = "linux")]
 mod server;

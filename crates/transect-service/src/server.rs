@@ -1,13 +1,10 @@
 //! Who serves: takes connections, each on a thread of its own, until the end is asked for.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::net::Shutdown;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
@@ -19,6 +16,7 @@ use transect::cache::{AttributeCache, CacheCounts, CacheOptions};
 use crate::KEPT;
 use crate::connection::{Connection, HungUp, Service};
 use crate::error::Error;
+use crate::open::{Open, OpenConnections};
 use crate::place::{Place, is_us, peer};
 use crate::protocol::{Complaint, ComplaintCode, Greeting, VERSION};
 use crate::serving::{Ended, Event, ServeOptions};
@@ -40,7 +38,7 @@ pub struct Server {
     /// Milliseconds after that, when somebody last asked.
     asked_at: AtomicU64,
     counts: Counts,
-    streams: Mutex<Streams>,
+    open: OpenConnections,
 }
 
 #[derive(Debug, Default)]
@@ -50,9 +48,6 @@ struct Counts {
     questions: AtomicU64,
     refused: AtomicU64,
 }
-
-/// The connections there are, to hang up when the end comes.
-type Streams = HashMap<u64, UnixStream>;
 
 impl Server {
     /// Takes a place and makes a cache. What it keeps is [`KEPT`], whatever the options say; paths
@@ -71,7 +66,7 @@ impl Server {
             began: Instant::now(),
             asked_at: AtomicU64::new(0),
             counts: Counts::default(),
-            streams: Mutex::default(),
+            open: OpenConnections::default(),
         })
     }
 
@@ -93,10 +88,7 @@ impl Server {
         self.note_time();
         std::thread::scope(|scope| {
             let ended = self.accept_all(scope, options, end, &tell);
-            for stream in self.streams().values() {
-                // It may be over already.
-                let _ = stream.shutdown(Shutdown::Both);
-            }
+            self.open.close_all();
             ended
         })
     }
@@ -108,6 +100,8 @@ impl Server {
         end: &Cancel,
         tell: &'s (impl Fn(Event) + Sync),
     ) -> Result<Ended, Error> {
+        // The cache needs descriptors, too.
+        let most = options.connections.min(transect_sys::host::handle_limit() / 4).max(1);
         let mut number = 0;
         loop {
             if end.is_cancelled() {
@@ -123,11 +117,12 @@ impl Server {
             match self.place.listener.accept() {
                 Ok((stream, _)) => {
                     number += 1;
-                    self.welcome(scope, stream, number, options, tell);
+                    self.welcome(scope, stream, number, most, tell);
                 }
                 Err(error) if is_nothing(&error) => {}
+                // No descriptors. A client that keeps the service waiting gives one back.
+                Err(_) if self.open.close_one() => {}
                 Err(error) => {
-                    // No descriptors: others may be given back.
                     tell(Event::Failed { why: transect::reason(&error) });
                     std::thread::sleep(PAUSE);
                 }
@@ -144,6 +139,10 @@ impl Server {
         match poll(&mut [PollFd::new(&self.place.listener, PollFlags::IN)], Some(&longest)) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(false),
+            Err(Errno::NOMEM) => {
+                std::thread::sleep(PAUSE);
+                Ok(false)
+            }
             Err(errno) => Err(errno.into()),
         }
     }
@@ -154,7 +153,7 @@ impl Server {
         scope: &'s Scope<'s, '_>,
         stream: UnixStream,
         number: u64,
-        options: &ServeOptions,
+        most: usize,
         tell: &'s (impl Fn(Event) + Sync),
     ) {
         let (process, user) = match peer(&stream) {
@@ -166,19 +165,17 @@ impl Server {
             send_away(&stream, ComplaintCode::Denied, "it answers its own user only");
             return tell(Event::Refused { user });
         }
-        let busy = self.streams().len() >= options.connections;
-        let registered = if busy { None } else { stream.try_clone().ok() };
-        let Some(registered) = registered else {
+        if self.open.len() >= most && !self.open.close_one() {
             send_away(&stream, ComplaintCode::Busy, "too many programs ask it");
             return tell(Event::Busy { process });
-        };
-        self.streams().insert(number, registered);
+        }
+        let open = self.open.add(number, stream);
         let answer = move || {
             self.counts.connections.fetch_add(1, Ordering::Relaxed);
             tell(Event::Connected { process });
-            let one = One { server: self, questions: AtomicU64::new(0) };
-            let hung_up = Connection::new(&one).run(&stream);
-            self.streams().remove(&number);
+            let one = One { server: self, open: &open, questions: AtomicU64::new(0) };
+            let hung_up = Connection::new(&one).run(&open.stream);
+            self.open.remove(number);
             tell(match hung_up {
                 HungUp::Orderly => Event::HungUp { process, questions: one.questions.into_inner() },
                 HungUp::Complaint(complaint) => Event::Broken { process, why: complaint.text },
@@ -188,15 +185,11 @@ impl Server {
             });
         };
         if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, answer) {
-            // With what was to run there, the stream is gone, too.
-            self.streams().remove(&number);
+            // With what was to run there, the connection is gone, too.
+            self.open.remove(number);
             tell(Event::Failed { why: transect::reason(&error) });
             std::thread::sleep(PAUSE);
         }
-    }
-
-    fn streams(&self) -> MutexGuard<'_, Streams> {
-        self.streams.lock().expect("BUG: a thread panicked while it counted connections")
     }
 
     fn note_time(&self) {
@@ -214,6 +207,7 @@ impl Server {
 /// One connection's view of the service, which counts its questions.
 struct One<'a> {
     server: &'a Server,
+    open: &'a Open,
     questions: AtomicU64,
 }
 
@@ -281,6 +275,14 @@ impl Service for One<'_> {
         self.server.counts.requests.fetch_add(1, Ordering::Relaxed);
         self.server.counts.questions.fetch_add(questions, Ordering::Relaxed);
         self.server.note_time();
+    }
+
+    fn begin_wait(&self) {
+        self.open.begin_wait();
+    }
+
+    fn end_wait(&self) {
+        self.open.end_wait();
     }
 }
 

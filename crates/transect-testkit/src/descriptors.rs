@@ -2,6 +2,17 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// Lets this process open as many descriptors as it may without privilege, and returns how many;
+/// `None` if there is no limit. For a process of its own: see [`alone`](crate::alone()).
+///
+/// # Panics
+/// If the system refuses.
+pub fn raise_descriptor_limit() -> Option<u64> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("it is allowed");
+    maximum
+}
+
 /// Lets this process open descriptors below `limit` only. For a process of its own: see
 /// [`alone`](crate::alone()).
 ///

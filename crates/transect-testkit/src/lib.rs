@@ -34,7 +34,7 @@ pub use alone::{alone, rerun};
 pub use browser::Browser;
 pub use counts::Counts;
 #[cfg(unix)]
-pub use descriptors::limit_descriptors;
+pub use descriptors::{limit_descriptors, raise_descriptor_limit};
 #[cfg(target_os = "linux")]
 pub use mount::Mount;
 #[cfg(windows)]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -28,7 +29,10 @@ struct Service {
 
 impl Service {
     fn start(env: &TestEnv, args: &[&str]) -> Self {
-        let mut running = env.start(["serve", "--cache"].iter().chain(args));
+        Self::of(env.start(["serve", "--cache"].iter().chain(args)))
+    }
+
+    fn of(mut running: Running) -> Self {
         let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
         let mut first = String::new();
         said.read_line(&mut first).expect("a pipe can be read");
@@ -240,4 +244,24 @@ fn what_makes_no_sense_is_told() {
     let output = env.transect(["serve", "--cache", "--socket", "file"]).exits(2);
     assert_eq!(output.stderr_text(), "transect: 'file' is no socket\n");
     assert!(env.path("file").exists());
+}
+
+#[test]
+fn service_with_few_descriptors_answers_while_half_open_connections_want_them_all() {
+    let env = TestEnv::new();
+    let mut command = env.command("sh");
+    command.args(["-c", r#"ulimit -n 32; exec "$TRANSECT" serve --cache --level frozen"#]);
+    let service = Service::of(Running::start(&mut command));
+    let half = |_| {
+        let mut stream = UnixStream::connect(usual(&env)).expect("a connection");
+        // Half a length. The connection may have made room already.
+        let _ = stream.write_all(&[9, 0]);
+        stream
+    };
+    let open: Vec<UnixStream> = (0..200).map(half).collect();
+    for _ in 0..5 {
+        let _ = env.transect(["attributes", "--service", "--", "/"]).exits(0).quiet();
+    }
+    let _ = service.end("INT");
+    drop(open);
 }

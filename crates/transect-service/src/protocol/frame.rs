@@ -95,7 +95,8 @@ impl Inbox {
             (self.start, self.end) = (0, self.end - self.start);
         }
         let wanted = self.length().ok().flatten().map_or(0, |length| LENGTH + length);
-        let room = wanted.max(self.end + READ);
+        // Room for what has come once more, not for what a length promises.
+        let room = wanted.min(2 * self.end).max(self.end + READ);
         if self.bytes.len() < room {
             self.bytes.resize(room, 0);
         }

@@ -10,7 +10,7 @@ use transect_service::protocol::{
     Request, VERSION, append_frame,
 };
 use transect_service::{Client, Error, Event, KEPT, ServeOptions};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, alone, loudly_skip, raise_descriptor_limit};
 
 use crate::support::Served;
 
@@ -163,6 +163,78 @@ fn many_ask_at_once() {
     });
     let counts = served.server.cache().counts();
     assert!(counts.queries + counts.listings < 8 * 1000, "{counts:?}");
+}
+
+/// Returns half of a request for attributes.
+fn half_a_request() -> Vec<u8> {
+    let mut out = Vec::new();
+    Request::Attributes(Question { want: KEPT, follow: false }).append(&mut out, |out| {
+        PathsEncoder::new(out).push(b"/usr");
+    });
+    out.truncate(out.len() / 2);
+    out
+}
+
+#[track_caller]
+fn assert_answers(served: &Served) {
+    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+}
+
+#[test]
+fn service_half_open_connections_make_room() {
+    let options = ServeOptions { connections: 4, ..ServeOptions::default() };
+    let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
+    let mut bystander = served.client();
+    let half = |bytes: &[u8]| {
+        let mut stream = connect(&served);
+        // It may have made room already.
+        let _ = stream.write_all(bytes);
+        stream
+    };
+    // Nothing, a half length, a length of 1 MiB and nothing else, half a frame.
+    let request = half_a_request();
+    let starts = [&b""[..], &[1, 0], &(LONGEST_REQUEST as u32).to_le_bytes(), &request];
+    let open: Vec<UnixStream> = starts.iter().cycle().take(200).map(|start| half(start)).collect();
+    assert_answers(&served);
+    assert!(bystander.attributes(&["/"], KEPT, false).unwrap()[0].is_ok(), "it is still served");
+    drop(open);
+}
+
+#[test]
+fn service_ten_thousand_half_open_connections_keep_nobody_out() {
+    let test = "service_ten_thousand_half_open_connections_keep_nobody_out";
+    // The limit of descriptors is that of the whole process.
+    alone(&format!("manners::{test}"), || {
+        const CONNECTIONS: u64 = 10_000;
+        let limit = raise_descriptor_limit();
+        if limit.is_some_and(|limit| limit < CONNECTIONS + 1000) {
+            return loudly_skip(test, format!("only {limit:?} descriptors are allowed"));
+        }
+        let mut served = Served::new(Level::Frozen);
+        let request = half_a_request();
+        let mut open = Vec::new();
+        for _ in 0..CONNECTIONS {
+            let mut stream = connect(&served);
+            let _ = stream.write_all(&request);
+            open.push(stream);
+        }
+        assert_answers(&served);
+        served.end.cancel();
+        served.ended();
+    });
+}
+
+#[test]
+fn service_endless_frame_is_cut_off() {
+    let served = Served::new(Level::Frozen);
+    let mut stream = connect(&served);
+    let block = vec![0xFF; 1 << 20];
+    let mut sent = 0;
+    while let Ok(bytes) = stream.write(&block) {
+        sent += bytes;
+        assert!(sent < 64 << 20, "it reads on");
+    }
+    assert_answers(&served);
 }
 
 #[test]

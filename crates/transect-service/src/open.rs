@@ -1,0 +1,144 @@
+//! The open connections, and which of them makes room for another.
+
+use std::collections::HashMap;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// How long a client may leave a frame unfinished, or an answer unread, when another client needs the
+/// place.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The value of a time that there is none of.
+const NEVER: u64 = u64::MAX;
+
+/// A connection as all threads see it.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) stream: UnixStream,
+    began: Instant,
+    /// A whole request has come.
+    has_asked: AtomicBool,
+    /// Milliseconds after `began`, when the service began to wait for the rest of a frame, or for room
+    /// for an answer; or [`NEVER`]. A client between two requests keeps nobody waiting.
+    waiting_since: AtomicU64,
+}
+
+impl Open {
+    fn new(stream: UnixStream) -> Self {
+        let (has_asked, waiting_since) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { stream, began: Instant::now(), has_asked, waiting_since }
+    }
+
+    /// The service waits for this client from now on, if it does not yet.
+    pub(crate) fn begin_wait(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(NEVER - 1);
+        let _ =
+            self.waiting_since.compare_exchange(NEVER, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The client has sent a whole request, or taken a whole answer.
+    pub(crate) fn end_wait(&self) {
+        self.has_asked.store(true, Ordering::Relaxed);
+        self.waiting_since.store(NEVER, Ordering::Relaxed);
+    }
+
+    /// Returns whether a whole request has come.
+    fn has_asked(&self) -> bool {
+        self.has_asked.load(Ordering::Relaxed)
+    }
+
+    /// Returns since when the service has waited for the client, if another one may have its place: at
+    /// once if no request has come, else after some patience.
+    fn replaceable_since(&self, now: Instant) -> Option<Instant> {
+        let since = self.waiting_since.load(Ordering::Relaxed);
+        let since = (since != NEVER).then(|| self.began + Duration::from_millis(since))?;
+        let patience = if self.has_asked() { PATIENCE } else { Duration::ZERO };
+        (since + patience <= now).then_some(since)
+    }
+}
+
+/// The connections that are open, by number.
+#[derive(Debug, Default)]
+pub(crate) struct OpenConnections(Mutex<HashMap<u64, Arc<Open>>>);
+
+impl OpenConnections {
+    pub(crate) fn len(&self) -> usize {
+        self.all().len()
+    }
+
+    pub(crate) fn add(&self, number: u64, stream: UnixStream) -> Arc<Open> {
+        let open = Arc::new(Open::new(stream));
+        self.all().insert(number, Arc::clone(&open));
+        open
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        self.all().remove(&number);
+    }
+
+    /// Closes the connection that has kept the service waiting longest, one without a request before
+    /// all others. Returns false if there is none.
+    pub(crate) fn close_one(&self) -> bool {
+        let now = Instant::now();
+        let mut all = self.all();
+        let replaceable = all.iter().filter_map(|(&number, open)| {
+            open.replaceable_since(now).map(|since| (open.has_asked(), since, number))
+        });
+        let Some((_, _, number)) = replaceable.min() else { return false };
+        // Its thread sees the end of the stream, and ends.
+        all.remove(&number).is_some_and(|open| open.stream.shutdown(Shutdown::Both).is_ok())
+    }
+
+    /// Closes all connections.
+    pub(crate) fn close_all(&self) {
+        for open in self.all().values() {
+            // It may be over already.
+            let _ = open.stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Open>>> {
+        self.0.lock().expect("BUG: a thread panicked while it counted connections")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_without_a_request_is_replaceable_at_once_and_others_after_some_patience() {
+        let (one, _other) = UnixStream::pair().unwrap();
+        let open = Open::new(one);
+        let now = || Instant::now() + Duration::from_millis(1);
+        assert!(open.replaceable_since(now()).is_some());
+        open.end_wait();
+        assert_eq!(open.replaceable_since(now() + 2 * PATIENCE), None, "between two requests");
+        open.begin_wait();
+        let began = open.waiting_since.load(Ordering::Relaxed);
+        assert_eq!(open.replaceable_since(open.began), None);
+        open.begin_wait();
+        assert_eq!(open.waiting_since.load(Ordering::Relaxed), began, "the first time counts");
+        assert!(open.replaceable_since(now() + PATIENCE).is_some());
+    }
+
+    #[test]
+    fn open_connections_close_the_longest_waiting_one_first() {
+        let connections = OpenConnections::default();
+        let mut others = Vec::new();
+        let mut add = |number| {
+            let (one, other) = UnixStream::pair().unwrap();
+            others.push(other);
+            std::thread::sleep(Duration::from_millis(2));
+            connections.add(number, one)
+        };
+        let idle = add(1);
+        idle.end_wait();
+        let (_two, _three) = (add(2), add(3));
+        assert!(connections.close_one() && connections.close_one() && !connections.close_one());
+        assert!(connections.all().contains_key(&1) && connections.len() == 1);
+    }
+}
