@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use transect::table::{Outline, Table, TableBuilder};
-use transect::{Cancel, FieldMask, Progress};
+use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_web::map::{self, Live, Measure, Settings};
 use transect_web::page::Nonce;
 use transect_web::serve::Server;
@@ -17,11 +17,14 @@ use crate::output::{self, owner};
 use crate::profile;
 use crate::progress::ProgressLine;
 
+/// Descriptors for the standard streams, the listening socket and its runtime, and a few more.
+const OTHER_DESCRIPTORS: usize = 24;
+
 pub(crate) fn run(args: &MapArgs) -> Result<End, Fatal> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     let settings = settings(args);
-    let found = read(args, &builder(), &cancel, &progress)?;
+    let found = read(args, &builder(), &cancel, &progress, None)?;
     if let Some(table) = found.table {
         let settings = Settings { interrupted: found.interrupted, ..settings };
         output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
@@ -56,8 +59,10 @@ fn read(
     builder: &TableBuilder,
     cancel: &Cancel,
     progress: &Arc<Progress>,
+    max_open: Option<usize>,
 ) -> Result<Found, Fatal> {
     let (options, _) = profile::options(&args.walk);
+    let options = ScanOptions { max_open, ..options };
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
     let line = ProgressLine::start(args.progress, true, progress);
     let outcome = plan.run(|| builder.sink());
@@ -83,7 +88,11 @@ impl Drop for Reading<'_> {
 /// Serves the map while the tree is read and afterwards, until Ctrl-C, or until nobody looks at it any
 /// more. That ends well: it is interrupted only while the tree is read.
 fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<End, Fatal> {
+    transect_sys::host::raise_handle_limit();
     let server = Server::start()?;
+    // However many connections are open, the walk can open its directories.
+    let max_open = transect_sys::host::handle_limit()
+        .saturating_sub(OTHER_DESCRIPTORS + Server::most_connections());
     let mut text = output::buffer();
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
@@ -94,7 +103,7 @@ fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<En
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = Reading(&live);
-            let found = read(args, &builder, cancel, progress)?;
+            let found = read(args, &builder, cancel, progress, Some(max_open))?;
             if let Some(table) = found.table {
                 live.finish(&table, found.interrupted)?;
             }

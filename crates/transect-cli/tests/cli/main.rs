@@ -31,6 +31,7 @@ mod serve;
 mod signals;
 mod start;
 mod stopped;
+mod strangers;
 mod terminal;
 mod transform;
 mod tree;

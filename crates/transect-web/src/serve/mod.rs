@@ -2,28 +2,56 @@
 //!
 //! ```text
 //! browser ── GET /TOKEN/ ────────────────► the page, of what is known now
-//!         ── GET /TOKEN/progress ────────► how far it is
+//!         ── GET /TOKEN/progress ────────► how many entries were read
 //!         ── GET /TOKEN/columns/VERSION ─► what is newer, for the page that is open
-//!         ── GET /TOKEN/alive ───────────► nothing: somebody is still looking
+//!         ── GET /TOKEN/alive ───────────► nothing: the page is still open
+//!
+//! connections.rs ── accepts, with limits on heads, time, connections and memory (its own thread)
+//! patience.rs ───── how long a connection may stay open
+//! stream.rs ─────── a connection as hyper reads and writes it
+//! gate.rs ───────── which requests are answered: Host, Origin, token, method
+//! answer.rs ─────── responses and their headers
 //! ```
 //!
-//! Names of files are nobody else's business. The server listens on loopback only, on a port that the
-//! system chooses, and answers nobody who does not know the address, which holds a number of 128 bits
-//! that is new in every run. A page of somebody else that is open in the same browser may guess the
-//! port: it is refused by its origin, and by the name it knows this machine under.
+//! Other users must not learn the names of files. The server listens on loopback only, on a port that
+//! the system chooses, and answers only requests whose address carries the token, a random number of
+//! 128 bits that is new in every run. A page of another site that is open in the same browser may
+//! guess the port: its Origin and Host headers give it away.
+//!
+//! Anybody on the machine can connect, though. What strangers send is therefore limited, and they can
+//! neither end the server nor keep a browser with the token out.
+
+mod answer;
+mod connections;
+mod gate;
+mod patience;
+mod stream;
 
 use std::io;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use tiny_http::{Header, Method, Request, Response};
+use hyper::StatusCode;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::{Builder, Runtime};
 
-/// Who has looked and was not heard of for so long is gone. Pages in the background are woken once a
+use answer::Answer;
+use connections::Question;
+use gate::{Asked, Gate};
+
+/// A browser that sent no request for so long is gone. Pages in the background are woken once a
 /// minute only.
 const GONE: Duration = Duration::from_secs(180);
 
-/// How often is looked whether somebody asked to stop.
+/// How often the server checks whether it is to stop.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// How many connections may wait to be accepted. When more come at once, the system drops their first
+/// packets, and they are repeated after a second.
+const BACKLOG: u32 = 1024;
 
 /// What a server has to show.
 pub trait Show {
@@ -49,11 +77,12 @@ pub trait Show {
     fn has_ended(&self) -> bool;
 }
 
-/// A server that nobody but a browser on this machine can use, and there who knows the address.
+/// A server for browsers on this machine that know the address.
 pub struct Server {
-    http: tiny_http::Server,
+    runtime: Runtime,
+    listener: TcpListener,
     port: u16,
-    token: String,
+    gate: Arc<Gate>,
 }
 
 impl std::fmt::Debug for Server {
@@ -68,126 +97,90 @@ impl Server {
     /// # Errors
     /// There is no port, or no random number.
     pub fn start() -> io::Result<Self> {
-        let http = tiny_http::Server::http((Ipv4Addr::LOCALHOST, 0)).map_err(io::Error::other)?;
-        let port = http.server_addr().to_ip().map(|address| address.port());
-        let port = port.ok_or_else(|| io::Error::other("the server has no port"))?;
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let listener = {
+            let _runtime = runtime.enter();
+            let socket = TcpSocket::new_v4()?;
+            socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+            socket.listen(BACKLOG)?
+        };
+        let port = listener.local_addr()?.port();
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let token = format!("{:032x}", u128::from_le_bytes(random));
-        Ok(Self { http, port, token })
+        Ok(Self { runtime, listener, port, gate: Arc::new(Gate::new(port, token)) })
     }
 
     /// Returns where the page is.
     pub fn address(&self) -> String {
-        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.token)
+        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.gate.token())
     }
 
-    /// Serves until it has ended, or whoever looked is gone.
+    /// Returns the most descriptors that connections use at once.
+    pub fn most_connections() -> usize {
+        connections::most_connections()
+    }
+
+    /// Serves until `shown` has ended, or the browser is gone.
     ///
     /// # Errors
-    /// Nobody can be listened to any more.
+    /// There is no thread for the connections.
     pub fn serve(&self, shown: &impl Show) -> io::Result<()> {
-        let mut heard: Option<Instant> = None;
-        while !shown.has_ended() && heard.is_none_or(|heard| heard.elapsed() < GONE) {
-            let Some(request) = self.http.recv_timeout(PERIOD)? else { continue };
-            let answer = self.answer(&request, shown);
-            if answer.status < 400 {
-                heard = Some(Instant::now());
+        let (questions, asked) = channel();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // Whatever becomes of the answers, the connections end.
+            let _stop = StopOnDrop(&stop);
+            let Self { runtime, listener, gate, .. } = self;
+            let stop = &stop;
+            let accept = move || connections::run(runtime, listener, gate, &questions, stop);
+            std::thread::Builder::new()
+                .name("connections".to_owned())
+                .spawn_scoped(scope, accept)?;
+            let mut heard: Option<Instant> = None;
+            while !shown.has_ended() && heard.is_none_or(|heard| heard.elapsed() < GONE) {
+                let Question { asked, answer: to } = match asked.recv_timeout(PERIOD) {
+                    Ok(question) => question,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                let answer = answer(asked, shown);
+                if !answer.is_refusal() {
+                    heard = Some(Instant::now());
+                }
+                // The browser may have hung up.
+                let _ = to.send(answer);
             }
-            // Who hung up did not want it.
-            let _ = request.respond(answer.response());
-        }
-        Ok(())
-    }
-
-    fn answer(&self, request: &Request, shown: &impl Show) -> Answer {
-        let header = |name: &'static str| {
-            let mut all = request.headers().iter().filter(move |header| header.field.equiv(name));
-            all.next().map(|header| header.value.as_str())
-        };
-        let own = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
-        let Some(host) = header("Host").filter(|host| own.iter().any(|own| own == host)) else {
-            return Answer::refused(421);
-        };
-        if header("Origin").is_some_and(|origin| origin != format!("http://{host}")) {
-            return Answer::refused(403);
-        }
-        let path = request.url().strip_prefix('/').and_then(|path| path.split_once('/'));
-        let Some((_, page)) = path.filter(|(token, _)| is_same(token, &self.token)) else {
-            return Answer::refused(404);
-        };
-        if *request.method() != Method::Get {
-            return Answer::refused(405);
-        }
-        let answer = match page.split_once('/').unwrap_or((page, "")) {
-            ("", "") => shown.page().map(|page| page.map(Answer::html)),
-            ("columns", known) => match known.parse() {
-                Ok(known) => shown.columns(known).map(|columns| columns.map(Answer::columns)),
-                Err(_) => return Answer::refused(404),
-            },
-            ("progress", "") => Ok(Some(Answer::progress(shown))),
-            ("alive", "") => Ok(None),
-            _ => return Answer::refused(404),
-        };
-        match answer {
-            Ok(answer) => answer.unwrap_or_else(Answer::nothing),
-            Err(_) => Answer::refused(500),
-        }
-    }
-}
-
-/// Compares without telling by the time it takes how much was right.
-fn is_same(one: &str, other: &str) -> bool {
-    let differing = one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-    one.len() == other.len() && differing == 0
-}
-
-struct Answer {
-    status: u16,
-    kind: &'static str,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn html(page: String) -> Self {
-        Self { status: 200, kind: "text/html; charset=utf-8", body: page.into_bytes() }
-    }
-
-    fn columns(body: Vec<u8>) -> Self {
-        Self { status: 200, kind: "application/octet-stream", body }
-    }
-
-    fn progress(shown: &impl Show) -> Self {
-        // In this order: what is read to its end is not said to be less.
-        let reading = shown.is_reading();
-        let progress = serde_json::json!({ "entries": shown.entries(), "reading": reading });
-        Self { status: 200, kind: "application/json", body: progress.to_string().into_bytes() }
-    }
-
-    fn nothing() -> Self {
-        Self::refused(204)
-    }
-
-    fn refused(status: u16) -> Self {
-        Self { status, kind: "text/plain", body: Vec::new() }
-    }
-
-    fn response(self) -> Response<io::Cursor<Vec<u8>>> {
-        let headers = [
-            ("Content-Type", self.kind),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Cross-Origin-Opener-Policy", "same-origin"),
-            ("Content-Security-Policy", "frame-ancestors 'none'"),
-            ("Referrer-Policy", "no-referrer"),
-        ];
-        let response = Response::from_data(self.body).with_status_code(self.status);
-        headers.into_iter().fold(response, |response, (name, value)| {
-            let header = Header::from_bytes(name, value).expect("BUG: the header is plain text");
-            response.with_header(header)
+            Ok(())
         })
     }
+}
+
+struct StopOnDrop<'s>(&'s AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn answer(asked: Asked, shown: &impl Show) -> Answer {
+    let answer = match asked {
+        Asked::Page => shown.page().map(|page| page.map(Answer::html)),
+        Asked::Columns(known) => shown.columns(known).map(|columns| columns.map(Answer::columns)),
+        Asked::Progress => Ok(Some(progress(shown))),
+        Asked::Alive => Ok(None),
+    };
+    match answer {
+        Ok(answer) => answer.unwrap_or_else(Answer::nothing),
+        Err(_) => Answer::empty(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+fn progress(shown: &impl Show) -> Answer {
+    // In this order: a finished tree is never reported with fewer entries than it has.
+    let reading = shown.is_reading();
+    Answer::json(&serde_json::json!({ "entries": shown.entries(), "reading": reading }))
 }
 
 #[cfg(test)]
@@ -263,7 +256,8 @@ mod tests {
     fn who_knows_the_address_sees_the_page_and_what_is_newer() {
         with_server(|server, shown| {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
-            let get = |page: &str| ask(server, &format!("GET /{}/{page}", server.token), &host);
+            let get =
+                |page: &str| ask(server, &format!("GET /{}/{page}", server.gate.token()), &host);
             let page = get("");
             assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<title>the page</title>"));
             assert!(page.contains("frame-ancestors 'none'") && page.contains("no-store"), "{page}");
@@ -282,7 +276,7 @@ mod tests {
     #[test]
     fn nobody_else_is_told_anything() {
         with_server(|server, _| {
-            let (port, token) = (server.port, &server.token);
+            let (port, token) = (server.port, server.gate.token());
             let own = format!("Host: 127.0.0.1:{port}\r\n");
             let wrong = "0".repeat(32);
             for (status, line, headers) in [
@@ -323,9 +317,9 @@ mod tests {
     #[test]
     fn every_run_has_an_address_of_its_own_on_loopback() {
         let (one, other) = (Server::start().unwrap(), Server::start().unwrap());
-        assert_ne!(one.token, other.token);
+        assert_ne!(one.gate.token(), other.gate.token());
         assert!(one.address().starts_with("http://127.0.0.1:"));
-        let listening = one.http.server_addr().to_ip().unwrap();
+        let listening = one.listener.local_addr().unwrap();
         assert!(listening.ip().is_loopback());
     }
 }

@@ -1,0 +1,82 @@
+//! A connection as hyper reads and writes it.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::patience::Patience;
+
+/// Bytes read at once. Requests are short.
+const BLOCK: usize = 4 << 10;
+
+/// A connection that reports every byte written to its [`Patience`].
+pub(super) struct Stream {
+    tcp: TcpStream,
+    patience: Rc<Patience>,
+}
+
+impl Stream {
+    pub(super) fn new(tcp: TcpStream, patience: Rc<Patience>) -> Self {
+        Self { tcp, patience }
+    }
+
+    fn written(&self, bytes: usize) -> io::Result<usize> {
+        if bytes > 0 {
+            self.patience.note_progress();
+        }
+        Ok(bytes)
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut block = [0; BLOCK];
+        let length = into.remaining().min(BLOCK);
+        let mut block = ReadBuf::new(&mut block[..length]);
+        ready!(Pin::new(&mut self.tcp).poll_read(context, &mut block))?;
+        into.put_slice(block.filled());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.tcp).poll_write(context, bytes))?;
+        Poll::Ready(self.written(written))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.tcp).poll_write_vectored(context, slices))?;
+        Poll::Ready(self.written(written))
+    }
+
+    /// Otherwise hyper copies every page into a buffer of its own.
+    fn is_write_vectored(&self) -> bool {
+        self.tcp.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_shutdown(context)
+    }
+}
