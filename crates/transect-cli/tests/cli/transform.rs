@@ -497,7 +497,7 @@ fn temporary_file_of_a_running_process_kept_and_listed() {
     assert!(next.contains(&hint), "{next}");
     assert_eq!(names(&env, "").len(), 2);
     running.signal("KILL");
-    running.finish();
+    let _ = running.finish();
     drop(input);
     let doctor = env.transect(["doctor", ".", "--json"]).exits(0).json();
     let row = &doctor["leftovers"][0];
