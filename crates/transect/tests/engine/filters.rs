@@ -273,7 +273,7 @@ fn root_that_rules_above_it_ignore_is_left_out() {
 
 /// As a line of a gitignore file such a glob would be a comment, or nothing, and let all pass.
 #[test]
-fn globs_that_are_no_gitignore_rules_let_nothing_else_pass() {
+fn globs_special_to_gitignore_files_let_nothing_else_pass() {
     let temp = TempDir::new();
     build(temp.path(), &[("#x", ""), ("x", "")]);
     assert_eq!(list(temp.path(), |options| options.filters(globs(&["#*"]))), ["#x"]);
@@ -285,7 +285,6 @@ fn globs_that_are_no_gitignore_rules_let_nothing_else_pass() {
 
 // ---- gitignore ----
 
-/// Every directory kept its path: 30,000 levels took 12 GB.
 #[test]
 fn gitignore_rules_of_far_ancestors_hold_and_unreadable_ones_are_errors() {
     let temp = TempDir::new();

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::{
-    Dir, Entering, FaultKind, Flow, Operation, Order, ReaderName, ScanError, ScanOptions, Sink,
-    Totals, Visit, Want,
+    Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderName, ScanError, ScanOptions,
+    Sink, Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, alone, loudly_skip, trees, within};
 
@@ -44,6 +44,19 @@ fn a_path_longer_than_any_path_is_read_to_its_end() {
                 }
             }
         }
+    }
+}
+
+/// Rules were looked for by path in every directory, which fails where paths are too long.
+#[test]
+fn gitignore_in_tree_beyond_path_max_without_rules_is_complete() {
+    let temp = TempDir::new();
+    let expected = trees::beyond_path_max(temp.path());
+    for reader in native_readers() {
+        let filters = Filters { gitignore: true, ..Filters::default() };
+        let got = totals(scan(temp.path()).reader(reader).filters(filters));
+        assert_complete(&got.tally, reader.as_str());
+        counts(&got).assert_are(&expected, reader.as_str());
     }
 }
 
