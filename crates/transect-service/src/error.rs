@@ -29,6 +29,8 @@ pub enum Error {
     NotPrivate(io::Error),
     /// The lock of a socket belongs to another user.
     ForeignLock(PathBuf),
+    /// Beside the socket, in the place of its lock, is something else.
+    NotALock(PathBuf),
     /// A path could not be used: what was to be done with it, and what the system said.
     Path(&'static str, PathBuf, io::Error),
     /// No service answers there.
@@ -62,6 +64,9 @@ impl fmt::Display for Error {
             Self::NoSocket(path) => write!(f, "'{}' is no socket", path.display()),
             Self::NotPrivate(error) => f.write_str(&reason(error)),
             Self::ForeignLock(path) => write!(f, "'{}' belongs to another user", path.display()),
+            Self::NotALock(path) => {
+                write!(f, "'{}' is not the lock of a service", path.display())
+            }
             Self::Path(what, path, error) => {
                 write!(f, "cannot {what} '{}': {}", path.display(), reason(error))
             }

@@ -117,7 +117,7 @@ fn lock(socket: &Path) -> Result<File, Error> {
     }
     // The name of the socket is the user's choice: a file with `.lock` behind it may be something else.
     if !is_lock(&lock).map_err(failed)? {
-        return Err(Error::Folder(path, "is not the lock of a service"));
+        return Err(Error::NotALock(path));
     }
     lock.set_len(0).map_err(failed)?;
     writeln!(lock, "{}", std::process::id()).map_err(failed)?;

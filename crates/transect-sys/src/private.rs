@@ -202,12 +202,12 @@ mod tests {
     use transect_testkit::TempDir;
 
     fn mode(path: &Path) -> u32 {
-        path.metadata().unwrap().permissions().mode() & 0o777
+        path.metadata().expect("it is there").permissions().mode() & 0o777
     }
 
     fn folder_with(path: &Path, mode: u32) {
-        fs::create_dir(path).unwrap();
-        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        fs::create_dir(path).expect("a new folder");
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("a new folder");
     }
 
     #[test]

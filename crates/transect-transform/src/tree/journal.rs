@@ -38,21 +38,21 @@ const DIGITS: usize = 32;
 pub struct Journal {
     path: PathBuf,
     /// Locked, so that no other run appends.
-    lines: Mutex<Lines>,
+    lines: Mutex<JournalFile>,
     /// What each input was before, as far as an earlier run came.
     before: HashMap<PathBuf, String>,
 }
 
 /// The file of a journal, and how far it holds whole lines.
 #[derive(Debug)]
-struct Lines {
+struct JournalFile {
     file: File,
     length: u64,
     /// A line was begun and not finished: the device was full.
     is_torn: bool,
 }
 
-impl Lines {
+impl JournalFile {
     fn append(&mut self, path: &Path, line: &[u8]) -> io::Result<()> {
         if self.is_torn {
             // The next line would go on where that one ends, and the journal be of no use.
@@ -92,7 +92,7 @@ impl Journal {
             }
             whole
         };
-        let lines = Mutex::new(Lines { file, length, is_torn: false });
+        let lines = Mutex::new(JournalFile { file, length, is_torn: false });
         Ok(Self { path: path.to_owned(), lines, before })
     }
 
@@ -345,7 +345,7 @@ mod tests {
         let temp = TempDir::new();
         let path = temp.join("journal");
         let file = File::options().append(true).create(true).open(&path).unwrap();
-        let mut lines = Lines { file, length: 0, is_torn: false };
+        let mut lines = JournalFile { file, length: 0, is_torn: false };
         lines.append(&path, b"one\n").unwrap();
         // A device took a part of the second line, and was full.
         lines.file.write_all(b"tw").unwrap();
