@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -12,8 +12,9 @@ use rustix::fs::{
     Uid, XattrFlags,
 };
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
-use transect_sys::Attributes;
+use transect_sys::file::{ask, attributes_at};
 pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
+use transect_sys::{Attributes, FieldMask, FileType};
 
 use crate::publish::Unkept;
 
@@ -127,10 +128,10 @@ pub(crate) fn process_space() -> Option<&'static ProcessSpace> {
     static SPACE: OnceLock<Option<ProcessSpace>> = OnceLock::new();
     let space = SPACE.get_or_init(|| {
         let boot = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
-        let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
+        let namespace = attributes_at(Path::new("/proc/self/ns/pid")).ok()?;
         Some(ProcessSpace {
             boot: xxhash_rust::xxh3::xxh3_64(boot.trim_ascii()) as u32,
-            namespace: namespace.ino() as u32,
+            namespace: namespace.inode()? as u32,
         })
     });
     space.as_ref()
@@ -149,8 +150,9 @@ pub(crate) fn is_local(folder: &Path) -> bool {
 
 /// Returns whether what is at a path, which is not followed, is a regular file of our user.
 pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
-    let there = std::fs::symlink_metadata(path)?;
-    Ok(there.is_file() && there.uid() == rustix::process::geteuid().as_raw())
+    let there = ask(path, FieldMask::UID, false)?;
+    let own = rustix::process::geteuid().as_raw();
+    Ok(there.file_type() == FileType::File && there.uid() == Some(own))
 }
 
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {

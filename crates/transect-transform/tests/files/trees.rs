@@ -196,7 +196,8 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
         let mut out = Replacement::begin(&file, None, options).unwrap();
         out.append(b"text").unwrap();
         // As if it were killed: nothing is dropped.
-        std::process::exit(7);
+        std::mem::forget(out);
+        return;
     }
     let temp = TempDir::new();
     if !transect_sys::linux::reliability_of(temp.path()).unwrap().local {
@@ -207,7 +208,7 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
         .env(FOLDER, temp.path())
         .output()
         .unwrap();
-    assert_eq!(child.status.code(), Some(7), "{child:?}");
+    assert!(child.status.success(), "{child:?}");
     let left = names(temp.path());
     let ended = left[0].strip_prefix(".file.").unwrap().split('.').next().unwrap();
     let [_, boot, namespace]: [&str; 3] = ended.split('-').collect::<Vec<_>>().try_into().unwrap();
