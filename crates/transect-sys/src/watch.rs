@@ -102,7 +102,7 @@ mod tests {
 
     /// A watcher whose notifications are read on a thread of its own.
     fn with_watcher(test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
-        let watcher = Watcher::new().unwrap();
+        let watcher = Watcher::new().expect("a watcher");
         let told = Mutex::new(Vec::new());
         // Whatever becomes of the test, the thread ends.
         struct Stop<'a>(&'a Watcher);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn read(watcher: &Watcher, told: &Mutex<Vec<Owned>>) {
-        let mut told = told.lock().unwrap();
+        let mut told = told.lock().expect("no reader panicked");
         watcher.read(&mut |notification| {
             told.push(match notification {
                 Notification::Entry { directory, name, .. } => {
@@ -146,7 +146,7 @@ mod tests {
     fn told_by(watcher: &Watcher, told: &Mutex<Vec<Owned>>) -> Vec<Owned> {
         assert!(watcher.settle());
         read(watcher, told);
-        std::mem::take(&mut told.lock().unwrap())
+        std::mem::take(&mut told.lock().expect("no reader panicked"))
     }
 
     #[test]

@@ -262,6 +262,6 @@ fn service_with_few_descriptors_answers_while_half_open_connections_want_them_al
     for _ in 0..5 {
         let _ = env.transect(["attributes", "--service", "--", "/"]).exits(0).quiet();
     }
-    let _ = service.end("INT");
+    let _ = service.end(Signal::INT);
     drop(open);
 }

@@ -177,7 +177,7 @@ fn wrong_services(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) ->
         service.child.stderr.as_mut().unwrap().read_exact(&mut first).expect("it answers");
         let ask = [&ask[..], &["--service"]].concat();
         let answered = under_bursts(&handle_of(&service), stops, || env.transect(&ask));
-        service.signal("TERM");
+        service.signal(Signal::TERM);
         let _ = service.finish().exits(0);
         answered.exits(0).quiet().stdout != expected
     };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, prlimit};
 use transect_testkit::{alone, raise_descriptor_limit};
 
 use crate::harness::{Running, TestEnv, skip};
@@ -74,7 +74,7 @@ impl Served {
     /// Ends it by Ctrl-C.
     #[track_caller]
     fn interrupt(mut self) {
-        self.running.signal("INT");
+        self.running.signal(Signal::INT);
         let ended = self.running.wait();
         assert_eq!(ended.code(), Some(0), "{ended}");
     }
@@ -111,9 +111,9 @@ impl Served {
         while open().values().filter(is_socket).count() > 1 {}
         let open = open();
         // The limit is one of numbers.
-        let free = (0..).filter(|number| !open.contains_key(number));
+        let mut free = (0..).filter(|number| !open.contains_key(number));
         let pid = Pid::from_child(&self.running.child);
-        let current = free.skip(more as usize).next();
+        let current = free.nth(more as usize);
         let maximum = getrlimit(Resource::Nofile).maximum;
         prlimit(Some(pid), Resource::Nofile, Rlimit { current, maximum }).expect("a child of ours");
     }

@@ -496,7 +496,7 @@ fn temporary_file_of_a_running_process_kept_and_listed() {
         format!("hint: 1 temporary file of other runs left alone, such as './{left}': {why}");
     assert!(next.contains(&hint), "{next}");
     assert_eq!(names(&env, "").len(), 2);
-    running.signal("KILL");
+    running.signal(Signal::KILL);
     let _ = running.finish();
     drop(input);
     let doctor = env.transect(["doctor", ".", "--json"]).exits(0).json();

@@ -239,7 +239,7 @@ fn import_errors_at_every_level_of_a_deep_tree_are_counted_in_one_pass() {
     let depth = 300_000;
     let level = r#",[{"name":"d","read_error":true}"#;
     let inside = level.repeat(depth) + &"]".repeat(depth);
-    let table = within(100, "an import", move || read(&tree(&inside)).unwrap());
+    let table = within("an import", move || read(&tree(&inside)).unwrap());
     let root = table.roots().next().unwrap();
     assert_eq!(table.errors(root), depth as u64);
     let first = table.children(root).next().unwrap();
