@@ -18,6 +18,9 @@ const SMALL: &[&str] = &[
     "mine",
     "--seed",
     "7",
+    // A warm sample is void when any process reads from a device meanwhile.
+    "--state",
+    "as-is",
     "--dir",
     "scratch",
     "-o",

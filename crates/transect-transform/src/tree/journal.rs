@@ -84,7 +84,11 @@ impl Journal {
         let length = if whole == 0 {
             // The file is empty, or its head was not finished.
             let rest = &head.as_bytes()[length as usize..];
-            (&file).write_all(rest).map_err(failed())?;
+            if let Err(error) = (&file).write_all(rest) {
+                // A part of it would not be known as ours by the next run.
+                let _ = system::cut(&file, path, length);
+                return Err(failed()(error));
+            }
             head.len() as u64
         } else {
             if whole < length {

@@ -345,6 +345,10 @@ fn what_vanished_is_no_error_and_is_not_counted() {
 /// and the result as complete.
 #[test]
 fn entries_listed_still_and_never_found_are_errors() {
+    // Windows also lists what has been deleted and is still open: there they have vanished.
+    if transect_sys::host::LISTS_DELETED {
+        return;
+    }
     for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3/link", At::Stat), ("/2/3", At::Open)] {
         let mut tree = forest();
         tree.lie(path, at);

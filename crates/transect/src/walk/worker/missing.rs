@@ -1,10 +1,11 @@
 //! Entries that were listed and cannot be found: gone since, or never there.
 //!
 //! An entry has vanished if its directory no longer lists it, where directories list nothing that
-//! has been deleted. What is listed still, and still
-//! cannot be found, is an error ([`Inconsistent`]): the file system contradicts itself, and the
-//! result is partial. A directory that misses entries is listed once more when everything below it
-//! is finished; directories that miss nothing cost nothing.
+//! has been deleted. What is listed still, and still cannot be found, is an error
+//! ([`Inconsistent`]): the file system contradicts itself, and the result is partial. A directory
+//! that misses entries is listed once more when everything below it is finished; directories that
+//! miss nothing cost nothing. A view of the kernel's state is not held to this: `/proc/self/fd` lists
+//! the very descriptor with which it is read.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -42,7 +43,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             return;
         }
         let mut suspects: HashSet<&OsStr> = missing.iter().map(|(name, _)| &**name).collect();
-        if self.run.is_stopped() || host::LISTS_DELETED {
+        if self.run.is_stopped() || host::LISTS_DELETED || dir.volume.pseudo {
             suspects.clear();
         }
         for _ in 0..LOOKS {
