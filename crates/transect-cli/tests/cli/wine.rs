@@ -14,6 +14,7 @@ use transect_testkit::trees;
 
 use crate::harness::{TestEnv, skip};
 
+const SIGKILL: i32 = 9;
 const SIGSEGV: i32 = 11;
 
 /// The program for Windows.
@@ -40,10 +41,11 @@ impl Exe {
         let mut command = Command::new(wine);
         command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
         let mut output = command.output().expect("Wine can be started");
-        // Now and then Wine 8 itself crashes while the threads of a program end (tools/windows).
-        // What goes wrong in the program is an exception, and never a signal.
+        // Now and then Wine 8 itself crashes while the threads of a program end (tools/windows), or
+        // its server kills what it takes for a broken client. What goes wrong in the program is an
+        // exception, and never a signal.
         for _ in 0..3 {
-            if output.status.signal() == Some(SIGSEGV)
+            if matches!(output.status.signal(), Some(SIGKILL | SIGSEGV))
                 || output.status.code() == Some(128 + SIGSEGV)
             {
                 output = command.output().expect("Wine can be started");
