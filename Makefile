@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 BINARY := $(TARGET)/release/transect
 FUZZ_SECONDS ?= 60
+TORTURE_RUNS ?= 170
 # Explains itself when it is called with nothing.
 WINDOWS := $(CURDIR)/tools/windows
 # Where rustup puts programs, for shells that do not know it.
@@ -113,9 +114,10 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 		}' "$$log"
 	exit "$$status"
 
-# Every fault in every file system call of every scenario; `make test` runs a sample of them. Files lie
-# in $TMPDIR: set it to test another file system. Needs permission to trace (ptrace).
-torture: need-cargo ## Let every file system call fail in every way, and print a table (takes long)
+# Every fault in every file system call of every scenario, and programs stopped and continued
+# $(TORTURE_RUNS) times on each file system; `make test` runs a sample of both. Files lie in $TMPDIR: set
+# it to test another file system. Needs permission to trace (ptrace) and to mount.
+torture: need-cargo need-programs ## Let every file system call fail, stop programs, print tables (takes long)
 	@mkdir -p '$(TARGET)'
 	log='$(abspath $(TARGET))/torture.log'
 	status=0
@@ -128,6 +130,11 @@ torture: need-cargo ## Let every file system call fail in every way, and print a
 	sed -n 's/^.*TORTURE |/|/p' "$$log" | awk -F '|' '
 		{ for (i = 3; i <= 8; i++) sum[i] += $$i }
 		END { printf "| **all %d** | %d | %d | %d | %d | %d | %d |\n", NR, sum[3], sum[4], sum[5], sum[6], sum[7], sum[8] }'
+	TRANSECT_TORTURE_RUNS=$(TORTURE_RUNS) $(CARGO) test -p transect-cli --all-features --locked --test cli stopped_and_continued \
+		-- --nocapture >"$$log.stopped" 2>&1 || status=$$?
+	echo '| file system | runs of each command | stops | scan | list | list -x | usage | transform | serve --cache |'
+	echo '|---|---|---|---|---|---|---|---|---|'
+	sed -n 's/^.*STOPPED |/|/p' "$$log.stopped"
 	echo "$$(date -u +%Y-%m-%d), Linux $$(uname -r), $$(nproc) processors, $$(stat -f -c %T "$${TMPDIR:-/tmp}")"
 	exit "$$status"
 

@@ -3,6 +3,8 @@
 
     bench/start.py --out bench/runs/DATE-NAME before='OLD scan {}' after='NEW scan {}' du='du -s {}'
 
+With --tree DIR they walk that tree instead: two builds of one program, on real work.
+
 The first is the base of all ratios. How the page cache holds a program moves its page faults by ten,
 from copy to copy of the same bytes: so the programs are copied anew for every block of rounds.
 """
@@ -36,14 +38,14 @@ def sample(command, null):
     return {"wall_ns": wall, "cpu_ns": cpu, "faults": usage.ru_minflt}
 
 
-def block(number, programs, args, folder, raw):
+def block(number, programs, args, folder, tree, raw):
     """Copies all programs in a new order, then runs each once per round, in a new order each time."""
     null = os.open(os.devnull, os.O_RDWR)
     names, commands = random.sample(list(programs), len(programs)), {}
     for name in names:
         program, *words = programs[name]
         copy = shutil.copy(program, folder / f"{name}-{number}")
-        commands[name] = [str(copy), *(word.replace("{}", str(folder / "tree")) for word in words)]
+        commands[name] = [str(copy), *(word.replace("{}", str(tree)) for word in words)]
     os.sync()
     for command in commands.values():
         sample(command, null)
@@ -79,6 +81,7 @@ def main():
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--blocks", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=60, help="in each block")
+    parser.add_argument("--tree", type=Path, metavar="DIR", help="default: ten files")
     args = parser.parse_args()
     programs = {}
     for name, command in (program.split("=", 1) for program in args.programs):
@@ -90,7 +93,7 @@ def main():
     session = {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cpu": cpu,
         "cores": os.cpu_count(), "kernel": platform.release(), "load_at_start": os.getloadavg()[0],
-        "blocks": args.blocks, "rounds": args.rounds,
+        "blocks": args.blocks, "rounds": args.rounds, "tree": args.tree and args.tree.name,
         "commands": {name: " ".join([Path(words[0]).name, *words[1:]])
                      for name, words in programs.items()},
         "sha256": {name: hashlib.sha256(Path(words[0]).read_bytes()).hexdigest()
@@ -99,14 +102,16 @@ def main():
     (args.out / "session.json").write_text(json.dumps(session, indent=1) + "\n")
     samples = {name: [] for name in programs}
     with tempfile.TemporaryDirectory() as folder, open(args.out / "raw.jsonl", "w") as raw:
-        (Path(folder) / "tree").mkdir()
-        for number in range(10):
-            (Path(folder) / "tree" / str(number)).write_text("text\n")
+        tree = args.tree or Path(folder) / "tree"
+        if not args.tree:
+            tree.mkdir()
+            for number in range(10):
+                (tree / str(number)).write_text("text\n")
         for number in range(args.blocks):
-            for line in block(number, programs, args, Path(folder), raw):
+            for line in block(number, programs, args, Path(folder), tree, raw):
                 samples[line["program"]].append(line)
     head = (f"# {session['date'][:10]}: start, {cpu}, kernel {session['kernel']}\n\n"
-            f"{session['cores']} cores, load {session['load_at_start']:.1f} at the start; ten files; "
+            f"{session['cores']} cores, load {session['load_at_start']:.1f} at the start; {args.tree.name if args.tree else 'ten files'}; "
             f"{args.blocks} × {args.rounds} rounds, interleaved. Medians.\n\n")
     (args.out / "summary.md").write_text(head + table(samples, programs))
     print(table(samples, programs), end="")
