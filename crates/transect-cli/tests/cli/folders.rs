@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use crate::harness::{TestEnv, skip};
 
-/// A user whom no system knows, and who has no home.
+/// A user id without an account, and so without a home.
 const UNKNOWN: u32 = 54_321;
 
 /// Returns the program, without any of the variables that name folders.

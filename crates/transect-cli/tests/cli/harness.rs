@@ -290,7 +290,7 @@ impl Running {
 
     /// Sends a signal. No other program is started for that: it would come late on a busy machine.
     pub(crate) fn signal(&self, signal: Signal) {
-        // Who has ended takes none.
+        // A process that has ended takes no signal.
         let _ = kill_process(self.pid(), signal);
     }
 

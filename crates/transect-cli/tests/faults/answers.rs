@@ -253,7 +253,7 @@ fn lab_session_can_be_continued() {
         inside_only: true,
         again: Some(
             "run='lab run enumerate --no-calls'
-             # A broken device keeps even what is to be removed.
+             # On a broken device removing fails, too.
              [ -s log.jsonl ] || rm -f log.jsonl
              if [ -e log.jsonl ]; then $TRANSECT $run --resume log.jsonl
              else $TRANSECT $run --path tree --state as-is --rounds 1 --methods portable/queue -o log.jsonl

@@ -42,7 +42,7 @@ struct Report {
     orders: Vec<OrderRow>,
     order: &'static str,
     profile: Option<Profile>,
-    /// `None` if nobody asked.
+    /// `None` unless a path was named.
     leftovers: Option<Vec<Leftover>>,
 }
 
