@@ -12,6 +12,7 @@ mod cache;
 mod corpus;
 mod folders;
 mod generate;
+mod goldens;
 mod harness;
 mod help;
 mod hostile;

@@ -1,0 +1,132 @@
+//! Output that must survive a change of structure: the man page, the keys of every JSON object, and all
+//! reports of one stored session of each kind. `help.rs` does the same for every `--help`.
+//!
+//! `cargo insta review` shows what differs.
+//!
+//! The sessions in `sessions/` were measured with version 0.1.0; in those of walks and transforms, the
+//! verdicts on disturbed samples were removed, so that wall times are reported, too.
+
+use serde_json::Value;
+
+use crate::harness::TestEnv;
+
+/// The sessions, by the kind of their experiment.
+const SESSIONS: [&str; 3] = ["walk", "transform", "attributes"];
+
+/// The forms of a report.
+const FORMS: [(&str, &[&str]); 4] =
+    [("terminal", &[]), ("markdown", &["--markdown"]), ("csv", &["--csv"]), ("json", &["--json"])];
+
+fn session(name: &str) -> String {
+    format!("{}/tests/cli/sessions/{name}.jsonl", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Asserts that a text is the one reviewed, byte for byte.
+fn assert_golden(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn reports_of_stored_sessions_are_as_reviewed() {
+    let env = TestEnv::new();
+    for name in SESSIONS {
+        for (form, flags) in FORMS {
+            let args = ["lab", "report", &session(name)];
+            let report = env.transect(args.iter().chain(flags)).exits(0).quiet().stdout_text();
+            assert_golden(&format!("report-{name}-{form}"), &report);
+        }
+        // Most of a page is its scripts: a digest is enough to notice a change.
+        let sum = format!("\"$TRANSECT\" lab report '{}' --html - | sha256sum", session(name));
+        assert_golden(&format!("report-{name}-page"), &env.sh(&sum).exits(0).quiet().stdout_text());
+    }
+    let transform = session("transform");
+    let explained = env.transect(["lab", "explain", &transform]).exits(0).quiet().stdout_text();
+    assert_golden("explain-transform", &explained);
+    let walk = session("walk");
+    let compared = env.transect(["lab", "compare", &walk, &walk]).exits(0).quiet().stdout_text();
+    assert_golden("compare-walk", &compared);
+}
+
+#[test]
+fn man_page_is_as_reviewed() {
+    let env = TestEnv::new();
+    let page = env.transect(["man"]).exits(0).quiet().stdout_text();
+    env.settings().bind(|| insta::assert_snapshot!("man", page));
+}
+
+#[test]
+fn json_objects_have_the_keys_reviewed() {
+    let env = TestEnv::new();
+    env.mkdir("tree/deep");
+    env.text("tree/deep/file.txt", "one\ntwo\n");
+    std::fs::hard_link(env.path("tree/deep/file.txt"), env.path("tree/link")).unwrap();
+    std::os::unix::fs::symlink("link", env.path("tree/symlink")).unwrap();
+    env.text("sums", "");
+    let sums = env.transect(["transform", "blake3", "tree/link"]).exits(0).stdout_text();
+    env.text("sums", &sums);
+    let mut objects = String::new();
+    for command in [
+        "scan --json tree",
+        "scan --json --errors missing tree",
+        "usage --json tree",
+        "usage --json --files tree",
+        "usage --json --by ext tree",
+        "list --json tree",
+        "list --json --columns name,path,target,owner,group,mode,attributes tree",
+        "doctor --json tree",
+        "attributes --json tree missing",
+        "transform --json eol=crlf tree --check",
+        "transform --json blake3 tree",
+        "verify --json sums",
+        "cache status --json tree",
+        "cache drop --json tree",
+        "split --json tree/link -s 4 -o parts",
+        "join --json parts.parts -o joined",
+        "patch --json -i joined 0:6f:6e",
+        "lab list --json",
+        "lab list --contract --json",
+        "lab corpus list --json",
+    ] {
+        let output = env.sh(&format!("\"$TRANSECT\" {command}"));
+        objects += &format!("$ transect {command}\n");
+        let lines = output.stdout_text();
+        let mut seen = Vec::new();
+        for line in lines.lines() {
+            let Ok(value) = serde_json::from_str::<Value>(line) else {
+                panic!("{command}: not a JSON object: {line}\n{}", output.text());
+            };
+            let keys = keys_of(&value);
+            if !seen.contains(&keys) {
+                objects += &format!("{keys}\n");
+                seen.push(keys);
+            }
+        }
+        assert!(!seen.is_empty(), "{command}: {}", output.text());
+    }
+    assert_golden("json-keys", &objects);
+}
+
+/// Returns the keys of a value; of an array, those of its elements, each once. Types are left out: what one
+/// system has, another reports as null.
+fn keys_of(value: &Value) -> String {
+    match value {
+        Value::Array(values) => {
+            let mut keys: Vec<String> = values.iter().map(keys_of).collect();
+            keys.sort();
+            keys.dedup();
+            keys.retain(|keys| !keys.is_empty());
+            if keys.is_empty() { String::new() } else { format!("[{}]", keys.join(" | ")) }
+        }
+        Value::Object(map) => {
+            let keys = map.iter().map(|(key, value)| match key.as_str() {
+                "schema" => format!("schema={value}"),
+                _ => format!("{key}{}", keys_of(value)),
+            });
+            format!("{{{}}}", keys.collect::<Vec<_>>().join(" "))
+        }
+        _ => String::new(),
+    }
+}
