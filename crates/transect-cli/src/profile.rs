@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::ScanOptions;
-use transect_lab::profile::{PassSetting, Profile, Profiles};
-use transect_lab::transform::Sync;
+use transect_lab::experiments::transform::Sync;
+use transect_lab::tune::profile::{PassSetting, Profile, Profiles};
 use transect_transform::pass::Preference;
 
 use crate::args::WalkArgs;

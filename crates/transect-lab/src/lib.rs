@@ -12,39 +12,13 @@
 //! * A method that hangs, dies or prints garbage becomes a row that says so.
 //! * Samples are written before the next one is taken: a session that was stopped goes on.
 
-pub mod accesses;
-pub mod account;
-pub mod attributes;
-pub mod beside;
-pub mod builtin;
-pub mod compare;
-pub mod contender;
-pub mod contract;
-pub mod corpus;
-pub mod environment;
+pub mod corpora;
+pub mod experiments;
 pub mod explain;
-pub mod import;
-pub mod launch;
-pub mod machine;
-pub mod method;
-pub mod page;
-pub mod peer;
-pub mod pilot;
-pub mod portion;
-pub mod preset;
-pub mod profile;
-pub mod ranking;
-pub mod record;
-pub mod reference;
+pub mod harness;
+pub mod published;
 pub mod report;
-pub mod rounds;
-pub mod session;
+pub mod rivals;
 pub mod size;
-pub mod state;
-pub mod statistics;
-pub mod timed;
-pub mod transform;
+pub mod stats;
 pub mod tune;
-pub mod variant;
-pub mod walks;
-pub mod work;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::corpus::{
+use transect_lab::corpora::{
     self, CorpusError, Created, DEEPEST, DEFINITIONS, Definition, Refusal, Report, Step, find,
 };
 use transect_testkit::TempDir;
@@ -19,7 +19,7 @@ fn definition(name: &str) -> &'static Definition {
 }
 
 fn create(name: &str, dir: &Path) -> Result<Report, CorpusError> {
-    corpus::create(definition(name), dir, &mut |_| {}, &Cancel::new())
+    corpora::create(definition(name), dir, &mut |_| {}, &Cancel::new())
 }
 
 #[track_caller]
@@ -151,7 +151,7 @@ fn a_created_corpus_equals_its_definition() {
         let created = create(name, &dir).unwrap().created;
         let found = (created.files, created.directories, created.bytes);
         assert_eq!(found, (files, directories, bytes), "{name}");
-        corpus::verify(definition(name), &dir).unwrap();
+        corpora::verify(definition(name), &dir).unwrap();
         // The oracle counts the root, too.
         let counts = oracle(&dir).counts;
         let found = (counts.files, counts.directories - 1, counts.apparent_size);
@@ -196,7 +196,8 @@ fn progress_rises_to_all_of_it() {
     let mut heard: Vec<Created> = Vec::new();
     let mut progress = |created| heard.push(created);
     let music = definition("music");
-    let report = corpus::create(music, &temp.join("music"), &mut progress, &Cancel::new()).unwrap();
+    let report =
+        corpora::create(music, &temp.join("music"), &mut progress, &Cancel::new()).unwrap();
     let entries = |created: &Created| created.files + created.directories;
     assert!(heard.len() > 10, "{}", heard.len());
     assert!(heard.is_sorted_by_key(entries));
@@ -209,7 +210,7 @@ fn an_empty_folder_becomes_the_corpus() {
     let dir = temp.join("tiny");
     fs::create_dir(&dir).unwrap();
     create("tiny", &dir).unwrap();
-    corpus::verify(definition("tiny"), &dir).unwrap();
+    corpora::verify(definition("tiny"), &dir).unwrap();
     assert_eq!(names(temp.path()), ["tiny"]);
 }
 
@@ -301,7 +302,7 @@ fn a_cancelled_corpus_leaves_nothing_behind() {
         assert!(partial.is_dir(), "it was begun");
         cancel.cancel();
     };
-    let error = corpus::create(definition("music"), &temp.join("music"), &mut progress, &cancel)
+    let error = corpora::create(definition("music"), &temp.join("music"), &mut progress, &cancel)
         .unwrap_err();
     assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
     assert_eq!(calls, 1);
@@ -319,7 +320,7 @@ fn a_corpus_cancelled_at_the_last_file_is_not_there_either() {
     };
     let dir = temp.join("music");
     fs::create_dir(&dir).unwrap();
-    let error = corpus::create(definition("music"), &dir, &mut progress, &cancel).unwrap_err();
+    let error = corpora::create(definition("music"), &dir, &mut progress, &cancel).unwrap_err();
     assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
     assert_eq!(names(temp.path()), ["music"], "the empty folder was there before");
     assert!(names(&dir).is_empty());
@@ -331,7 +332,7 @@ fn a_panic_leaves_nothing_behind() {
     let dir = temp.join("music");
     let panicked = std::panic::catch_unwind(|| {
         let mut progress = |_| panic!("on purpose");
-        let _ = corpus::create(definition("music"), &dir, &mut progress, &Cancel::new());
+        let _ = corpora::create(definition("music"), &dir, &mut progress, &Cancel::new());
     });
     assert!(panicked.is_err());
     assert!(names(temp.path()).is_empty());
@@ -343,7 +344,7 @@ fn a_tree_that_was_meddled_with_is_named_with_both_counts() {
     let dir = temp.join("tiny");
     fs::create_dir_all(dir.join("more")).unwrap();
     fs::write(dir.join("file"), "four").unwrap();
-    let error = corpus::verify(definition("tiny"), &dir).unwrap_err().to_string();
+    let error = corpora::verify(definition("tiny"), &dir).unwrap_err().to_string();
     let expected = format!(
         "'{}' is not corpus 'tiny': 1 files, 1 directories, 4 bytes, \
          expected 10 files, 0 directories, 43095 bytes",
@@ -360,11 +361,11 @@ fn a_corpus_with_another_file_or_another_byte_is_none() {
     let file = dir.join(&names(&dir)[0]);
     let text = fs::read(&file).unwrap();
     fs::write(&file, &text[1..]).unwrap();
-    assert!(corpus::verify(definition("tiny"), &dir).is_err());
+    assert!(corpora::verify(definition("tiny"), &dir).is_err());
     fs::write(&file, &text).unwrap();
-    corpus::verify(definition("tiny"), &dir).unwrap();
+    corpora::verify(definition("tiny"), &dir).unwrap();
     fs::write(dir.join("more"), "").unwrap();
-    assert!(corpus::verify(definition("tiny"), &dir).is_err());
+    assert!(corpora::verify(definition("tiny"), &dir).is_err());
 }
 
 #[test]
@@ -374,7 +375,7 @@ fn an_error_half_way_leaves_nothing_behind() {
     let Some(Step::File { name, .. }) = flat.plan().nth(300) else { panic!("a flat tree") };
     let obstacle = temp.join("flat.partial").join(name);
     let mut progress = |_| drop(fs::write(&obstacle, ""));
-    let error = corpus::create(flat, &temp.join("flat"), &mut progress, &Cancel::new());
+    let error = corpora::create(flat, &temp.join("flat"), &mut progress, &Cancel::new());
     let error = error.unwrap_err().to_string();
     let expected = format!("cannot create file '{}': ", obstacle.display());
     assert!(error.starts_with(&expected), "{error}");
@@ -387,7 +388,7 @@ fn a_tree_that_came_out_otherwise_is_no_corpus() {
     let stranger = temp.join("tiny.partial/stranger");
     let mut progress = |_| fs::write(&stranger, "").unwrap();
     let made =
-        corpus::create(definition("tiny"), &temp.join("tiny"), &mut progress, &Cancel::new());
+        corpora::create(definition("tiny"), &temp.join("tiny"), &mut progress, &Cancel::new());
     let error = made.unwrap_err().to_string();
     assert!(error.contains("11 files") && error.contains("expected 10 files"), "{error}");
     assert!(names(temp.path()).is_empty());
@@ -397,9 +398,9 @@ fn a_tree_that_came_out_otherwise_is_no_corpus() {
 #[test]
 fn the_room_of_a_place_is_that_of_its_file_system() {
     let temp = TempDir::new();
-    let room = corpus::room(&temp.join("not-there-yet")).unwrap();
+    let room = corpora::room(&temp.join("not-there-yet")).unwrap();
     assert!(room.bytes.is_some_and(|bytes| bytes > 0), "{room:?}");
-    corpus::check_room(definition("tiny"), &temp.join("not-there-yet")).unwrap();
+    corpora::check_room(definition("tiny"), &temp.join("not-there-yet")).unwrap();
     assert!(names(temp.path()).is_empty());
 }
 
@@ -519,7 +520,7 @@ mod mounted {
     fn inodes_without_number_are_no_obstacle() {
         let test = "inodes_without_number_are_no_obstacle";
         with_tmpfs(test, "size=64m,nr_inodes=0", |root| {
-            assert_eq!(corpus::room(&root.join("flat")).unwrap().inodes, None);
+            assert_eq!(corpora::room(&root.join("flat")).unwrap().inodes, None);
             create("flat-1000", &root.join("flat")).unwrap();
         });
     }
@@ -534,7 +535,7 @@ mod mounted {
                 let _ = fs::write(&other, vec![1; 8 << 20]);
             };
             let flat = definition("flat-1000");
-            let made = corpus::create(flat, &root.join("flat"), &mut progress, &Cancel::new());
+            let made = corpora::create(flat, &root.join("flat"), &mut progress, &Cancel::new());
             let error = made.unwrap_err().to_string();
             assert!(error.starts_with("cannot create file '"), "{error}");
             assert!(error.ends_with(": No space left on device"), "{error}");

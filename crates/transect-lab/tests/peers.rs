@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use transect_lab::peer::{Claimed, Inventory, PEERS, Peer};
+use transect_lab::rivals::peer::{Claimed, Inventory, PEERS, Peer};
 use transect_testkit::{TempDir, loudly_skip, trees, within};
 
 /// All named trees, side by side, and rules of what to leave out, which no peer may follow.

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::beside::{Beside, Disturbance};
-use transect_lab::environment::Environment;
-use transect_lab::launch::{Failure, RunLine, Usage};
-use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Cell, Ended, Header, Outcome, Place, Record, SCHEMA, Sample};
-use transect_lab::rounds::End;
-use transect_lab::session::{self, Launcher, Measure, Session};
-use transect_lab::state::State;
-use transect_lab::walks::Walks;
+use transect_lab::experiments::walk::measure::Walks;
+use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::Environment;
+use transect_lab::harness::interference::{Beside, Disturbance};
+use transect_lab::harness::launch::{Failure, RunLine, Usage};
+use transect_lab::harness::log::{Cell, Ended, Header, Outcome, Place, Record, SCHEMA, Sample};
+use transect_lab::harness::scheduler::{self, Launcher, Measure, Session};
+use transect_lab::harness::stopping::End;
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -67,7 +67,7 @@ impl Lab {
         let root = self.temp.join("tree");
         let methods: Vec<&Method> = self.methods.iter().collect();
         let base = self.methods[0].name.clone();
-        let (cells, again) = session::cells(&methods, &base);
+        let (cells, again) = scheduler::cells(&methods, &base);
         Header {
             schema: SCHEMA.to_owned(),
             preset: "test".to_owned(),
@@ -260,7 +260,7 @@ fn a_session_of_an_older_version_can_still_be_read() {
     let read = Record::read(&lab.file()).unwrap();
     assert_eq!(read.samples.len(), 4);
     assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
-    let ranking = &transect_lab::ranking::rank(&read)[0];
+    let ranking = &transect_lab::stats::ranking::rank(&read)[0];
     assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
 }
 
@@ -274,7 +274,7 @@ impl Measure for Beset {
         _: &Cell,
         place: usize,
         _: usize,
-    ) -> Result<Outcome, session::Error> {
+    ) -> Result<Outcome, scheduler::Error> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
         let work = header.places[place].expected;

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use transect::{Cancel, StatOrder};
-use transect_lab::profile::Settings;
-use transect_lab::state::State;
-use transect_lab::statistics::Verdict;
+use transect_lab::harness::cache_state::State;
+use transect_lab::stats::Verdict;
+use transect_lab::tune::profile::Settings;
 use transect_lab::tune::{Error, Request, Step, Tuned, tune};
 use transect_testkit::TempDir;
 

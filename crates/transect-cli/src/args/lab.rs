@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use transect_lab::corpus::{self, Pattern};
-use transect_lab::preset::{PRESETS, Preset};
-use transect_lab::state::State;
-use transect_lab::{attributes, size, transform};
+use transect_lab::corpora::{self, Pattern};
+use transect_lab::experiments::walk::preset::{PRESETS, Preset};
+use transect_lab::experiments::{attributes, transform};
+use transect_lab::harness::cache_state::State;
+use transect_lab::size;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -448,7 +449,7 @@ fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
 }
 
 fn corpus_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(corpus::DEFINITIONS.iter().map(|definition| definition.name))
+    PossibleValuesParser::new(corpora::DEFINITIONS.iter().map(|definition| definition.name))
 }
 
 impl From<LabState> for State {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect::{Outcome, Progress, RankBy, Totals};
-use transect_lab::profile::Profile;
+use transect_lab::tune::profile::Profile;
 
 use crate::args::ScanArgs;
 use crate::exit::{End, Fatal};

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use transect::{Largest, Outcome, ScanError, Tally, Totals};
-use transect_lab::profile::{Profile, Settings};
+use transect_lab::tune::profile::{Profile, Settings};
 
 use super::quote;
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use transect::{Largest, Outcome, RankBy, Totals};
-use transect_lab::profile::Profile;
+use transect_lab::tune::profile::Profile;
 
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use transect::cache::{CacheOptions, Level};
-use transect_lab::environment::FileSystem;
-use transect_lab::profile::{Profile, Profiles};
+use transect_lab::harness::environment::FileSystem;
+use transect_lab::tune::profile::{Profile, Profiles};
 
 use crate::answers::is_old_or_ends_with;
 use crate::snapshot::Content;

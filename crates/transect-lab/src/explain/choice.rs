@@ -9,11 +9,11 @@ use transect_transform::pass::{Destination, IoMethod, Load, PassOptions, Plan, S
 use transect_transform::step::{Cost, Step};
 
 use super::runs::Runs;
-use crate::profile::{PassEvidence, load, method};
-use crate::state::State;
-use crate::statistics::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
-use crate::statistics::{Ratios, Verdict, judge, judge_all};
-use crate::transform::{Kind, Variant};
+use crate::experiments::transform::{Kind, Variant};
+use crate::harness::cache_state::State;
+use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
+use crate::stats::{Ratios, Verdict, judge, judge_all};
+use crate::tune::profile::{PassEvidence, load, method};
 
 /// What the planner is to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -18,11 +18,11 @@ use runs::Runs;
 use serde::Serialize;
 pub use settle::{Decision, decisions};
 
-use crate::ranking::{Ranking, Row, rank};
-use crate::record::Recorded;
-use crate::state::State;
-use crate::statistics::Summary;
-use crate::transform::Kind;
+use crate::experiments::transform::Kind;
+use crate::harness::cache_state::State;
+use crate::harness::log::Recorded;
+use crate::stats::Summary;
+use crate::stats::ranking::{Ranking, Row, rank};
 
 /// What is said of a place in a state.
 #[derive(Debug, Serialize)]

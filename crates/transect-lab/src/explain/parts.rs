@@ -8,10 +8,10 @@
 use serde::Serialize;
 
 use super::runs::{Run, Runs};
-use crate::ranking::Row;
-use crate::statistics::Ratios;
-use crate::statistics::verdict::MIN_ROUNDS;
-use crate::transform::{Floor, Sync, Variant};
+use crate::experiments::transform::{Floor, Sync, Variant};
+use crate::stats::Ratios;
+use crate::stats::ranking::Row;
+use crate::stats::verdict::MIN_ROUNDS;
 
 /// What a method spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

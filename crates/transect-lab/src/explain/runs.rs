@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Header, Outcome, Place, Recorded};
-use crate::statistics::verdict::DEFAULT_THRESHOLD;
-use crate::statistics::{Ratios, Summary, aa_check};
-use crate::transform::{Floor, Variant};
+use crate::experiments::transform::{Floor, Variant};
+use crate::harness::log::{Header, Outcome, Place, Recorded};
+use crate::stats::verdict::DEFAULT_THRESHOLD;
+use crate::stats::{Ratios, Summary, aa_check};
 
 /// How much of a copy in memory others may have the processor.
 const CROWDED: f64 = 0.25;

@@ -3,10 +3,10 @@
 use transect_transform::pass::{Load, SizeClass};
 
 use super::{Choice, Chosen, Explained};
-use crate::profile::{PassSetting, Profile};
-use crate::record::{Header, Recorded};
-use crate::state::State;
-use crate::transform::Sync;
+use crate::experiments::transform::Sync;
+use crate::harness::cache_state::State;
+use crate::harness::log::{Header, Recorded};
+use crate::tune::profile::{PassSetting, Profile};
 
 /// What a session has decided about some files.
 #[derive(Clone, Debug, PartialEq)]

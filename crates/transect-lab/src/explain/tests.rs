@@ -1,10 +1,10 @@
 use super::*;
-use crate::environment::FileSystem;
-use crate::launch::{RunLine, Usage};
-use crate::profile::Profile;
-use crate::record::Outcome;
+use crate::experiments::transform::{Digests, Kind, Passed, Rules, Sync};
+use crate::harness::environment::FileSystem;
+use crate::harness::launch::{RunLine, Usage};
+use crate::harness::log::Outcome;
 use crate::report::tests::with;
-use crate::transform::{Digests, Kind, Passed, Rules, Sync};
+use crate::tune::profile::Profile;
 use transect_transform::pass::{IoMethod, Load, SizeClass};
 
 const MIB: u64 = 1 << 20;

@@ -4,9 +4,9 @@
 //! nanoseconds, memory is bytes. What is not known is empty, never 0.
 
 use super::Report;
-use crate::ranking::{Ranking, Row, Unranked};
-use crate::record::{Cell, Header, Place};
-use crate::statistics::Ratios;
+use crate::harness::log::{Cell, Header, Place};
+use crate::stats::Ratios;
+use crate::stats::ranking::{Ranking, Row, Unranked};
 
 /// The names of the columns.
 const COLUMNS: &[&str] = &[

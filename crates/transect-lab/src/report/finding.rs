@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::beside::Disturbance;
-use crate::ranking::{Quantity, Ranking, Row};
-use crate::record::{Header, Recorded};
-use crate::state::State;
-use crate::statistics::verdict::{MIN_ROUNDS, Verdict, can_decide};
+use crate::harness::cache_state::State;
+use crate::harness::interference::Disturbance;
+use crate::harness::log::{Header, Recorded};
+use crate::stats::ranking::{Quantity, Ranking, Row};
+use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
 /// A first run that takes so many times the processor time of the second is told of.
 const DEAR: f64 = 1.3;
@@ -213,10 +213,10 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::beside::Beside;
-    use crate::ranking::rank;
-    use crate::record::Outcome;
+    use crate::harness::interference::Beside;
+    use crate::harness::log::Outcome;
     use crate::report::tests::{recorded, with};
+    use crate::stats::ranking::rank;
 
     fn finding(recorded: &Recorded) -> Finding {
         Finding::of(recorded, &rank(recorded)[0])

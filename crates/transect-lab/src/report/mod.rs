@@ -3,6 +3,7 @@
 
 pub mod csv;
 mod finding;
+pub mod page;
 mod reduction;
 mod tables;
 
@@ -12,8 +13,8 @@ pub use tables::{Table, WHOSE};
 
 use serde::Serialize;
 
-use crate::ranking::{Ranking, Row, rank};
-use crate::record::{Ended, Header, Recorded};
+use crate::harness::log::{Ended, Header, Recorded};
+use crate::stats::ranking::{Ranking, Row, rank};
 
 /// The schema of the object.
 pub const SCHEMA: &str = "transect.lab.report/1";

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::preset::Preset;
-use crate::ranking::{Ranking, Row};
-use crate::record::Header;
-use crate::statistics::protocol::{all_sorted, min_max_median};
-use crate::transform;
+use crate::experiments::transform;
+use crate::experiments::walk::preset::Preset;
+use crate::harness::log::Header;
+use crate::stats::protocol::{all_sorted, min_max_median};
+use crate::stats::ranking::{Ranking, Row};
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -127,9 +127,9 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranking::rank;
-    use crate::record::Recorded;
+    use crate::harness::log::Recorded;
     use crate::report::tests::with;
+    use crate::stats::ranking::rank;
 
     fn reduced(preset: &str) -> Vec<Reduction> {
         let mut recorded: Recorded = with(&[("base", 1000), ("slow", 4000)], 3);

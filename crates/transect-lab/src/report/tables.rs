@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 
-use crate::preset::Preset;
-use crate::record::Header;
-use crate::reference::{self, ReferenceRow};
+use crate::experiments::walk::preset::Preset;
+use crate::harness::log::Header;
+use crate::published::reference::{self, ReferenceRow};
 
 /// What stands above every such table.
 pub const WHOSE: &str = "The article's own numbers, from another machine, system and tree, and as \
@@ -69,7 +69,7 @@ pub(super) fn of(header: &Header) -> Vec<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus;
+    use crate::corpora;
     use crate::report::tests::with;
 
     fn tables(preset: &str, places: &[&str]) -> Vec<(&'static str, &'static str, Option<usize>)> {
@@ -77,7 +77,9 @@ mod tests {
         header.preset = preset.to_owned();
         let place = header.places.remove(0);
         for name in places {
-            header.places.push(crate::record::Place { name: (*name).to_owned(), ..place.clone() });
+            header
+                .places
+                .push(crate::harness::log::Place { name: (*name).to_owned(), ..place.clone() });
         }
         of(&header).iter().map(|table| (table.source, table.corpus, table.place)).collect()
     }
@@ -115,7 +117,7 @@ mod tests {
     #[test]
     fn every_tree_is_there_on_both_sides() {
         for (name, source, tree) in TREES {
-            assert!(corpus::find(name).is_some(), "{name}");
+            assert!(corpora::find(name).is_some(), "{name}");
             let mut rows = reference::rows().iter();
             assert!(rows.any(|row| row.source == source && row.corpus.starts_with(tree)), "{tree}");
         }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::environment::{Environment, FileSystem};
-use crate::launch::{RunLine, Usage};
-use crate::peer::Inventory;
-use crate::record::{Cell, Header, Outcome, Place, Recorded, SCHEMA, Sample};
-use crate::state::State;
-use crate::work::Work;
+use crate::harness::cache_state::State;
+use crate::harness::environment::{Environment, FileSystem};
+use crate::harness::launch::{RunLine, Usage};
+use crate::harness::log::{Cell, Header, Outcome, Place, Recorded, SCHEMA, Sample};
+use crate::harness::work::Work;
+use crate::rivals::peer::Inventory;
 
 /// Names that want to be more than text.
 pub(crate) const NAMES: &[&str] = &[

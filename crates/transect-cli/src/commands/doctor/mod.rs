@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderName};
-use transect_lab::profile::Profile;
+use transect_lab::tune::profile::Profile;
 
 use crate::args::DoctorArgs;
 use crate::commands::lab::write_evidence;

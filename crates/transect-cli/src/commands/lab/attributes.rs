@@ -4,15 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
-use transect_lab::attributes::{
+use transect_lab::experiments::attributes::{
     self, Answers, BASE, FLOOR_STATX, How, Method, Scale, Source, Task,
 };
-use transect_lab::environment::Environment;
-use transect_lab::pilot::Pilot;
-use transect_lab::record::{Header, Place, SCHEMA, SessionKind};
-use transect_lab::session::Session;
-use transect_lab::state::State;
-use transect_lab::transform::Scratch;
+use transect_lab::experiments::transform::Scratch;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::Environment;
+use transect_lab::harness::estimate::Pilot;
+use transect_lab::harness::log::{Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::scheduler::Session;
 
 use super::begin::{self, file_of, named, possible, rounds, seed};
 use super::run::{count, lab, launcher, measure, tell_time};

@@ -1,7 +1,7 @@
 //! `transect lab attributes-method`: one of this program's own ways of asking for attributes, speaking the
 //! contenders' protocol.
 
-use transect_lab::attributes::{Asking, Questions, ask};
+use transect_lab::experiments::attributes::{Asking, Questions, ask};
 
 use crate::args::LabAttributesMethodArgs;
 use crate::exit::{End, Fatal};

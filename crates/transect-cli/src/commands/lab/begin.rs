@@ -6,16 +6,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderName};
-use transect_lab::corpus;
-use transect_lab::environment::Environment;
-use transect_lab::method::{Kind, Method};
-use transect_lab::record::{Cell, Header, Place, SCHEMA, SessionKind};
-use transect_lab::session::{self, Session};
-use transect_lab::state::State;
-use transect_lab::statistics::verdict::MIN_ROUNDS;
-use transect_lab::variant::Variant;
+use transect_lab::corpora;
+use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::experiments::walk::variant::Variant;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::Environment;
+use transect_lab::harness::log::{Cell, Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::scheduler::{self, Session};
+use transect_lab::stats::verdict::MIN_ROUNDS;
 
-use super::corpus as corpora;
 use crate::args::{LabRunArgs, LabSessionArgs};
 use crate::exit::{End, Fatal};
 use crate::output::quote;
@@ -50,7 +49,7 @@ pub(super) fn header(
     let base = base();
     let chosen = choose(args, methods, &base)?;
     let Some(places) = places(args, cancel)? else { return Ok(None) };
-    let (cells, again) = session::cells(&chosen, &base);
+    let (cells, again) = scheduler::cells(&chosen, &base);
     let floor = |name: &str| cells.iter().any(|cell| cell.name == name).then(|| name.to_owned());
     Ok(Some(Header {
         schema: SCHEMA.to_owned(),
@@ -77,7 +76,7 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
     add_variants(args, methods);
     let passes = passes(args)?.len();
     let base = base();
-    let (cells, _) = session::cells(&choose(args, methods, &base)?, &base);
+    let (cells, _) = scheduler::cells(&choose(args, methods, &base)?, &base);
     let corpora = corpora_of(args);
     let places = args.path.len() + corpora.len();
     if places == 0 {
@@ -87,7 +86,7 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
     let mut out = output::buffer();
     write_cells(&mut out, &cells, (places, "tree", "trees"), passes, rounds)?;
     for name in &corpora {
-        let definition = corpus::find(name).expect("BUG: the parser lets only corpora pass");
+        let definition = corpora::find(name).expect("BUG: the parser lets only corpora pass");
         writeln!(out, "makes corpus '{name}', if it is not there: {}", definition.needs())?;
     }
     output::print(out)?;
@@ -162,8 +161,8 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
         None => folders::cache("corpora")?,
     };
     for name in corpora {
-        let definition = corpus::find(&name).expect("BUG: the parser lets only corpora pass");
-        let Some(root) = corpora::have(definition, &folder, cancel)? else { return Ok(None) };
+        let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");
+        let Some(root) = super::corpus::have(definition, &folder, cancel)? else { return Ok(None) };
         places.push(look(name, root));
     }
     if places.is_empty() {

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::compare::{Changed, Compared, Comparison, Group, Incomparable, compare};
-use transect_lab::record::{Record, Recorded};
-use transect_lab::statistics::Verdict;
+use transect_lab::harness::log::{Record, Recorded};
+use transect_lab::stats::Verdict;
+use transect_lab::stats::compare::{Changed, Compared, Comparison, Group, Incomparable, compare};
 
 use crate::args::LabCompareArgs;
 use crate::exit::{End, Fatal};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpus::{
+use transect_lab::corpora::{
     self, Created, DEFINITIONS, Definition, FileDefinition, FileError, Report,
 };
 use transect_transform::publish::Existing;
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
 }
 
 fn find(name: &str) -> Result<&'static Definition, Fatal> {
-    corpus::find(name).ok_or_else(|| {
+    corpora::find(name).ok_or_else(|| {
         let names: Vec<&str> = DEFINITIONS.iter().map(|definition| definition.name).collect();
         Fatal::Lab(format!("no corpus is called '{name}': there are {}", names.join(", ")))
     })
@@ -119,7 +119,7 @@ fn make(definition: &Definition, dir: &Path, cancel: &Cancel) -> Result<Option<R
             status.show(format!("{} of {} entries, {percent} %", count(done), count(all)));
         }
     };
-    match corpus::create(definition, dir, &mut show, cancel) {
+    match corpora::create(definition, dir, &mut show, cancel) {
         Ok(report) => Ok(Some(report)),
         Err(_) if cancel.is_cancelled() => Ok(None),
         Err(error) => Err(Fatal::Lab(error.to_string())),
@@ -142,7 +142,7 @@ fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
             status.show(format!("{} of {}, {percent} %", bytes(written), bytes(definition.size)));
         }
     };
-    let took = match corpus::create_file(&definition, path, existing, &mut show, &cancel) {
+    let took = match corpora::create_file(&definition, path, existing, &mut show, &cancel) {
         Ok(took) => took,
         Err(FileError::Cancelled) => return Ok(End::Interrupted),
         Err(error) => return Err(Fatal::Lab(error.to_string())),
@@ -172,7 +172,7 @@ pub(super) fn have(
 ) -> Result<Option<PathBuf>, Fatal> {
     let dir = folder.join(definition.name);
     if dir.exists() {
-        corpus::verify(definition, &dir).map_err(|error| Fatal::Lab(error.to_string()))?;
+        corpora::verify(definition, &dir).map_err(|error| Fatal::Lab(error.to_string()))?;
         return Ok(Some(dir));
     }
     std::fs::create_dir_all(folder).map_err(|error| {
@@ -184,7 +184,7 @@ pub(super) fn have(
 }
 
 fn verify(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
-    corpus::verify(definition, dir).map_err(|error| Fatal::Lab(error.to_string()))?;
+    corpora::verify(definition, dir).map_err(|error| Fatal::Lab(error.to_string()))?;
     let mut text = output::buffer();
     let dir = quote::for_terminal(dir.as_os_str());
     writeln!(text, "{dir} is '{}', as far as counts tell", definition.name)?;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::environment::{Environment, FileSystem};
 use transect_lab::explain::{Choice, Chosen, Explained, Fastest, Part, decisions, explain};
-use transect_lab::profile::Profile;
-use transect_lab::record::{Record, Recorded};
+use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::harness::log::{Record, Recorded};
 use transect_lab::size;
+use transect_lab::tune::profile::Profile;
 
 use crate::args::LabExplainArgs;
 use crate::exit::{End, Fatal};

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::import::listing::{self, Sample};
-use transect_lab::import::{self, Cell, Difference, Imported, Question, What};
+use transect_lab::published::import::listing::{self, Sample};
+use transect_lab::published::import::{self, Cell, Difference, Imported, Question, What};
 use transect_lab::size;
-use transect_lab::statistics::Verdict;
+use transect_lab::stats::Verdict;
 
 use crate::args::LabImportArgs;
 use crate::exit::{End, Fatal};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
-use transect_lab::attributes;
-use transect_lab::contract::{self, ContractRow};
-use transect_lab::method::{self, Method};
-use transect_lab::transform::{self, Kind};
+use transect_lab::experiments::attributes;
+use transect_lab::experiments::transform::{self, Kind};
+use transect_lab::experiments::walk::method::{self, Method};
+use transect_lab::published::contract::{self, ContractRow};
 
 use crate::args::LabListArgs;
 use crate::exit::{End, Fatal};

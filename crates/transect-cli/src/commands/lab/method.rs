@@ -1,9 +1,9 @@
 //! `transect lab method`: one of this program's own methods, speaking the contenders' protocol.
 
 use transect::ScanOptions;
-use transect_lab::launch::RunLine;
-use transect_lab::variant::{Variant, VariantError};
-use transect_lab::work;
+use transect_lab::experiments::walk::variant::{Variant, VariantError};
+use transect_lab::harness::launch::RunLine;
+use transect_lab::harness::work;
 
 use crate::args::LabMethodArgs;
 use crate::exit::{End, Fatal};

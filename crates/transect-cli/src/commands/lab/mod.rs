@@ -19,8 +19,8 @@ pub(crate) use tune::write_evidence;
 
 use std::path::PathBuf;
 
-use transect_lab::builtin;
-use transect_lab::method::Method;
+use transect_lab::experiments::walk::method::Method;
+use transect_lab::rivals::builtin;
 
 use crate::args::{LabCommand, LabMethodsArgs, LabRunCommand};
 use crate::exit::{End, Fatal};

@@ -1,7 +1,7 @@
 //! `transect lab pass`: one of this program's own methods of passing over a file, speaking the
 //! contenders' protocol.
 
-use transect_lab::transform::{self, Rules, Way};
+use transect_lab::experiments::transform::{self, Rules, Way};
 
 use crate::args::LabPassArgs;
 use crate::exit::{End, Fatal};

@@ -5,14 +5,14 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_lab::accesses::{self, Accesses};
-use transect_lab::beside;
-use transect_lab::contender::Contender;
-use transect_lab::method::{Kind, Method};
-use transect_lab::pilot::Pilot;
-use transect_lab::record::{Header, Outcome, Sample, SessionKind};
-use transect_lab::session::{self, Launcher, Measure, OfEach, Session};
-use transect_lab::walks::Walks;
+use transect_lab::experiments::walk::measure::Walks;
+use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::harness::accesses::{self, Accesses};
+use transect_lab::harness::estimate::Pilot;
+use transect_lab::harness::interference;
+use transect_lab::harness::log::{Header, Outcome, Sample, SessionKind};
+use transect_lab::harness::scheduler::{self, Launcher, Measure, OfEach, Session};
+use transect_lab::rivals::contender::Contender;
 
 use super::{begin, methods, report};
 use crate::args::LabRunArgs;
@@ -121,7 +121,7 @@ pub(super) fn measure(
     measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
-    let unseen = beside::unseen();
+    let unseen = interference::unseen();
     if !unseen.is_empty() {
         output::hint(&format!("cannot be looked at here: {}", unseen.join(", ")));
     }
@@ -168,7 +168,7 @@ fn look_at_calls(
 
 /// Counts the system calls of every method.
 pub(super) fn count(
-    run: impl FnOnce(&mut OfEach<'_, Accesses>) -> Result<(), session::Error>,
+    run: impl FnOnce(&mut OfEach<'_, Accesses>) -> Result<(), scheduler::Error>,
 ) -> Result<(), Fatal> {
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
 use transect::Cancel;
-use transect_lab::contender::can_start;
-use transect_lab::environment::{Environment, FileSystem, version_of};
-use transect_lab::peer::Inventory;
-use transect_lab::pilot::Pilot;
-use transect_lab::record::{Cell, Header, Place, SCHEMA, SessionKind};
-use transect_lab::session::Session;
-use transect_lab::size;
-use transect_lab::state::State;
-use transect_lab::transform::{
+use transect_lab::experiments::transform::{
     self, BASE, Digests, External, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch,
     Variant,
 };
-use transect_lab::work::Work;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::{Environment, FileSystem, version_of};
+use transect_lab::harness::estimate::Pilot;
+use transect_lab::harness::log::{Cell, Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::work::Work;
+use transect_lab::rivals::contender::can_start;
+use transect_lab::rivals::peer::Inventory;
+use transect_lab::size;
 
 use super::begin::{self, file_of, named, rounds, seed, write_cells};
 use super::run::{count, lab, launcher, measure, tell_time};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::environment::{Environment, FileSystem};
-use transect_lab::profile::{Evidence, Profile, SCHEMA, Settings};
+use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::tune::profile::{Evidence, Profile, SCHEMA, Settings};
 use transect_lab::tune::{Request, Step, Tuned, tune};
 use transect_sys::private::TemporaryFolder;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use transect_lab::transform::Sync;
+use transect_lab::experiments::transform::Sync;
 use transect_transform::pass::{PassOptions, Preference};
 use transect_transform::publish::{Existing, ReplaceOptions, Swept, sweep};
 use transect_transform::step::{Shape, Step};

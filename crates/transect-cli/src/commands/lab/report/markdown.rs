@@ -2,13 +2,13 @@
 
 use std::io::{Result, Write};
 
-use transect_lab::ranking::{Ranking, Row};
-use transect_lab::record::{Header, SessionKind};
+use transect_lab::harness::log::{Header, SessionKind};
 use transect_lab::report::{
     Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
     nanoseconds_per_byte, word,
 };
-use transect_lab::statistics::Ratios;
+use transect_lab::stats::Ratios;
+use transect_lab::stats::ranking::{Ranking, Row};
 
 use crate::output::quote;
 use crate::output::units::{bytes, count};

@@ -7,7 +7,7 @@ mod terminal;
 use std::io::Write;
 
 use anstream::AutoStream;
-use transect_lab::record::{Record, Recorded};
+use transect_lab::harness::log::{Record, Recorded};
 use transect_lab::report::{Report, csv};
 
 pub(super) use self::page::write_page;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use transect_lab::page;
-use transect_lab::record::Recorded;
+use transect_lab::harness::log::Recorded;
 use transect_lab::report::Report;
+use transect_lab::report::page;
 use transect_web::page::Nonce;
 
 use crate::exit::Fatal;

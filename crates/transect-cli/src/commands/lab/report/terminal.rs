@@ -3,14 +3,14 @@
 use std::io::{Result, Write};
 
 use anstyle::Style;
-use transect_lab::ranking::{Ranking, Row};
-use transect_lab::record::{Header, SessionKind};
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::log::{Header, SessionKind};
 use transect_lab::report::{
     Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
     word,
 };
-use transect_lab::state::State;
-use transect_lab::statistics::{Ratios, Verdict};
+use transect_lab::stats::ranking::{Ranking, Row};
+use transect_lab::stats::{Ratios, Verdict};
 
 use crate::output::units::{bytes, duration};
 use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, wrap};

@@ -1,0 +1,365 @@
+//! A single file with a stated content, the same on every machine: what transforms read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use transect::Cancel;
+use transect_transform::publish::{Durability, Existing, ReplaceOptions, Replacement};
+
+use super::error::CorpusError;
+use super::room::room;
+use crate::stats::SplitMix64;
+
+/// What is in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// The bytes from 32 to 127 in their order, begun anew every [`TILE`] bytes: the files of the
+    /// fourth article.
+    Printable96,
+    /// Bytes drawn from a seed: they cannot be compressed.
+    Random,
+    /// [`EXTENT_DATA`] bytes drawn from a seed at the beginning of every [`EXTENT`] bytes, and
+    /// holes.
+    Sparse,
+}
+
+/// After so many bytes the printable pattern begins anew: the article's tool wrote such blocks.
+pub const TILE: usize = 4096;
+
+/// The distance of data in a sparse file.
+pub const EXTENT: u64 = 1 << 20;
+
+/// The data in it, a sixteenth.
+pub const EXTENT_DATA: u64 = 64 << 10;
+
+/// What is written at once.
+const BLOCK: usize = 1 << 20;
+
+impl Pattern {
+    /// All patterns.
+    pub const ALL: &[Self] = &[Self::Printable96, Self::Random, Self::Sparse];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Printable96 => "printable96",
+            Self::Random => "random",
+            Self::Sparse => "sparse",
+        }
+    }
+
+    /// Returns what is in such a file, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Printable96 => {
+                "the bytes from 32 to 127 in order, anew every 4 KiB, as in the article"
+            }
+            Self::Random => "drawn from a seed; cannot be compressed",
+            Self::Sparse => "64 KiB drawn from a seed in every MiB, the rest are holes",
+        }
+    }
+
+    /// Returns whether the content depends on the seed.
+    pub fn is_drawn(self) -> bool {
+        self != Self::Printable96
+    }
+}
+
+/// A file that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileDefinition {
+    /// What is in it.
+    pub pattern: Pattern,
+    /// Its length in bytes.
+    pub size: u64,
+    /// What its bytes are drawn from, if they are drawn.
+    pub seed: u64,
+}
+
+impl FileDefinition {
+    /// Returns how many of its bytes are data, and no hole.
+    pub fn data(&self) -> u64 {
+        match self.pattern {
+            Pattern::Sparse => {
+                self.size / EXTENT * EXTENT_DATA + (self.size % EXTENT).min(EXTENT_DATA)
+            }
+            _ => self.size,
+        }
+    }
+}
+
+/// Why a file was not made. Nothing of it is left, and what was there is there still.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileError {
+    /// There is less room than the file takes. Nothing was written.
+    NoRoom {
+        /// Where it was to be.
+        path: PathBuf,
+        /// The bytes it takes.
+        needs: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
+    /// It is not known what is free there.
+    Room(CorpusError),
+    /// It cannot be written, or not there.
+    Write(transect_transform::Error),
+    /// Somebody asked to stop.
+    Cancelled,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRoom { path, needs, free } => {
+                let path = path.display();
+                write!(f, "no room for '{path}': it needs {needs} bytes, {free} bytes are free")
+            }
+            Self::Room(error) => error.fmt(f),
+            Self::Write(error) => error.fmt(f),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Room(error) => Some(error),
+            Self::Write(error) => Some(error),
+            Self::NoRoom { .. } | Self::Cancelled => None,
+        }
+    }
+}
+
+impl From<transect_transform::Error> for FileError {
+    fn from(error: transect_transform::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// Makes a file, and returns how long it took until the device had it. It is written beside its
+/// place, and put there when it is complete. What is there may be replaced if `existing` says so.
+///
+/// `progress` hears how many bytes there are, after each mebibyte.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn create_file(
+    definition: &FileDefinition,
+    path: &Path,
+    existing: Existing,
+    progress: &mut dyn FnMut(u64),
+    cancel: &Cancel,
+) -> Result<Duration, FileError> {
+    let began = Instant::now();
+    let options =
+        ReplaceOptions { existing, durability: Durability::File, ..ReplaceOptions::default() };
+    let mut file = Replacement::begin(path, None, options)?;
+    let (needs, free) = (definition.data(), room(path).map_err(FileError::Room)?.bytes);
+    if let Some(free) = free.filter(|free| *free < needs) {
+        return Err(FileError::NoRoom { path: path.to_owned(), needs, free });
+    }
+    file.start()?;
+    if definition.pattern != Pattern::Sparse {
+        file.reserve(definition.size)?;
+    }
+    let mut content = Content::of(definition);
+    let mut block = vec![0; BLOCK];
+    while file.length() < definition.size {
+        if cancel.is_cancelled() {
+            return Err(FileError::Cancelled);
+        }
+        let left = definition.size - file.length();
+        let extent = left.min(BLOCK as u64);
+        let data = match definition.pattern {
+            Pattern::Sparse => extent.min(EXTENT_DATA),
+            _ => extent,
+        };
+        let part = &mut block[..data as usize];
+        content.fill(part);
+        file.append(part)?;
+        file.skip(extent - data)?;
+        progress(file.length());
+    }
+    file.publish()?;
+    Ok(began.elapsed())
+}
+
+/// The bytes of a file that are no hole, from its beginning to its end.
+enum Content {
+    Tiles,
+    Drawn(SplitMix64),
+}
+
+impl Content {
+    fn of(definition: &FileDefinition) -> Self {
+        match definition.pattern {
+            Pattern::Printable96 => Self::Tiles,
+            Pattern::Random | Pattern::Sparse => Self::Drawn(SplitMix64::new(definition.seed)),
+        }
+    }
+
+    /// Fills a block with what comes next. Only the last may have another length than the others,
+    /// which hold whole tiles.
+    fn fill(&mut self, block: &mut [u8]) {
+        match self {
+            Self::Tiles => {
+                for tile in block.chunks_mut(TILE) {
+                    for (byte, printable) in tile.iter_mut().zip((32..128).cycle()) {
+                        *byte = printable;
+                    }
+                }
+            }
+            Self::Drawn(random) => {
+                for eight in block.chunks_mut(8) {
+                    eight.copy_from_slice(&random.bits().to_le_bytes()[..eight.len()]);
+                }
+            }
+        }
+    }
+}
+
+// A block holds whole tiles, and is one extent.
+const _: () = assert!(BLOCK.is_multiple_of(TILE) && BLOCK as u64 == EXTENT);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use transect_testkit::TempDir;
+
+    fn definition(pattern: Pattern, size: u64) -> FileDefinition {
+        FileDefinition { pattern, size, seed: 7 }
+    }
+
+    fn create(definition: &FileDefinition, path: &Path) -> Result<Duration, FileError> {
+        create_file(definition, path, Existing::Keep, &mut |_| {}, &Cancel::new())
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = folder
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn every_byte_of_the_printable_pattern_is_where_the_article_has_it() {
+        let temp = TempDir::new();
+        for size in [0, 1, 95, 97, 4095, 4097, (1 << 20) + 4097] {
+            let path = temp.join(size.to_string());
+            create(&definition(Pattern::Printable96, size), &path).unwrap();
+            let content = fs::read(&path).unwrap();
+            assert_eq!(content.len() as u64, size);
+            for (at, &byte) in content.iter().enumerate() {
+                assert_eq!(usize::from(byte), 32 + at % 4096 % 96, "byte {at} of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_comes_from_the_seed_and_from_nothing_else() {
+        let temp = TempDir::new();
+        let size = (3 << 20) + 5;
+        let make = |name: &str, size, seed| {
+            let definition = FileDefinition { pattern: Pattern::Random, size, seed };
+            create(&definition, &temp.join(name)).unwrap();
+            fs::read(temp.join(name)).unwrap()
+        };
+        let one = make("one", size, 7);
+        assert_eq!(one, make("again", size, 7));
+        assert_ne!(one, make("other", size, 8));
+        assert_eq!(one[..100], make("short", 100, 7), "a longer file begins as a shorter one");
+        // Published beside the generator's other numbers: the same on every machine.
+        assert_eq!(one[..8], SplitMix64::new(7).bits().to_le_bytes());
+        // Every byte is about as frequent as any other: 12,288 times, and 111 is a deviation.
+        let mut counts = [0_u32; 256];
+        one.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+        assert!(counts.iter().all(|&count| count.abs_diff(12_288) < 111 * 6), "{counts:?}");
+    }
+
+    #[test]
+    fn a_sparse_file_has_its_data_where_it_is_said_and_zeros_elsewhere() {
+        let temp = TempDir::new();
+        for size in [0, 1, 64 << 10, (64 << 10) + 1, 1 << 20, (3 << 20) + 70_000] {
+            let (path, definition) =
+                (temp.join(size.to_string()), definition(Pattern::Sparse, size));
+            create(&definition, &path).unwrap();
+            let content = fs::read(&path).unwrap();
+            assert_eq!(content.len() as u64, size);
+            let mut data = 0;
+            for extent in content.chunks(EXTENT as usize) {
+                let (drawn, hole) = extent.split_at(extent.len().min(EXTENT_DATA as usize));
+                assert!(hole.iter().all(|&byte| byte == 0), "{size}");
+                assert!(drawn.len() < 64 || drawn.iter().any(|&byte| byte != 0), "{size}");
+                data += drawn.len() as u64;
+            }
+            assert_eq!(definition.data(), data);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn holes_occupy_nothing() {
+        use std::os::unix::fs::MetadataExt;
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        create(&definition(Pattern::Sparse, 64 << 20), &path).unwrap();
+        let occupied = fs::File::open(&path).unwrap().metadata().unwrap().blocks() * 512;
+        assert!(occupied < 8 << 20, "{occupied} bytes are occupied");
+    }
+
+    #[test]
+    fn what_is_there_stays_unless_it_may_be_replaced() {
+        let temp = TempDir::new();
+        let path = temp.join("file");
+        fs::write(&path, "precious").unwrap();
+        let definition = definition(Pattern::Printable96, 10);
+        let refused = create(&definition, &path).unwrap_err();
+        assert!(refused.to_string().contains("it exists already"), "{refused}");
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        let replaced =
+            create_file(&definition, &path, Existing::Replace, &mut |_| {}, &Cancel::new());
+        replaced.unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b" !\"#$%&'()");
+        assert!(create(&definition, &temp.join("missing/file")).is_err());
+        assert!(create(&definition, &temp.join("..")).is_err());
+        assert_eq!(names(temp.path()), ["file"]);
+    }
+
+    #[test]
+    fn who_stops_in_the_middle_leaves_nothing() {
+        let temp = TempDir::new();
+        let (path, cancel) = (temp.join("file"), Cancel::new());
+        let mut told = Vec::new();
+        let mut stop = |bytes| {
+            told.push(bytes);
+            cancel.cancel();
+        };
+        let definition = definition(Pattern::Random, 5 << 20);
+        let stopped = create_file(&definition, &path, Existing::Keep, &mut stop, &cancel);
+        assert!(matches!(stopped, Err(FileError::Cancelled)));
+        assert_eq!(told, [1 << 20]);
+        assert!(names(temp.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_has_no_room_is_not_begun() {
+        let temp = TempDir::new();
+        // More than any device holds, and no more than a file may have.
+        let definition = definition(Pattern::Random, 1 << 60);
+        let refused = create(&definition, &temp.join("file")).unwrap_err();
+        assert!(
+            matches!(refused, FileError::NoRoom { needs, .. } if needs == 1 << 60),
+            "{refused}"
+        );
+        assert!(names(temp.path()).is_empty());
+    }
+}

@@ -1,0 +1,400 @@
+//! One run of a way of this program, with a clock of its own.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use transect::cache::{Answer, AttributeCache, CacheOptions, Level, SearchDirs};
+use transect::{
+    Attributes, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason,
+    Visit, Want,
+};
+
+use super::method::Way;
+use super::questions::Questions;
+use super::service;
+use super::task::Task;
+use crate::harness::launch::{Held, RunLine, nanoseconds};
+use crate::harness::work::Work;
+
+/// What everybody asks for.
+pub(super) const WANT: FieldMask = FieldMask::MTIME.union(FieldMask::SIZE);
+
+/// The includes of a unit, for which a listing is checked once.
+const UNIT: usize = 100;
+
+/// What is asked, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// The kind of questions.
+    pub task: Task,
+    /// The way of asking.
+    pub way: Way,
+    /// On how many threads.
+    pub threads: usize,
+    /// Where a service answers, if one is asked.
+    pub socket: Option<&'a Path>,
+}
+
+/// What was answered, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    found: u64,
+    missing: u64,
+    bytes: u64,
+    changed: u64,
+}
+
+impl Sums {
+    pub(super) fn of(answers: &[Answer]) -> Self {
+        let mut sums = Self::default();
+        answers.iter().for_each(|answer| sums.add(answer.as_ref().ok()));
+        sums
+    }
+
+    fn add(&mut self, found: Option<&Attributes>) {
+        let known = found.map(|found| (found.size().unwrap_or(0), found.mtime().unwrap_or(0)));
+        self.add_known(known);
+    }
+
+    /// Adds a size and a time, as far as they fit.
+    fn add_known(&mut self, known: Option<(u64, i64)>) {
+        match known {
+            None => self.missing += 1,
+            Some((size, time)) => {
+                self.found += 1;
+                self.bytes += size;
+                self.changed = self.changed.wrapping_add_signed(time);
+            }
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            found: self.found + other.found,
+            missing: self.missing + other.missing,
+            bytes: self.bytes + other.bytes,
+            changed: self.changed.wrapping_add(other.changed),
+        }
+    }
+}
+
+/// What a run came to.
+pub(super) struct Run {
+    pub(super) sums: Sums,
+    pub(super) elapsed: Duration,
+    /// What a cache holds at the end.
+    pub(super) held: Option<Held>,
+}
+
+/// Asks once. The clock runs from the first question to the last answer; what a cache is to know is asked
+/// before, and that nothing else had to be asked is proved afterwards.
+///
+/// # Errors
+/// The way cannot do it, or a cache did not know what it was to know: one line.
+pub fn ask(asking: Asking<'_>, questions: &Questions) -> Result<RunLine, String> {
+    let Run { sums, elapsed, held } = match asking.way {
+        Way::Stat if questions.dirs.is_empty() => {
+            without_cache(|| on_threads(&questions.paths, asking.threads, ask_system))
+        }
+        Way::Stat => without_cache(|| probe_each(questions)),
+        Way::StatAt => {
+            let (sums, elapsed) = timed(|| relative(&questions.paths));
+            Run { sums: sums?, elapsed, held: None }
+        }
+        Way::Listing => {
+            let (sums, elapsed) = timed(|| listing(&questions.paths));
+            Run { sums: sums?, elapsed, held: None }
+        }
+        Way::Memo => without_cache(|| with_memo(questions)),
+        Way::Get if asking.task == Task::OneCold => each_cold(&questions.paths)?,
+        Way::Get => with_cache(&cache(Level::Frozen)?, |cache| {
+            get_each(cache, &questions.paths, asking.threads)
+        }),
+        Way::GetKnown => {
+            known(&questions.paths, |cache| get_each(cache, &questions.paths, asking.threads))?
+        }
+        Way::GetMany => {
+            with_cache(&cache(Level::Frozen)?, |cache| Sums::of(&cache.get_many(&questions.paths)))
+        }
+        Way::GetManyKnown => {
+            known(&questions.paths, |cache| Sums::of(&cache.get_many(&questions.paths)))?
+        }
+        Way::ResolveFrozen => resolve(Level::Frozen, questions)?,
+        Way::ResolveChecked => resolve(Level::Checked, questions)?,
+        Way::Service => {
+            service::ask(asking.socket.ok_or("no service is named")?, &questions.paths)?
+        }
+    };
+    let work = Work { files: sums.found, directories: 0, bytes: sums.bytes, errors: sums.missing };
+    // A clock that did not move would be taken for a broken one.
+    let line = RunLine::new(work, nanoseconds(elapsed).max(1));
+    Ok(RunLine { changed: Some(sums.changed), held, ..line })
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let done = work();
+    (done, start.elapsed())
+}
+
+fn without_cache(work: impl FnOnce() -> Sums) -> Run {
+    let (sums, elapsed) = timed(work);
+    Run { sums, elapsed, held: None }
+}
+
+fn cache(level: Level) -> Result<AttributeCache, String> {
+    CacheOptions::new(level).want(WANT).open().map_err(|error| error.to_string())
+}
+
+fn with_cache(cache: &AttributeCache, work: impl FnOnce(&AttributeCache) -> Sums) -> Run {
+    let (sums, elapsed) = timed(|| work(cache));
+    let held = Held { memory: cache.memory() as u64, names: cache.counts().names };
+    Run { sums, elapsed, held: Some(held) }
+}
+
+/// Asks a cache that was asked for all before.
+fn known(paths: &[PathBuf], work: impl FnOnce(&AttributeCache) -> Sums) -> Result<Run, String> {
+    let cache = cache(Level::Frozen)?;
+    let _ = cache.get_many(paths);
+    let before = cache.counts().misses;
+    let run = with_cache(&cache, work);
+    match cache.counts().misses - before {
+        0 => Ok(run),
+        misses => Err(format!("{misses} answers were not known, and all should be")),
+    }
+}
+
+fn ask_system(path: &Path) -> Option<Attributes> {
+    transect_sys::file::ask(path, WANT, true).ok()
+}
+
+/// Returns what is found if it is not a directory, which holds nothing to be included.
+fn includable(found: Option<Attributes>) -> Option<Attributes> {
+    found.filter(|found| found.file_type() != FileType::Directory)
+}
+
+fn probe_each(questions: &Questions) -> Sums {
+    let mut sums = Sums::default();
+    for name in &questions.paths {
+        let probe = |dir: &PathBuf| includable(ask_system(&dir.join(name)));
+        sums.add(questions.dirs.iter().find_map(probe).as_ref());
+    }
+    sums
+}
+
+fn with_memo(questions: &Questions) -> Sums {
+    let mut sums = Sums::default();
+    let mut probed: HashMap<PathBuf, Option<(u64, i64)>> = HashMap::new();
+    for name in &questions.paths {
+        let probe = |dir: &PathBuf| match probed.entry(dir.join(name)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => {
+                let found = includable(ask_system(unknown.key()));
+                let known = found.map(|it| (it.size().unwrap_or(0), it.mtime().unwrap_or(0)));
+                *unknown.insert(known)
+            }
+        };
+        sums.add_known(questions.dirs.iter().find_map(probe));
+    }
+    sums
+}
+
+fn get_each(cache: &AttributeCache, paths: &[PathBuf], threads: usize) -> Sums {
+    on_threads(paths, threads, |path| cache.get(path).ok())
+}
+
+/// Asks for an equal part of the paths on each of so many threads; the first of them is this one.
+fn on_threads(
+    paths: &[PathBuf],
+    threads: usize,
+    ask: impl Fn(&Path) -> Option<Attributes> + Sync,
+) -> Sums {
+    let ask_all = |paths: &[PathBuf]| {
+        let mut sums = Sums::default();
+        paths.iter().for_each(|path| sums.add(ask(path).as_ref()));
+        sums
+    };
+    let mut parts = paths.chunks(paths.len().div_ceil(threads).max(1));
+    let first = parts.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let ask_all = &ask_all;
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || ask_all(part))).collect();
+        let own = ask_all(first);
+        others.into_iter().fold(own, |sums, other| {
+            sums.with(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    })
+}
+
+/// Caches that are made before the clock runs, each for one question: enough for the clock to cost
+/// nothing, too few to take the place in the processor's caches that no program's one cache takes.
+const COLD_CACHES: usize = 16;
+
+/// Asks a cache of its own for each path: none knows anything of the directory.
+fn each_cold(paths: &[PathBuf]) -> Result<Run, String> {
+    let mut run = Run { sums: Sums::default(), elapsed: Duration::ZERO, held: None };
+    for paths in paths.chunks(COLD_CACHES) {
+        let caches = paths.iter().map(|_| cache(Level::Frozen)).collect::<Result<Vec<_>, _>>()?;
+        let ask = || {
+            let asked = caches.iter().zip(paths);
+            asked.for_each(|(cache, path)| run.sums.add(cache.get(path).ok().as_ref()));
+        };
+        run.elapsed += timed(ask).1;
+    }
+    Ok(run)
+}
+
+fn resolve(level: Level, questions: &Questions) -> Result<Run, String> {
+    let cache = cache(level)?;
+    let search = cache.search_dirs(&questions.dirs).map_err(|refusal| refusal.to_string())?;
+    Ok(with_cache(&cache, |cache| resolve_each(cache, &search, &questions.paths)))
+}
+
+fn resolve_each(cache: &AttributeCache, search: &SearchDirs, names: &[PathBuf]) -> Sums {
+    let mut sums = Sums::default();
+    for unit in names.chunks(UNIT) {
+        let pass = cache.pass();
+        for name in unit {
+            let found = pass.resolve(name, search).ok().flatten();
+            sums.add(found.map(|found| found.attributes).as_ref());
+        }
+    }
+    sums
+}
+
+/// Asks about names in their open directories: sorted, so that each is opened once.
+#[cfg(target_os = "linux")]
+fn relative(paths: &[PathBuf]) -> Result<Sums, String> {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, openat, statx};
+
+    let mut sorted: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    sorted.sort_unstable();
+    let mut sums = Sums::default();
+    let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+    let wanted = StatxFlags::MTIME | StatxFlags::SIZE;
+    for group in sorted.chunk_by(|one, other| one.parent() == other.parent()) {
+        let directory = group[0].parent().unwrap_or(Path::new("/"));
+        let directory = openat(CWD, directory, flags, Mode::empty()).ok();
+        for path in group {
+            let ask = |directory| {
+                let found = statx(directory, path.file_name()?, AtFlags::empty(), wanted).ok()?;
+                let time = found.stx_mtime.tv_sec * 1_000_000_000;
+                Some((found.stx_size, time + i64::from(found.stx_mtime.tv_nsec)))
+            };
+            sums.add_known(directory.as_ref().and_then(ask));
+        }
+    }
+    Ok(sums)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn relative(_: &[PathBuf]) -> Result<Sums, String> {
+    Err("on Linux only".to_owned())
+}
+
+/// Lists the directory that all paths are in, and adds up what is in it.
+fn listing(paths: &[PathBuf]) -> Result<Sums, String> {
+    let Some(directory) = paths.first().and_then(|path| path.parent()) else {
+        return Ok(Sums::default());
+    };
+    let plan = ScanOptions::new([directory]).max_depth(1).plan();
+    let outcome = plan.and_then(|plan| plan.run(Listed::default));
+    outcome.map(|outcome| outcome.sink.0).map_err(|error| error.to_string())
+}
+
+/// The sink of a listing.
+#[derive(Debug, Default)]
+struct Listed(Sums);
+
+impl Sink for Listed {
+    type Tag = ();
+
+    fn want(&self) -> Want {
+        Want { entries: WANT, ..Want::default() }
+    }
+
+    fn enter(&mut self, _: Entering<'_, ()>) {}
+
+    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+        for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
+            self.0.add(Some(entry.attributes));
+        }
+        Flow::Continue
+    }
+
+    fn leave(&mut self, _: &Dir<()>) {}
+
+    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
+        Flow::Continue
+    }
+
+    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
+
+    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
+
+    fn merge(&mut self, other: Self) {
+        self.0 = self.0.with(other.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expected::expect;
+    use super::super::preset::Scale;
+    use super::super::tree::make;
+    use super::*;
+    use transect_testkit::TempDir;
+
+    /// Every way that needs no service, in every task it is for.
+    fn everywhere(each: &mut dyn FnMut(Asking<'_>, &Questions)) {
+        let temp = TempDir::new();
+        for &task in Task::ALL.iter().filter(|task| !task.needs_a_source()) {
+            let folder = temp.join(task.as_str());
+            let scale = Scale { files: 300, search_dirs: 7, headers: 5 };
+            let (questions, _) = make(task, &scale, &folder).unwrap();
+            let (methods, _) = super::super::Method::all(None);
+            for method in methods.iter().filter(|method| method.does(task)) {
+                let super::super::How::Engine(way) = method.how else { continue };
+                if way == Way::Service || method.why_not.is_some() {
+                    continue;
+                }
+                each(Asking { task, way, threads: method.threads, socket: None }, &questions);
+            }
+        }
+    }
+
+    #[test]
+    fn every_way_finds_what_a_plain_look_finds() {
+        everywhere(&mut |asking, questions| {
+            let line = ask(asking, questions).unwrap();
+            let expected = expect(questions);
+            assert_eq!(line.work, expected.work, "{asking:?}");
+            assert_eq!(line.changed, Some(expected.changed), "{asking:?}");
+        });
+    }
+
+    #[test]
+    fn a_cache_says_what_it_holds() {
+        everywhere(&mut |asking, questions| {
+            let held = ask(asking, questions).unwrap().held;
+            let has_cache = matches!(asking.way, Way::GetMany | Way::ResolveFrozen);
+            if has_cache {
+                let held = held.unwrap();
+                assert!(held.names >= 30 && held.memory > 20 * held.names, "{asking:?}: {held:?}");
+            }
+            let has_none = matches!(asking.way, Way::Stat | Way::StatAt | Way::Memo);
+            assert!(!has_none || held.is_none(), "{asking:?}");
+        });
+    }
+
+    #[test]
+    fn nothing_is_asked_where_there_is_nothing() {
+        for way in [Way::Stat, Way::Listing, Way::GetMany, Way::GetKnown, Way::Get] {
+            let asking = Asking { task: Task::Article, way, threads: 4, socket: None };
+            let line = ask(asking, &Questions::default()).unwrap();
+            assert_eq!((line.work, line.changed), (Work::default(), Some(0)), "{way:?}");
+        }
+    }
+}

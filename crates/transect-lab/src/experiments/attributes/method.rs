@@ -1,0 +1,278 @@
+//! The methods: every way of asking that this lab knows.
+
+use std::path::Path;
+
+use super::task::Task;
+use crate::experiments::transform::FLOOR;
+use crate::harness::log::Cell;
+use crate::harness::scheduler::AGAIN;
+use crate::rivals::contender::{self, Contender};
+
+/// The method that others are compared with: one question to the system for each path.
+pub const BASE: &str = "stat";
+
+/// The contender's method that makes the calls and nothing else.
+pub const FLOOR_STATX: &str = "floor-statx";
+
+/// One way of asking.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name, of which there is one.
+    pub name: String,
+    /// The language it is written in.
+    pub language: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// What it can be asked.
+    pub tasks: Vec<Task>,
+    /// On how many threads it asks.
+    pub threads: usize,
+    /// Why it cannot run here, and what would help.
+    pub why_not: Option<String>,
+    /// How it is run.
+    pub how: How,
+}
+
+/// How a method is run.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// A way of this program, in a process of its own.
+    Engine(Way),
+    /// A method of a contender.
+    Contender(Box<Contender>),
+}
+
+/// The ways of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One question for each path; of a name, one for each directory until one holds it.
+    Stat,
+    /// The same, sorted, and relative to open directories.
+    StatAt,
+    /// The directory listed, and all in it asked about.
+    Listing,
+    /// A cache that knows nothing, asked path by path; of few in a huge directory, one for each.
+    Get,
+    /// A cache that knows all, asked path by path.
+    GetKnown,
+    /// A cache that knows nothing, asked for all at once.
+    GetMany,
+    /// A cache that knows all, likewise.
+    GetManyKnown,
+    /// Every path is asked about once, and the answer kept by the path.
+    Memo,
+    /// A cache that may never ask twice looks for names.
+    ResolveFrozen,
+    /// A cache that checks its listings for each unit looks for names.
+    ResolveChecked,
+    /// A service that knows all, asked for all at once.
+    Service,
+}
+
+/// The tasks that ask about many paths.
+const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::CompileDatabase];
+
+impl Way {
+    /// All ways.
+    pub const ALL: &'static [Self] = &[
+        Self::Stat,
+        Self::StatAt,
+        Self::Listing,
+        Self::Get,
+        Self::GetKnown,
+        Self::GetMany,
+        Self::GetManyKnown,
+        Self::Memo,
+        Self::ResolveFrozen,
+        Self::ResolveChecked,
+        Self::Service,
+    ];
+
+    /// Returns the word for the way.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stat => BASE,
+            Self::StatAt => "stat-at",
+            Self::Listing => "listing",
+            Self::Get => "get",
+            Self::GetKnown => "get-known",
+            Self::GetMany => "get-many",
+            Self::GetManyKnown => "get-many-known",
+            Self::Memo => "memo",
+            Self::ResolveFrozen => "resolve-frozen",
+            Self::ResolveChecked => "resolve-checked",
+            Self::Service => "service",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Stat => {
+                "one statx for each path; of a name, for each directory until one holds it"
+            }
+            Self::StatAt => "sorted, and one statx for each name in its open directory",
+            Self::Listing => "the directory listed, with the attributes of all in it",
+            Self::Get => "the cache, knowing nothing, asked path by path",
+            Self::GetKnown => "the cache, knowing all, asked path by path",
+            Self::GetMany => "the cache, knowing nothing, asked for all at once",
+            Self::GetManyKnown => "the cache, knowing all, asked for all at once",
+            Self::Memo => "a hash of all paths that were probed",
+            Self::ResolveFrozen => "the cache, knowing nothing, frozen",
+            Self::ResolveChecked => "the cache, knowing nothing, checked for every 100 includes",
+            Self::Service => "a service that knows all, asked for all at once",
+        }
+    }
+
+    fn tasks(self) -> &'static [Task] {
+        match self {
+            Self::Stat => Task::ALL,
+            Self::StatAt | Self::GetMany | Self::GetManyKnown => OF_PATHS,
+            Self::Listing => &[Task::Article],
+            Self::Get => &[Task::ThreadsMisses, Task::OneCold],
+            Self::GetKnown => &[Task::ThreadsHits],
+            Self::Memo | Self::ResolveFrozen | Self::ResolveChecked => &[Task::Includes],
+            Self::Service => &[Task::Uptodate, Task::CompileDatabase],
+        }
+    }
+
+    fn why_not(self) -> Option<&'static str> {
+        let linux = matches!(self, Self::StatAt | Self::Service);
+        (linux && cfg!(not(target_os = "linux"))).then_some("on Linux only")
+    }
+}
+
+impl Method {
+    /// Returns all methods, with the contenders that a folder holds, and what is wrong with those that
+    /// could not be read.
+    pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
+        let (contenders, wrong) = contenders.map(Contender::all).unwrap_or_default();
+        let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
+        let engine = Way::ALL.iter().flat_map(|&way| Self::of_the_engine(way));
+        (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
+    }
+
+    /// Returns whether it can be asked this.
+    pub fn does(&self, task: Task) -> bool {
+        self.tasks.contains(&task)
+    }
+
+    fn of_the_engine(way: Way) -> Vec<Self> {
+        let method = |name: String, threads: usize, tasks: &[Task]| Self {
+            name,
+            language: "Rust".to_owned(),
+            about: way.about().to_owned(),
+            tasks: tasks.to_vec(),
+            threads,
+            why_not: way.why_not().map(str::to_owned),
+            how: How::Engine(way),
+        };
+        let mut methods = vec![method(way.as_str().to_owned(), 1, way.tasks())];
+        let scales = |task: &Task| matches!(task, Task::ThreadsHits | Task::ThreadsMisses);
+        let scaled: Vec<Task> = way.tasks().iter().copied().filter(scales).collect();
+        if !scaled.is_empty() {
+            let with = |threads: usize| {
+                method(format!("{},threads={threads}", way.as_str()), threads, &scaled)
+            };
+            methods.extend([2, 4].map(with));
+        }
+        methods
+    }
+
+    fn of_a_contender(contender: &Contender) -> impl Iterator<Item = Self> {
+        let why_not = contender.why_not();
+        contender.methods.iter().map(move |described| {
+            let can = |task: &&Task| described.kinds.iter().any(|kind| kind == task.as_str());
+            Self {
+                name: described.name.clone(),
+                language: contender.language.clone(),
+                about: described.about.clone(),
+                tasks: Task::ALL.iter().filter(can).copied().collect(),
+                threads: 1,
+                why_not: why_not.clone(),
+                how: How::Contender(Box::new(contender.clone())),
+            }
+        })
+    }
+
+    fn cell(&self, name: String) -> Cell {
+        let is_floor = self.name == FLOOR_STATX;
+        // A cache asks less often than the floor does: that is what it is for.
+        let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
+        Cell {
+            name,
+            method: self.name.clone(),
+            contract: Vec::new(),
+            language: self.language.clone(),
+            kind: if is_floor { FLOOR } else { self.how.as_str() }.to_owned(),
+            parallel: self.threads > 1,
+            floors: Some(floors),
+            command: None,
+            tasks: Some(self.tasks.clone()),
+        }
+    }
+}
+
+impl How {
+    /// Returns the word for it, as it stands in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Engine(_) => "engine",
+            Self::Contender(_) => "contender",
+        }
+    }
+}
+
+/// Returns the cells of some methods, and the name of the base once more.
+pub fn cells(methods: &[&Method]) -> (Vec<Cell>, String) {
+    let again = format!("{BASE}{AGAIN}");
+    let mut cells = Vec::new();
+    for method in methods {
+        cells.push(method.cell(method.name.clone()));
+        if method.name == BASE {
+            cells.push(method.cell(again.clone()));
+        }
+    }
+    (cells, again)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rivals::builtin;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn every_task_has_the_base_and_something_beside_it() {
+        let temp = TempDir::new();
+        let folder = builtin::unpack(temp.path()).unwrap();
+        let (methods, wrong) = Method::all(Some(&folder));
+        assert_eq!(wrong, [""; 0]);
+        for &task in Task::ALL {
+            let doing = methods.iter().filter(|method| method.does(task));
+            let names: Vec<&str> = doing.map(|method| method.name.as_str()).collect();
+            assert!(names.contains(&BASE) && names.len() > 1, "{task:?}: {names:?}");
+            let has_floor = names.contains(&FLOOR_STATX);
+            assert_eq!(has_floor, task != Task::Includes, "{task:?}: {names:?}");
+        }
+        assert!(methods.iter().all(|method| !method.tasks.is_empty()));
+        let python = methods.iter().find(|method| method.name == "python-os-stat").unwrap();
+        assert!(python.does(Task::Article) && !python.does(Task::Includes));
+    }
+
+    #[test]
+    fn threads_are_cells_of_the_tasks_that_scale() {
+        let (methods, _) = Method::all(None);
+        let names = |task| {
+            let doing = methods.iter().filter(|method| method.does(task));
+            doing.map(|method| method.name.clone()).collect::<Vec<_>>()
+        };
+        let of =
+            |way: &str| [way.to_owned(), format!("{way},threads=2"), format!("{way},threads=4")];
+        assert_eq!(names(Task::ThreadsHits), [of("stat"), of("get-known")].concat());
+        assert_eq!(names(Task::ThreadsMisses), [of("stat"), of("get")].concat());
+        assert_eq!(names(Task::OneCold), ["stat", "get"]);
+        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>());
+        assert_eq!((cells[0].name.as_str(), again.as_str()), ("stat", "stat (again)"));
+        assert_eq!(cells[1].name, again);
+    }
+}

@@ -1,0 +1,124 @@
+//! Presets: how much is asked.
+
+use serde::{Deserialize, Serialize};
+
+use super::task::Task;
+
+/// How much a task asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scale {
+    /// Files that are asked about, or includes.
+    pub files: usize,
+    /// Directories in which includes are looked for.
+    pub search_dirs: usize,
+    /// Headers in each of them.
+    pub headers: usize,
+}
+
+/// The rules of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The word for it.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Rounds.
+    pub rounds: usize,
+    uptodate: usize,
+    threads: usize,
+    huge: usize,
+    includes: Scale,
+}
+
+/// The files of a directory that the article asked about.
+const OF_THE_ARTICLE: [usize; 3] = [1000, 2000, 5000];
+
+/// All presets; the first is the default.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "quick",
+        about: "eight rounds; 40,000 paths, 2,000 includes in 50 directories: under a minute",
+        rounds: 8,
+        uptodate: 40_000,
+        threads: 10_000,
+        huge: 20_000,
+        includes: Scale { files: 2000, search_dirs: 50, headers: 40 },
+    },
+    Preset {
+        name: "full",
+        about: "twelve rounds; 400,000 paths, 20,000 includes in 200 directories, one file of 100,000",
+        rounds: 12,
+        uptodate: 400_000,
+        threads: 100_000,
+        huge: 100_000,
+        includes: Scale { files: 20_000, search_dirs: 200, headers: 100 },
+    },
+];
+
+impl Preset {
+    /// Returns the preset of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Returns the places of a task: a name and how much is asked, each a ranking of its own. With `paths`
+    /// that many are asked about instead, once.
+    pub fn places(&self, task: Task, paths: Option<usize>) -> Vec<(String, Scale)> {
+        let plain = |files| Scale { files, search_dirs: 0, headers: 0 };
+        let scales = match (task, paths) {
+            (Task::Includes, Some(files)) => {
+                let search_dirs = self.includes.search_dirs.min(files.div_ceil(4));
+                vec![Scale { files, search_dirs, ..self.includes }]
+            }
+            (Task::Includes, None) => vec![self.includes],
+            (_, Some(files)) => vec![plain(files)],
+            (Task::Article, None) => OF_THE_ARTICLE.map(plain).into(),
+            (Task::Uptodate, None) => vec![plain(self.uptodate)],
+            (Task::ThreadsHits | Task::ThreadsMisses, None) => vec![plain(self.threads)],
+            (Task::OneCold, None) => vec![plain(self.huge)],
+            (Task::CompileDatabase, None) => vec![plain(0)],
+        };
+        let several = scales.len() > 1;
+        let name = |scale: &Scale| match several {
+            true => format!("{}-{}", task.as_str(), scale.files),
+            false => task.as_str().to_owned(),
+        };
+        scales.into_iter().map(|scale| (name(&scale), scale)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::method::{BASE, FLOOR_STATX, Method};
+    use super::*;
+    use crate::rivals::builtin;
+    use crate::stats::verdict::can_decide;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn the_rounds_can_decide_among_the_cells_of_every_task() {
+        let temp = TempDir::new();
+        let (methods, _) = Method::all(Some(&builtin::unpack(temp.path()).unwrap()));
+        let judged = |method: &&Method| ![BASE, FLOOR_STATX].contains(&method.name.as_str());
+        for preset in PRESETS {
+            for &task in Task::ALL {
+                let doing = methods.iter().filter(|method| method.does(task));
+                let cells = doing.filter(judged).count();
+                assert!(can_decide(cells, preset.rounds), "{}, {}", preset.name, task.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn the_full_preset_asks_what_the_targets_are_about() {
+        let full = Preset::find("full").unwrap();
+        let scale = |task| full.places(task, None)[0].1;
+        assert_eq!(scale(Task::Uptodate).files, 400_000);
+        let includes = scale(Task::Includes);
+        assert_eq!((includes.files, includes.search_dirs), (20_000, 200));
+        assert_eq!(scale(Task::OneCold).files, 100_000);
+        let names: Vec<String> =
+            full.places(Task::Article, None).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["article-1000", "article-2000", "article-5000"]);
+    }
+}

@@ -1,0 +1,5 @@
+//! What is measured: walks of trees, transforms of files, questions about attributes.
+
+pub mod attributes;
+pub mod transform;
+pub mod walk;

@@ -1,0 +1,117 @@
+//! Programs that people use, as cells of a session: `cp {in} {out}`.
+//!
+//! No shell takes part: it would be measured, too. Who needs one writes `sh -c '…'`, and its start is
+//! shown as that of every program is: the same command, with an input that holds nothing.
+
+use std::path::Path;
+use std::process::Command;
+use std::str::FromStr;
+
+use crate::harness::log::Cell;
+use crate::rivals::contender::replace;
+
+/// What stands for the input and for the output.
+const PLACES: [&str; 2] = ["{in}", "{out}"];
+
+/// What would be more than a word only to a shell.
+const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
+
+/// A program with a name in the session: `NAME=COMMAND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct External {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<String>,
+}
+
+impl External {
+    /// Returns the program.
+    pub fn program(&self) -> &str {
+        &self.words[0]
+    }
+
+    /// Returns the cell that it is. No floor binds it: it may share blocks, or let the kernel copy.
+    pub fn cell(&self) -> Cell {
+        let program = Path::new(self.program()).file_name();
+        Cell {
+            name: self.name.clone(),
+            method: self.name.clone(),
+            contract: Vec::new(),
+            language: program.unwrap_or_default().to_string_lossy().into_owned(),
+            kind: "external".to_owned(),
+            parallel: false,
+            floors: Some(Vec::new()),
+            command: Some(self.words.clone()),
+            tasks: None,
+        }
+    }
+}
+
+/// Returns what makes a process of a command.
+pub(super) fn command(words: &[String], input: &Path, output: &Path) -> Command {
+    let mut words = words.iter().map(|word| replace(word, &[("in", input), ("out", output)]));
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
+
+impl FromStr for External {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, command) = text.split_once('=').ok_or("it is NAME=COMMAND")?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(format!("'{name}' is no name: letters, digits, and any of -_.+"));
+        }
+        let words = shell_words::split(command).map_err(|_| "a quote is not closed")?;
+        if words.is_empty() {
+            return Err("there is no command".to_owned());
+        }
+        if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
+            let why = "no shell takes part; where one has to, it is sh -c '...' sh {in} {out}";
+            return Err(format!("'{word}' would be a word of the command: {why}"));
+        }
+        let has = |place: &&str| words.iter().any(|word| word.contains(*place));
+        if let Some(place) = PLACES.iter().find(|place| !has(place)) {
+            return Err(format!("it does not say where {place} is"));
+        }
+        Ok(Self { name: name.to_owned(), words })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_split_into_words_and_its_places_are_filled() {
+        let external: External = "my-cp=cp --reflink=never '{in}' {out}".parse().unwrap();
+        assert_eq!((external.name.as_str(), external.program()), ("my-cp", "cp"));
+        let made = command(&external.words, Path::new("/a b/{out}"), Path::new("/o"));
+        let words: Vec<_> = made.get_args().collect();
+        assert_eq!(words, ["--reflink=never", "/a b/{out}", "/o"]);
+        let dd: External = "dd=dd if={in} of={out} bs=1M".parse().unwrap();
+        let made = command(&dd.words, Path::new("i"), Path::new("o"));
+        assert_eq!(made.get_args().collect::<Vec<_>>(), ["if=i", "of=o", "bs=1M"]);
+        let cell = dd.cell();
+        assert_eq!((cell.kind.as_str(), cell.command), ("external", Some(dd.words)));
+    }
+
+    #[test]
+    fn what_cannot_be_a_command_says_why() {
+        for (text, why) in [
+            ("cp {in} {out}", "NAME=COMMAND"),
+            ("a b=cp {in} {out}", "is no name"),
+            ("a=", "no command"),
+            ("a=cp '{in} {out}", "a quote is not closed"),
+            ("a=cp {in}", "where {out} is"),
+            ("a=cat {in} > {out}", "'>' would be a word of the command"),
+        ] {
+            let told = text.parse::<External>().unwrap_err();
+            assert!(told.contains(why), "{text}: {told}");
+        }
+        assert!("a=sh -c 'cat \"$1\" > \"$2\"' sh {in} {out}".parse::<External>().is_ok());
+    }
+}

@@ -1,0 +1,290 @@
+//! The methods: every way of passing over a file that this lab knows.
+
+use std::path::Path;
+
+use transect_transform::pass::{self, Destination, IoMethod, PassOptions, Plan};
+use transect_transform::step::Cost;
+
+use super::floor::Floor;
+use super::rules::Kind;
+use super::variant::Variant;
+use super::{BASE, FLOOR};
+use crate::harness::log::Cell;
+use crate::harness::scheduler::AGAIN;
+use crate::rivals::contender::{Contender, Task};
+
+/// One way of passing over a file.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name, of which there is one.
+    pub name: String,
+    /// The rows of the seed contract that it is.
+    pub contract: Vec<String>,
+    /// The language it is written in.
+    pub language: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// It works on several threads.
+    pub parallel: bool,
+    /// It takes part in a quick session, too.
+    pub quick: bool,
+    /// It can be told how much to read and write at once.
+    pub takes_block: bool,
+    /// It can tell the system that it reads from the beginning to the end.
+    pub takes_hint: bool,
+    /// Why it cannot run here, or cannot do the work, and what would help.
+    pub why_not: Option<String>,
+    /// The floors that it cannot be below all at once.
+    pub floors: Vec<String>,
+    /// How it is run.
+    pub how: How,
+}
+
+/// How a method is run.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// A method of this engine, in a process of its own.
+    Engine(IoMethod),
+    /// A part of the work, likewise.
+    Floor(Floor),
+    /// A method of a contender.
+    Contender(Box<Contender>),
+}
+
+impl How {
+    /// Returns the word for it, as it stands in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Engine(_) => "engine",
+            Self::Floor(_) => FLOOR,
+            Self::Contender(_) => "contender",
+        }
+    }
+}
+
+/// What is said of a method of the engine: name, what it does, rows of the contract, the floors that
+/// bind it. Who copies neither out of the input nor into the output may be below the copying floors.
+type Known = (&'static str, &'static str, &'static [&'static str], &'static [Floor]);
+
+const ENGINE: &[Known] = &[
+    (
+        "buffered",
+        "one block, read, changed where it lies, and written",
+        &["A47"],
+        &[Floor::ReadWrite],
+    ),
+    ("streams", "the buffered reader and writer of the standard library", &[], &[Floor::ReadWrite]),
+    ("kernel-copy", "the kernel copies, or shares blocks", &[], &[]),
+    ("pipeline", "three threads, for reading, the step and writing", &[], &[Floor::Write]),
+    ("mapped-read", "the input mapped into memory, the output written", &[], &[Floor::Write]),
+    ("mapped", "input and output mapped into memory", &["A48"], &[Floor::Memory]),
+    ("direct", "past the system's cache, one block at a time", &[], &[]),
+    (
+        "direct-uring",
+        "past the system's cache, several reads and writes under way at once",
+        &["A55"],
+        &[],
+    ),
+    ("uring", "several reads and writes under way at once", &["A55"], &[Floor::Write]),
+];
+
+/// Those that read through the system's cache, block after block: it may read ahead for them.
+const READS_IN_ORDER: &[IoMethod] =
+    &[IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline, IoMethod::MappedRead];
+
+/// Those that are another form of one that is quick, or leave nothing unwritten where others do.
+const NOT_QUICK: &[IoMethod] =
+    &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
+
+impl Method {
+    /// Returns all methods for a kind of work, with the contenders that a folder holds, and what is
+    /// wrong with those that could not be read. Test doubles are left out unless asked for.
+    pub fn all(
+        kind: Kind,
+        contenders: Option<&Path>,
+        test_doubles: bool,
+    ) -> (Vec<Self>, Vec<String>) {
+        let (contenders, wrong) = contenders.map(Contender::all).unwrap_or_default();
+        let contenders = contenders
+            .iter()
+            .filter(|contender| contender.task == Task::Transform)
+            .filter(|contender| test_doubles || !contender.test_double);
+        let methods = IoMethod::ALL
+            .iter()
+            .map(|&method| Self::of_the_engine(method, kind))
+            .chain(contenders.flat_map(|contender| Self::of_a_contender(contender, kind)))
+            .chain(Floor::ALL.iter().map(|&floor| Self::of_a_floor(floor, kind)));
+        (methods.collect(), wrong)
+    }
+
+    fn of_the_engine(method: IoMethod, kind: Kind) -> Self {
+        let name = method.as_str();
+        let known = ENGINE.iter().find(|(known, ..)| *known == name);
+        let &(_, about, contract, floors) = known.unwrap_or(&(name, name, &[], &[]));
+        let options = PassOptions { method: Some(method), ..PassOptions::default() };
+        let task = pass::Task {
+            shape: kind.shape(),
+            // What it costs and how long it is matters only where no method is asked for.
+            cost: Cost::Light,
+            size: 0,
+            destination: Destination::Elsewhere,
+            why_seen: None,
+            resident: None,
+        };
+        let chosen = Plan::new(&options, task);
+        Self {
+            name: name.to_owned(),
+            contract: contract.iter().map(|&row| row.to_owned()).collect(),
+            language: "Rust".to_owned(),
+            about: about.to_owned(),
+            parallel: method == IoMethod::Pipeline,
+            quick: !NOT_QUICK.contains(&method),
+            takes_block: method != IoMethod::KernelCopy,
+            takes_hint: READS_IN_ORDER.contains(&method),
+            why_not: chosen.err().map(|error| error.to_string()),
+            floors: floors.iter().map(|floor| floor.as_str().to_owned()).collect(),
+            how: How::Engine(method),
+        }
+    }
+
+    fn of_a_contender(contender: &Contender, kind: Kind) -> impl Iterator<Item = Self> {
+        let why_not = contender.why_not();
+        contender.methods.iter().map(move |method| {
+            let refused = || {
+                let can = method.kinds.iter().any(|known| known == kind.as_str());
+                (!can).then(|| format!("does {} only", method.kinds.join(" and ")))
+            };
+            Self {
+                name: method.name.clone(),
+                contract: method.contract.clone(),
+                language: contender.language.clone(),
+                about: method.about.clone(),
+                parallel: method.parallel,
+                quick: method.quick,
+                takes_block: method.block,
+                takes_hint: method.hint,
+                why_not: why_not.clone().or_else(refused),
+                floors: method.floors.clone(),
+                how: How::Contender(Box::new(contender.clone())),
+            }
+        })
+    }
+
+    fn of_a_floor(floor: Floor, kind: Kind) -> Self {
+        Self {
+            name: floor.as_str().to_owned(),
+            contract: Vec::new(),
+            language: "Rust".to_owned(),
+            about: floor.about().to_owned(),
+            parallel: false,
+            quick: true,
+            takes_block: true,
+            takes_hint: false,
+            why_not: floor.why_not(kind).map(str::to_owned),
+            floors: Vec::new(),
+            how: How::Floor(floor),
+        }
+    }
+
+    /// Returns the cells that it is: one with each block, and the same with the hint, if it takes
+    /// them. A floor is one cell.
+    fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
+        let plain = Variant::plain(&self.name);
+        if !self.takes_block || matches!(self.how, How::Floor(_)) {
+            return vec![plain];
+        }
+        let hints: &[bool] = if hint && self.takes_hint { &[false, true] } else { &[false] };
+        let with = |&block: &usize| {
+            hints.iter().map(move |&hint| Variant {
+                method: self.name.clone(),
+                block: Some(block),
+                hint,
+            })
+        };
+        blocks.iter().flat_map(with).collect()
+    }
+
+    fn cell(&self, name: String, variant: &Variant) -> Cell {
+        Cell {
+            name,
+            method: variant.to_string(),
+            contract: self.contract.clone(),
+            language: self.language.clone(),
+            kind: self.how.as_str().to_owned(),
+            parallel: self.parallel,
+            floors: Some(self.floors.clone()),
+            command: None,
+            tasks: None,
+        }
+    }
+}
+
+/// Returns the cells of some methods, the base first, and the name of the base once more.
+pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> (Vec<Cell>, String) {
+    let again = format!("{BASE}{AGAIN}");
+    let mut cells = Vec::new();
+    for method in methods {
+        if method.name == BASE {
+            let variant = Variant::plain(BASE);
+            cells.push(method.cell(BASE.to_owned(), &variant));
+            cells.push(method.cell(again.clone(), &variant));
+        }
+        let variants = method.variants(blocks, hint);
+        cells.extend(variants.iter().map(|variant| method.cell(variant.to_string(), variant)));
+    }
+    (cells, again)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_of_the_engine_is_known_here() {
+        let (methods, _) = Method::all(Kind::Copy, None, false);
+        for &method in IoMethod::ALL {
+            let name = method.as_str();
+            assert!(
+                methods.iter().any(|known| known.name == name && known.about != name),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_do_the_work_says_why() {
+        let (methods, _) = Method::all(Kind::Zstd, None, false);
+        let why_not = |name: &str| {
+            methods.iter().find(|method| method.name == name).and_then(|m| m.why_not.clone())
+        };
+        assert_eq!(why_not("buffered"), None);
+        assert!(why_not("kernel-copy").unwrap().contains("no step sees it"));
+        assert_eq!(why_not("floor-step"), None);
+        let (copies, _) = Method::all(Kind::Copy, None, false);
+        let step = copies.iter().find(|method| method.name == "floor-step").unwrap();
+        assert_eq!(step.why_not.as_deref(), Some("a copy has no step"));
+    }
+
+    #[test]
+    fn the_base_is_there_twice_and_a_block_makes_a_cell() {
+        let (methods, _) = Method::all(Kind::Copy, None, false);
+        let chosen: Vec<&Method> = methods
+            .iter()
+            .filter(|method| ["buffered", "kernel-copy", "floor-read"].contains(&&*method.name))
+            .collect();
+        let (cells, again) = cells(&chosen, &[1024, 65536], true);
+        let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+        let expected = [
+            "buffered",
+            "buffered (again)",
+            "buffered,block=1K",
+            "buffered,block=1K,hint=sequential",
+            "buffered,block=64K",
+            "buffered,block=64K,hint=sequential",
+            "kernel-copy",
+            "floor-read",
+        ];
+        assert_eq!((names.as_slice(), again.as_str()), (&expected[..], "buffered (again)"));
+        assert!(cells[7].is_floor() && !cells[0].is_floor());
+    }
+}

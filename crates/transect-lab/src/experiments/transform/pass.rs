@@ -1,0 +1,110 @@
+//! One run of a method of this program, with a clock of its own.
+
+use std::path::Path;
+use std::time::Instant;
+
+use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::publish::{Durability, ReplaceOptions};
+use transect_transform::step::{Finding, Step};
+
+use super::floor::Floor;
+use super::rules::{Kind, Rules, Sync};
+use super::variant::Variant;
+use crate::harness::launch::{RunLine, nanoseconds};
+use crate::harness::work::Work;
+
+/// The block of floors, unless another is asked for.
+pub(super) const FLOOR_BLOCK: usize = 256 << 10;
+
+/// Passes over a file once. The clock runs from opening the input to having the output in its place.
+///
+/// # Errors
+/// The method is none of this program's, cannot do this, or whatever the system says: one line.
+pub fn run(
+    variant: &Variant,
+    rules: Rules,
+    input: &Path,
+    output: &Path,
+) -> Result<RunLine, String> {
+    let Variant { method, block, hint } = variant;
+    let (bytes, elapsed, digest) = if let Some(&floor) =
+        Floor::ALL.iter().find(|floor| floor.as_str() == method)
+    {
+        let ran = floor.run(rules, block.unwrap_or(FLOOR_BLOCK), input, output);
+        let (bytes, elapsed) = ran.map_err(|error| transect::reason(&error))?;
+        (bytes, elapsed, None)
+    } else {
+        let known = IoMethod::ALL.iter().find(|known| known.as_str() == method);
+        let method = *known.ok_or_else(|| format!("no method is called '{method}'"))?;
+        let mut chain = rules.kind.step();
+        let step = chain.as_mut().map(|chain| chain as &mut dyn Step);
+        let durability = match rules.sync {
+            Sync::None => Durability::None,
+            Sync::Inside => Durability::File,
+        };
+        let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+        let start = Instant::now();
+        let mut passes = Passes::new(PassOptions {
+            method: Some(method),
+            block: *block,
+            sequential: *hint,
+            ..PassOptions::default()
+        });
+        let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
+            .map_err(|error| error.to_string())?;
+        let elapsed = start.elapsed();
+        let is_it = |finding: &Finding| rules.kind == Kind::Blake3 && finding.name == "blake3";
+        let digest = report.passed.findings.into_iter().find(is_it);
+        (report.passed.bytes_in, elapsed, digest.map(|finding| finding.value))
+    };
+    let work = Work { files: 1, directories: 0, bytes, errors: 0 };
+    Ok(RunLine { digest, ..RunLine::new(work, nanoseconds(elapsed)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::create;
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    fn every_floor_does_its_part_and_says_how_much() {
+        let temp = TempDir::new();
+        let size = 300_000;
+        create(&temp.join("input"), size).unwrap();
+        let content = std::fs::read(temp.join("input")).unwrap();
+        for &floor in Floor::ALL {
+            let rules = Rules { kind: Kind::Case, sync: Sync::Inside };
+            let output = temp.join(floor.as_str());
+            let variant = Variant { block: Some(4096), ..Variant::plain(floor.as_str()) };
+            let line = run(&variant, rules, &temp.join("input"), &output).unwrap();
+            assert_eq!(line.work.bytes, size);
+            assert_eq!(output.exists(), floor.writes(), "{floor:?}");
+            if floor.writes() {
+                let written = std::fs::read(output).unwrap();
+                assert_eq!(written.len() as u64, size);
+                assert_eq!(written == content, floor.copies(), "{floor:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_of_the_engine_does_the_work() {
+        let temp = TempDir::new();
+        create(&temp.join("input"), 5000).unwrap();
+        let rules = Rules { kind: Kind::Case, sync: Sync::None };
+        let variant = Variant { block: Some(1024), ..Variant::plain("buffered") };
+        let line = run(&variant, rules, &temp.join("input"), &temp.join("output")).unwrap();
+        assert_eq!((line.work.files, line.work.bytes), (1, 5000));
+        let content = std::fs::read(temp.join("input")).unwrap();
+        assert_eq!(std::fs::read(temp.join("output")).unwrap(), content.to_ascii_uppercase());
+        assert_eq!(line.digest, None, "it was not asked for");
+        let digests = Rules { kind: Kind::Blake3, ..rules };
+        let copy = temp.join("copy");
+        let line = run(&variant, digests, &temp.join("input"), &copy).unwrap();
+        let expected = super::super::Digests::expected(5000, Kind::Blake3).input;
+        assert_eq!(line.digest, Some(expected));
+        let unknown = run(&Variant::plain("none"), rules, &temp.join("input"), &temp.join("o"));
+        assert_eq!(unknown.unwrap_err(), "no method is called 'none'");
+    }
+}

@@ -1,0 +1,123 @@
+//! Presets: the rules of a session under one name.
+
+use super::method::{How, Method};
+use crate::harness::cache_state::State;
+
+/// The rules of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The word for it.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The row of the seed contract that it is.
+    pub contract: Option<&'static str>,
+    /// Sizes of inputs, in bytes.
+    pub sizes: &'static [u64],
+    /// Blocks, in bytes.
+    pub blocks: &'static [usize],
+    /// The states of the input.
+    pub states: &'static [State],
+    /// Rounds.
+    pub rounds: usize,
+    /// Many small files, in all the phases of their lives, in place of a large one.
+    pub files: Option<usize>,
+    /// Whether system calls are counted afterwards, in runs of their own.
+    pub calls: bool,
+    /// The methods; nothing for all of them.
+    methods: &'static [&'static str],
+}
+
+/// The article's own grid.
+pub const CLASSIC: &str = "classic";
+
+const KIB: usize = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// All presets; the first is the default.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "quick",
+        about: "ten rounds on 64 MiB, two blocks, warm and cold: a minute",
+        contract: None,
+        sizes: &[64 * MIB],
+        blocks: &[16 * KIB, 1024 * KIB],
+        states: &[State::Warm, State::Cold],
+        // With fewer rounds than that nothing can be decided among twenty cells.
+        rounds: 10,
+        files: None,
+        calls: false,
+        methods: &[],
+    },
+    Preset {
+        name: "full",
+        about: "twelve rounds on 256 MiB, all blocks, all methods, warm and cold",
+        contract: None,
+        sizes: &[256 * MIB],
+        blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
+        states: &[State::Warm, State::Cold],
+        rounds: 12,
+        files: None,
+        calls: true,
+        methods: &[],
+    },
+    Preset {
+        name: CLASSIC,
+        about: "the article's: C, C++, system calls, mapped; five blocks, 256 MiB to 2 GiB, cold, five times",
+        contract: Some("A52"),
+        sizes: &[256 * MIB, 512 * MIB, 1024 * MIB, 2048 * MIB],
+        blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
+        states: &[State::Cold],
+        rounds: 5,
+        files: None,
+        calls: false,
+        methods: &["c-stdio", "cpp-iostream", "buffered", "mapped", "c-mmap"],
+    },
+    Preset {
+        name: "many-files",
+        about: "1,000 files of 14 KiB: created, read, rewritten unchanged and changed, removed; ten rounds",
+        contract: None,
+        sizes: &[],
+        blocks: &[],
+        states: &[State::Warm],
+        rounds: 10,
+        files: Some(1000),
+        calls: false,
+        methods: &[],
+    },
+];
+
+impl Preset {
+    /// Returns the preset of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Returns whether a method takes part.
+    pub fn holds(&self, method: &Method) -> bool {
+        match self.methods {
+            _ if matches!(method.how, How::Floor(_)) => true,
+            [] => method.quick || self.name != PRESETS[0].name,
+            named => named.contains(&method.name.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::verdict::can_decide;
+
+    #[test]
+    fn the_classic_preset_is_the_grid_of_the_article() {
+        let classic = Preset::find("classic").unwrap();
+        assert_eq!(classic.sizes, [256 * MIB, 512 * MIB, 1024 * MIB, 2048 * MIB]);
+        assert_eq!(classic.blocks, [1, 16, 128, 1024, 2048].map(|blocks| blocks * KIB));
+        assert_eq!((classic.rounds, classic.states), (5, &[State::Cold][..]));
+    }
+
+    #[test]
+    fn ten_rounds_can_decide_among_twenty_cells() {
+        assert!(can_decide(20, Preset::find("quick").unwrap().rounds));
+    }
+}

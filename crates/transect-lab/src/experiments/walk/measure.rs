@@ -1,0 +1,121 @@
+//! Walks, measured: every cell of a session is a method that walks a tree.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use crate::experiments::walk::method::{Kind, Method};
+use crate::harness::cache_state::{Probe, VOID_RETRIES};
+use crate::harness::interference::Watch;
+use crate::harness::launch::{Failure, RunLine, Usage, launch};
+use crate::harness::log::{Cell, Header, Instead, Outcome, Place};
+use crate::harness::scheduler::{Error, Launcher, Measure};
+use crate::rivals::peer::{Aim, Ran};
+
+/// Runs methods that walk.
+#[derive(Debug)]
+pub struct Walks<'m> {
+    methods: &'m [Method],
+    launcher: &'m Launcher,
+    /// The peers whose claims were proved, and where. Not kept in the file: whoever goes on with a
+    /// session may have other versions of them.
+    proved: HashSet<(usize, &'static str)>,
+}
+
+impl<'m> Walks<'m> {
+    /// Returns what runs these methods.
+    pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
+        Self { methods, launcher, proved: HashSet::new() }
+    }
+
+    /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
+    /// every place, before its first run.
+    fn disproof(&mut self, method: &Method, header: &Header, place: usize) -> Option<Outcome> {
+        let Kind::Peer(peer) = method.kind else { return None };
+        if peer.is_read_in_every_run() || self.proved.contains(&(place, peer.name)) {
+            return None;
+        }
+        let Header { places, limit, .. } = header;
+        let Place { root, inventory, .. } = &places[place];
+        match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
+            Err(failure) => Some(Outcome::Failed(failure)),
+            Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
+            Ok(_) => {
+                self.proved.insert((place, peer.name));
+                None
+            }
+        }
+    }
+}
+
+impl Measure for Walks<'_> {
+    fn measure(
+        &mut self,
+        header: &Header,
+        cell: &Cell,
+        place: usize,
+        pass: usize,
+    ) -> Result<Outcome, Error> {
+        let Some(method) = self.methods.iter().find(|known| known.name == cell.method) else {
+            return Ok(Outcome::Failed(Failure::unknown()));
+        };
+        if let Some(outcome) = self.disproof(method, header, place) {
+            return Ok(outcome);
+        }
+        let Header { places, passes, runs, limit, .. } = header;
+        let (place, state) = (&places[place], passes[pass]);
+        let mut void = 0;
+        for _ in 0..VOID_RETRIES {
+            state.prepare().map_err(|error| Error::State(state, error))?;
+            let probe = Probe::begin();
+            let watch = self.launcher.disturbable.then(Watch::begin);
+            let ran = run_once(method, self.launcher, place, *runs, Duration::from_secs(*limit));
+            let read_kib = probe.end();
+            let (lines, usage) = match ran {
+                Ok(Ok(ran)) => ran,
+                Ok(Err(found)) => return Ok(Outcome::Wrong { found }),
+                Err(failure) => return Ok(Outcome::Failed(failure)),
+            };
+            let beside = watch.and_then(|watch| watch.end(&usage));
+            match (state.is_proved_by(read_kib), read_kib) {
+                (Some(false), Some(kib)) => void = kib,
+                _ => {
+                    let beside = beside.map(Box::new);
+                    return Ok(Outcome::Right {
+                        runs: lines,
+                        usage,
+                        read_kib,
+                        beside,
+                        passed: None,
+                    });
+                }
+            }
+        }
+        Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })
+    }
+}
+
+/// Runs a method in one process; returns what it found instead, if it found something else.
+///
+/// # Errors
+/// It failed.
+fn run_once(
+    method: &Method,
+    launcher: &Launcher,
+    place: &Place,
+    runs: usize,
+    limit: Duration,
+) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
+    let Place { root, expected, inventory, .. } = place;
+    if let Kind::Peer(peer) = method.kind {
+        let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
+        // It has no clock of ours: what it took is what its process took.
+        let line = RunLine::new(*expected, usage.wall_ns);
+        return Ok(judged.map(|_| (vec![line], usage)));
+    }
+    let command = launcher.command(method, root, runs).ok_or_else(Failure::not_built)?;
+    let (lines, usage) = launch(command, runs, limit)?;
+    Ok(match lines.iter().find(|line| line.work != *expected) {
+        Some(line) => Err(line.work.to_string()),
+        None => Ok((lines, usage)),
+    })
+}

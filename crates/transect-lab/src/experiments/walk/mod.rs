@@ -1,0 +1,6 @@
+//! Walks of trees: every reader in every order, contenders and peers.
+
+pub mod measure;
+pub mod method;
+pub mod preset;
+pub mod variant;

@@ -1,0 +1,316 @@
+//! Variants of this engine's way: a reader, an order, and the settings of both, by name.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+
+use transect::{Order, ReaderName, ScanOptions, StatOrder};
+
+use crate::size;
+
+/// The threads that a name can ask for.
+const THREADS: RangeInclusive<usize> = 1..=1024;
+
+/// A reader and an order, and what they are told beyond that. What is not told is as the engine
+/// would have it.
+///
+/// Its name is `READER/ORDER[,threads=N][,busy=N][,waiting=N][,buffer=SIZE][,stat-order=ORDER]`:
+///
+/// ```
+/// use transect_lab::experiments::walk::variant::Variant;
+///
+/// let name = "getdents-statx/work-stealing,threads=4,buffer=256K,stat-order=inode";
+/// let variant: Variant = name.parse()?;
+/// assert_eq!((variant.threads, variant.buffer_size), (Some(4), Some(256 << 10)));
+/// assert_eq!(variant.to_string(), name);
+/// # Ok::<(), transect_lab::experiments::walk::variant::VariantError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How directories are read.
+    pub reader: ReaderName,
+    /// In which order, and on which threads.
+    pub order: Order,
+    /// The most threads.
+    pub threads: Option<usize>,
+    /// The most threads while the answers come at once.
+    pub busy_threads: Option<usize>,
+    /// The most threads while directories wait for a device.
+    pub waiting_threads: Option<usize>,
+    /// Bytes that one listing call may fill.
+    pub buffer_size: Option<usize>,
+    /// In which order attributes are asked for.
+    pub stat_order: Option<StatOrder>,
+}
+
+impl Variant {
+    /// Returns the variant that is told nothing beyond reader and order.
+    pub fn new(reader: ReaderName, order: Order) -> Self {
+        Self {
+            reader,
+            order,
+            threads: None,
+            busy_threads: None,
+            waiting_threads: None,
+            buffer_size: None,
+            stat_order: None,
+        }
+    }
+
+    /// Returns the options of a walk below `root`. Whether the reader can be used here, and takes
+    /// what it is told, is found out by [`ScanOptions::plan`].
+    pub fn options(&self, root: &Path) -> ScanOptions {
+        ScanOptions {
+            reader: Some(self.reader),
+            order: self.order,
+            threads: self.threads,
+            busy_threads: self.busy_threads,
+            waiting_threads: self.waiting_threads,
+            buffer_size: self.buffer_size,
+            stat_order: self.stat_order,
+            ..ScanOptions::new([root])
+        }
+    }
+
+    /// Returns whether it walks on several threads.
+    pub fn is_parallel(&self) -> bool {
+        self.order.is_parallel() && self.threads != Some(1)
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.reader.as_str(), self.order.as_str())?;
+        for (key, threads) in [
+            ("threads", self.threads),
+            ("busy", self.busy_threads),
+            ("waiting", self.waiting_threads),
+        ] {
+            if let Some(threads) = threads {
+                write!(f, ",{key}={threads}")?;
+            }
+        }
+        if let Some(bytes) = &self.buffer_size {
+            write!(f, ",buffer={}", size::shortest(*bytes))?;
+        }
+        if let Some(order) = &self.stat_order {
+            write!(f, ",stat-order={}", order.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Variant {
+    type Err = VariantError;
+
+    fn from_str(name: &str) -> Result<Self, VariantError> {
+        let mut parts = name.split(',');
+        let way = parts.next().unwrap_or_default();
+        let (reader, order) = way.split_once('/').ok_or(VariantError::Form)?;
+        let mut variant = Self::new(
+            named(ReaderName::ALL, ReaderName::as_str, reader)
+                .ok_or_else(|| VariantError::Reader(reader.to_owned()))?,
+            named(Order::ALL, Order::as_str, order)
+                .ok_or_else(|| VariantError::Order(order.to_owned()))?,
+        );
+        for setting in parts {
+            let unknown = || VariantError::Setting(setting.to_owned());
+            let (key, value) = setting.split_once('=').ok_or_else(unknown)?;
+            let new = match key {
+                "threads" => variant.threads.replace(threads(value)?).is_none(),
+                "busy" => variant.busy_threads.replace(threads(value)?).is_none(),
+                "waiting" => variant.waiting_threads.replace(threads(value)?).is_none(),
+                "buffer" => variant.buffer_size.replace(buffer_size(value)?).is_none(),
+                "stat-order" => variant.stat_order.replace(stat_order(value)?).is_none(),
+                _ => return Err(unknown()),
+            };
+            if !new {
+                return Err(VariantError::Twice(key.to_owned()));
+            }
+        }
+        let threads = variant.threads.or(variant.busy_threads).or(variant.waiting_threads);
+        if threads.is_some() && !variant.order.is_parallel() {
+            return Err(VariantError::OneThread(variant.order));
+        }
+        Ok(variant)
+    }
+}
+
+/// Returns which of `all` is called that.
+fn named<T: Copy>(all: &[T], name_of: fn(T) -> &'static str, name: &str) -> Option<T> {
+    all.iter().copied().find(|&known| name_of(known) == name)
+}
+
+fn threads(text: &str) -> Result<usize, VariantError> {
+    // Digits and nothing else: the standard library would take a sign as well.
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| digits && THREADS.contains(number));
+    number.ok_or_else(|| VariantError::Threads(text.to_owned()))
+}
+
+fn buffer_size(text: &str) -> Result<usize, VariantError> {
+    size::parse(text).map_err(|why| VariantError::BufferSize(text.to_owned(), why))
+}
+
+fn stat_order(text: &str) -> Result<StatOrder, VariantError> {
+    named(StatOrder::ALL, StatOrder::as_str, text)
+        .ok_or_else(|| VariantError::StatOrder(text.to_owned()))
+}
+
+/// Why a text is not the name of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VariantError {
+    /// It has no reader and order.
+    Form,
+    /// There is no reader of this name.
+    Reader(String),
+    /// There is no order of this name.
+    Order(String),
+    /// What stands there is no setting.
+    Setting(String),
+    /// A setting is there more than once: its key.
+    Twice(String),
+    /// The text is no number of threads.
+    Threads(String),
+    /// A number of threads was given for an order that has one.
+    OneThread(Order),
+    /// The text is no size, and why.
+    BufferSize(String, String),
+    /// There is no stat order of this name.
+    StatOrder(String),
+}
+
+impl fmt::Display for VariantError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => write!(f, "a name is READER/ORDER, settings may follow"),
+            Self::Reader(name) => write!(f, "no reader is called '{name}'"),
+            Self::Order(name) => write!(f, "no order is called '{name}'"),
+            Self::Setting(text) => {
+                write!(
+                    f,
+                    "'{text}' is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, \
+                     stat-order=ORDER are"
+                )
+            }
+            Self::Twice(key) => write!(f, "'{key}' is set twice"),
+            Self::Threads(text) => {
+                let (least, most) = (THREADS.start(), THREADS.end());
+                write!(f, "threads are a number from {least} to {most}, not '{text}'")
+            }
+            Self::OneThread(order) => {
+                write!(f, "order '{}' has one thread, and takes no number", order.as_str())
+            }
+            Self::BufferSize(text, why) => write!(f, "'{text}' is no buffer size: {why}"),
+            Self::StatOrder(name) => write!(f, "no stat order is called '{name}'"),
+        }
+    }
+}
+
+impl std::error::Error for VariantError {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    fn any_variant() -> impl Strategy<Value = Variant> {
+        let way = (select(ReaderName::ALL), select(Order::ALL));
+        let settings = (
+            [option::of(THREADS), option::of(THREADS), option::of(THREADS)],
+            option::of(prop_oneof![any::<usize>(), (0_u32..32).prop_map(|bits| 1 << bits)]),
+            option::of(select(StatOrder::ALL)),
+        );
+        (way, settings).prop_map(|((reader, order), (threads, buffer_size, stat_order))| {
+            let [threads, busy_threads, waiting_threads] =
+                threads.map(|threads| threads.filter(|_| order.is_parallel()));
+            Variant {
+                threads,
+                busy_threads,
+                waiting_threads,
+                buffer_size,
+                stat_order,
+                ..Variant::new(reader, order)
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_variant_is_what_its_name_says(variant in any_variant()) {
+            prop_assert_eq!(variant.to_string().parse(), Ok(variant));
+        }
+
+        #[test]
+        fn any_text_is_a_variant_or_an_error(
+            text in "(portable|nt-query|x)?/?(futures|queue)?(,(threads|buffer|x)?=?[0-9K,]{0,3}){0,3}",
+        ) {
+            if let Ok(variant) = text.parse::<Variant>() {
+                prop_assert_eq!(variant.to_string().parse(), Ok(variant));
+            }
+        }
+    }
+
+    #[test]
+    fn settings_may_stand_in_any_order_and_are_shown_in_one() {
+        let variant: Variant =
+            "by-handle/futures,stat-order=listing,buffer=65536,threads=2".parse().unwrap();
+        let name = "by-handle/futures,threads=2,buffer=64K,stat-order=listing";
+        assert_eq!(variant.to_string(), name);
+        assert!(variant.is_parallel());
+        assert!(!"portable/futures,threads=1".parse::<Variant>().unwrap().is_parallel());
+        assert!(!"portable/queue".parse::<Variant>().unwrap().is_parallel());
+    }
+
+    #[test]
+    fn options_say_what_the_name_says() {
+        let name = "getdents-fstatat/shared-queue,threads=3,buffer=1M,stat-order=inode";
+        let options = name.parse::<Variant>().unwrap().options(Path::new("here"));
+        assert_eq!(options.roots, [Path::new("here")]);
+        assert_eq!(options.reader, Some(ReaderName::GetdentsFstatat));
+        assert_eq!(options.order, Order::SharedQueue);
+        assert_eq!((options.threads, options.buffer_size), (Some(3), Some(1 << 20)));
+        assert_eq!(options.stat_order, Some(StatOrder::Inode));
+    }
+
+    #[test]
+    fn what_is_no_name_is_a_clear_error() {
+        let setting =
+            "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER are";
+        let threads = "threads are a number from 1 to 1024, not";
+        let size = "is no buffer size: a size is a whole number of bytes, or of K, M, G or T";
+        for (name, told) in [
+            ("", "a name is READER/ORDER, settings may follow".to_owned()),
+            ("portable", "a name is READER/ORDER, settings may follow".to_owned()),
+            ("portable,threads=1/queue", "a name is READER/ORDER, settings may follow".to_owned()),
+            ("queue/portable", "no reader is called 'queue'".to_owned()),
+            ("portable/", "no order is called ''".to_owned()),
+            ("portable/queue/x", "no order is called 'queue/x'".to_owned()),
+            ("portable/futures,", format!("'' {setting}")),
+            ("portable/futures,threads", format!("'threads' {setting}")),
+            ("portable/futures,Threads=2", format!("'Threads=2' {setting}")),
+            ("portable/futures, threads=2", format!("' threads=2' {setting}")),
+            ("portable/futures,threads=2,threads=2", "'threads' is set twice".to_owned()),
+            ("portable/futures,threads=0", format!("{threads} '0'")),
+            ("portable/futures,threads=1025", format!("{threads} '1025'")),
+            ("portable/futures,threads=+2", format!("{threads} '+2'")),
+            ("portable/futures,threads=", format!("{threads} ''")),
+            (
+                "portable/queue,threads=1",
+                "order 'queue' has one thread, and takes no number".to_owned(),
+            ),
+            ("portable/queue,buffer=64KB", format!("'64KB' {size}")),
+            ("portable/queue,buffer=", format!("'' {size}")),
+            ("portable/queue,buffer=1K,buffer=1K", "'buffer' is set twice".to_owned()),
+            ("portable/queue,stat-order=name", "no stat order is called 'name'".to_owned()),
+        ] {
+            let error = name.parse::<Variant>().unwrap_err();
+            assert_eq!(error.to_string(), told, "{name}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Where numbers come from: without it they are nobody's.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::harness::launch;
+use crate::harness::machine::Machine;
+
+/// Set by `make build`. Asking Git here would build everything anew with every commit.
+const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
+
+/// How long a program may take to print its version, on a slow and busy machine, too.
+const TELLING: Duration = Duration::from_secs(60);
+
+/// The machine that a session was measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// When it began, in seconds since 1970 UTC.
+    pub began: u64,
+    /// The processor, as the system names it.
+    pub processor: Option<String>,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Memory of the machine, in bytes.
+    pub memory: Option<u64>,
+    /// The system and its version.
+    pub system: String,
+    /// It is a guest of another system, as far as it is told: caches below it are out of reach.
+    pub hypervisor: bool,
+    /// Processes that wanted to run, on average over a minute, when the session began.
+    pub load: Option<String>,
+    /// The version of transect.
+    pub version: String,
+    /// The commit that it was built of, if whoever built it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What of the machine and of its system numbers hang on beyond that.
+    #[serde(default, skip_serializing_if = "Machine::is_unknown")]
+    pub machine: Machine,
+    /// Programs that methods are, or are built by, and what they say of their version.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
+    /// The command line.
+    pub command: Vec<String>,
+}
+
+/// What a file system lies on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// What orders its reads and writes.
+    pub scheduler: String,
+    /// It has something that turns.
+    pub rotates: bool,
+    /// What becomes of writes: `write back` if it may keep them, `write through` if not.
+    pub write_cache: Option<String>,
+    /// It can be told what is not needed any more.
+    pub discards: bool,
+}
+
+/// What a tree lies on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSystem {
+    /// Its kind, such as `ext4`; nothing where the system does not tell.
+    pub name: Option<String>,
+    /// Its mount options.
+    pub options: Option<String>,
+    /// What is mounted: a device or a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The device below it; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+    /// How many bytes the system reads ahead of who reads in order; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<u64>,
+}
+
+impl FileSystem {
+    /// Returns what `root` lies on.
+    pub fn of(root: &Path) -> Self {
+        mount(root)
+    }
+}
+
+impl FileSystem {
+    /// Returns what is below it, for people; nothing where the system does not tell.
+    pub fn below(&self) -> Option<String> {
+        let Device { scheduler, rotates, write_cache, discards } = self.device.as_ref()?;
+        let source = self.source.as_deref().unwrap_or("unknown");
+        let mut told = vec![source.to_owned(), format!("scheduler {scheduler}")];
+        told.extend(rotates.then(|| "turns".to_owned()));
+        told.extend(write_cache.clone());
+        told.extend(discards.then(|| "discards".to_owned()));
+        Some(told.join(", "))
+    }
+}
+
+impl Environment {
+    /// Looks around, for the command line that this process was started with.
+    pub fn of_this_command() -> Self {
+        Self::capture(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect())
+    }
+
+    /// Looks around; `command` is what the user typed.
+    pub fn capture(command: Vec<String>) -> Self {
+        let cpuinfo = read("/proc/cpuinfo");
+        Self {
+            began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            processor: value(&cpuinfo, "model name"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: value(&read("/proc/meminfo"), "MemTotal")
+                .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
+                .map(|kib| kib * 1024),
+            system: transect_sys::host::system(),
+            hypervisor: cpuinfo
+                .lines()
+                .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
+            load: read("/proc/loadavg")
+                .split(' ')
+                .next()
+                .map(str::to_owned)
+                .filter(|t| !t.is_empty()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: COMMIT.filter(|commit| !commit.is_empty()).map(str::to_owned),
+            machine: Machine::look(),
+            tools: BTreeMap::new(),
+            command,
+        }
+    }
+}
+
+impl Environment {
+    /// Returns what is known beyond the first look, for people.
+    pub fn details(&self) -> Vec<(String, String)> {
+        let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
+        let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
+        let tools = self.tools.iter().map(|(name, version)| (name.clone(), version.clone()));
+        commit.into_iter().chain(machine).chain(tools).collect()
+    }
+}
+
+/// Returns the first line of what a program says of its version, if it says anything.
+pub fn version_of(program: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let (said, _) = launch::listen(command, TELLING, |mut output| {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    })
+    .ok()?;
+    let said = said.ok()?;
+    let first = String::from_utf8_lossy(&said).lines().next()?.trim().to_owned();
+    (!first.is_empty()).then_some(first)
+}
+
+/// Returns the content of a file of the kernel; nothing where there is none.
+pub(crate) fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Returns what follows `key :` in a list of the kernel.
+pub(crate) fn value(list: &str, key: &str) -> Option<String> {
+    let line = list.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn mount(root: &Path) -> FileSystem {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let mount = transect_sys::linux::mount_of(&root);
+    let mut file_system = FileSystem::default();
+    if let Some(mount) = mount {
+        file_system.name = Some(mount.file_system);
+        file_system.options = Some(mount.options);
+        file_system.source = Some(mount.source);
+    }
+    let number = transect_sys::file::attributes_at(&root).ok().and_then(|it| it.device());
+    let Some(number) = number else { return file_system };
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let queue = Queue::of(Path::new("/sys/dev/block").join(format!("{major}:{minor}")));
+    file_system.read_ahead = queue.number("read_ahead_kb").map(|kib| kib * 1024);
+    file_system.device = queue.device();
+    file_system
+}
+
+/// The queue of a block device, as `/sys` shows it. A part of a device has that of the whole.
+#[cfg(target_os = "linux")]
+struct Queue([std::path::PathBuf; 2]);
+
+#[cfg(target_os = "linux")]
+impl Queue {
+    fn of(device: std::path::PathBuf) -> Self {
+        Self([device.join("queue"), device.join("../queue")])
+    }
+
+    fn told(&self, name: &str) -> Option<String> {
+        let told =
+            self.0.iter().find_map(|queue| std::fs::read_to_string(queue.join(name)).ok())?;
+        Some(told.trim().to_owned())
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.told(name)?.parse().ok()
+    }
+
+    fn device(&self) -> Option<Device> {
+        Some(Device {
+            // The one in brackets is used.
+            scheduler: crate::harness::machine::chosen(&self.told("scheduler")?),
+            rotates: self.number("rotational")? != 0,
+            write_cache: self.told("write_cache"),
+            discards: self.number("discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Path) -> FileSystem {
+    FileSystem::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_tells_its_version_or_nothing() {
+        let said = version_of(env!("CARGO")).unwrap();
+        assert!(said.starts_with("cargo ") && !said.contains('\n'), "{said}");
+        assert_eq!(version_of("nowhere-at-all"), None);
+    }
+
+    #[test]
+    fn an_environment_of_an_older_version_can_still_be_read() {
+        let old = r#"{"began":1,"processor":null,"cores":2,"memory":null,"system":"Linux",
+                      "hypervisor":false,"load":null,"version":"0.1.0","command":[]}"#;
+        let old: Environment = serde_json::from_str(old).unwrap();
+        assert_eq!((old.commit, old.machine.is_unknown(), old.tools.len()), (None, true, 0));
+        let now = Environment::capture(Vec::new());
+        let back: Environment =
+            serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();
+        assert_eq!(back, now);
+    }
+}

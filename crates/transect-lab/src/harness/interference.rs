@@ -1,0 +1,306 @@
+//! What went on beside a run: others that worked, a host that took processors away, a processor that
+//! was slowed down.
+//!
+//! A sample is disturbed where others had more than they may. What the run caused itself is no
+//! disturbance: pressure on devices and on memory is what a cold run is made of, and threads of one
+//! method wait for each other's processors. So pressure (`PSI`) is kept, to look at, and what is judged
+//! is processor time that was neither the run's nor the lab's, time that a host took away, and a
+//! processor too hot to go on as fast.
+//!
+//! The kernel counts processor time in ticks of ten milliseconds; some of them are left open, or every
+//! short run would be disturbed by rounding. What is too short for that is judged by how many others
+//! wanted to run just before: as many as there are processors leave none for it. Interrupts are left
+//! out: most are answers to the run.
+
+use serde::{Deserialize, Serialize};
+use transect_sys::host::{ProcessUsage, usage_of_self};
+
+use crate::harness::launch::{Usage, nanoseconds};
+
+/// What others may have of the processors, as a share of all they had to give.
+const MOST_FOREIGN: f64 = 0.05;
+
+/// What a host may take away, likewise.
+const MOST_STOLEN: f64 = 0.02;
+
+/// One tick, in nanoseconds: `USER_HZ` is 100 wherever Linux runs.
+pub(crate) const TICK: u64 = 10_000_000;
+
+/// What ticks leave open of processor time, which three numbers are added up to.
+const OPEN: u64 = 3 * TICK;
+
+/// What went on beside a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// From the start of the run to its end, in nanoseconds.
+    pub wall_ns: u64,
+    /// Processors of the machine.
+    pub processors: u64,
+    /// Processor time of neither the run nor the lab, in nanoseconds.
+    pub foreign_ns: u64,
+    /// Time that a host gave to others, summed over the processors, in nanoseconds.
+    pub stolen_ns: u64,
+    /// Processor time of the lab itself, in nanoseconds.
+    pub lab_ns: u64,
+    /// Threads that ran or wanted to before the run, the lab's own left out.
+    pub running: u64,
+    /// How long somebody waited for a processor, in nanoseconds; nothing where that is not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_pressure_ns: Option<u64>,
+    /// How long somebody waited for a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_pressure_ns: Option<u64>,
+    /// How long somebody waited for memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_ns: Option<u64>,
+    /// The mean frequency of the processors at the end, in kHz; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_khz: Option<u64>,
+    /// How often a processor was slowed down for its heat; nothing where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<u64>,
+    /// What of that was more than it may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<Disturbance>,
+}
+
+/// Why a sample says little of its wall time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Disturbance {
+    /// Others had more than 5 % of the processors.
+    Foreign,
+    /// A host took away more than 2 % of the processors.
+    Stolen,
+    /// Others wanted all processors just before it.
+    Crowded,
+    /// A processor was slowed down for its heat.
+    Throttled,
+}
+
+impl Disturbance {
+    /// Returns what it is, for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Foreign => "others had more than 5 % of the processors",
+            Self::Stolen => "a host took more than 2 % of the processors",
+            Self::Crowded => "others wanted all processors",
+            Self::Throttled => "a processor was slowed down for its heat",
+        }
+    }
+}
+
+impl Beside {
+    /// Returns what of it is more than it may be.
+    fn judge(&self) -> Vec<Disturbance> {
+        let all = self.wall_ns.saturating_mul(self.processors) as f64;
+        let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + OPEN as f64;
+        let stolen = self.stolen_ns as f64 > MOST_STOLEN * all + TICK as f64;
+        [
+            (foreign, Disturbance::Foreign),
+            (stolen, Disturbance::Stolen),
+            (self.running >= self.processors, Disturbance::Crowded),
+            (self.throttled.is_some_and(|times| times > 0), Disturbance::Throttled),
+        ]
+        .into_iter()
+        .filter_map(|(is_so, disturbance)| is_so.then_some(disturbance))
+        .collect()
+    }
+}
+
+/// Looks at what goes on beside a run, from its start to its end.
+#[derive(Debug)]
+pub struct Watch {
+    began: std::time::Instant,
+    before: Option<Counters>,
+    lab: Option<ProcessUsage>,
+}
+
+impl Watch {
+    /// Begins to look.
+    pub fn begin() -> Self {
+        let before = Counters::read();
+        Self { lab: usage_of_self(), began: std::time::Instant::now(), before }
+    }
+
+    /// Returns what went on beside a run that used so much; nothing where the system does not tell.
+    pub fn end(self, usage: &Usage) -> Option<Beside> {
+        let wall_ns = nanoseconds(self.began.elapsed());
+        let lab = usage_of_self()?.processor.saturating_sub(self.lab?.processor);
+        let (before, after) = (self.before?, Counters::read()?);
+        let ticks = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(TICK);
+        let since =
+            |of: fn(&Counters) -> Option<u64>| Some(of(&after)?.saturating_sub(of(&before)?));
+        let pressure = |at: usize| {
+            Some(after.pressure[at]?.saturating_sub(before.pressure[at]?).saturating_mul(1000))
+        };
+        let lab_ns = nanoseconds(lab);
+        let ours = usage.user_ns.saturating_add(usage.system_ns).saturating_add(lab_ns);
+        let mut beside = Beside {
+            wall_ns,
+            processors: after.processors,
+            foreign_ns: ticks(after.busy, before.busy).saturating_sub(ours),
+            stolen_ns: ticks(after.stolen, before.stolen),
+            lab_ns,
+            // Who asks is running.
+            running: before.running.saturating_sub(1),
+            processor_pressure_ns: pressure(0),
+            device_pressure_ns: pressure(1),
+            memory_pressure_ns: pressure(2),
+            frequency_khz: after.frequency_khz,
+            throttled: since(|it| it.throttled),
+            disturbed: Vec::new(),
+        };
+        beside.disturbed = beside.judge();
+        Some(beside)
+    }
+}
+
+/// Returns what cannot be looked at here, for people.
+pub fn unseen() -> Vec<&'static str> {
+    let Some(counters) = Counters::read() else {
+        return vec!["what others do on this machine"];
+    };
+    [
+        (counters.pressure[0].is_none(), "pressure"),
+        (counters.frequency_khz.is_none(), "the processors' frequency"),
+        (counters.throttled.is_none(), "heat"),
+    ]
+    .into_iter()
+    .filter_map(|(is_so, what)| is_so.then_some(what))
+    .collect()
+}
+
+/// What the kernel has counted so far.
+#[derive(Debug, PartialEq, Eq)]
+struct Counters {
+    processors: u64,
+    /// Ticks of all programs and of the kernel, interrupts left out.
+    busy: u64,
+    /// Ticks that a host gave to others.
+    stolen: u64,
+    running: u64,
+    /// Microseconds in which somebody waited for a processor, a device, memory.
+    pressure: [Option<u64>; 3],
+    frequency_khz: Option<u64>,
+    throttled: Option<u64>,
+}
+
+impl Counters {
+    fn read() -> Option<Self> {
+        let mut counters = Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)?;
+        let pressure = |of: &str| {
+            parse_pressure(&std::fs::read_to_string(format!("/proc/pressure/{of}")).ok()?)
+        };
+        counters.pressure = ["cpu", "io", "memory"].map(pressure);
+        let each = |file: &str| -> Option<Vec<u64>> {
+            (0..counters.processors)
+                .map(|at| {
+                    let path = format!("/sys/devices/system/cpu/cpu{at}/{file}");
+                    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+                })
+                .collect()
+        };
+        let frequencies = each("cpufreq/scaling_cur_freq");
+        counters.frequency_khz = frequencies.map(|it| it.iter().sum::<u64>() / it.len() as u64);
+        counters.throttled = each("thermal_throttle/core_throttle_count").map(|it| it.iter().sum());
+        Some(counters)
+    }
+
+    /// Parses what `proc_stat(5)` describes.
+    fn parse(stat: &str) -> Option<Self> {
+        let line = |key: &str| stat.lines().find_map(|line| line.strip_prefix(key));
+        let ticks: Vec<u64> = line("cpu ")?
+            .split_whitespace()
+            .map(|word| word.parse().ok())
+            .collect::<Option<_>>()?;
+        let is_processor = |line: &&str| {
+            line.strip_prefix("cpu")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        Some(Self {
+            processors: stat.lines().filter(is_processor).count().max(1) as u64,
+            // In programs, in programs of low priority, in the kernel.
+            busy: ticks.get(..3)?.iter().sum(),
+            stolen: ticks.get(7).copied().unwrap_or(0),
+            running: line("procs_running ").and_then(|it| it.trim().parse().ok()).unwrap_or(0),
+            pressure: [None; 3],
+            frequency_khz: None,
+            throttled: None,
+        })
+    }
+}
+
+/// Parses the time in which some waited: `some avg10=… avg60=… avg300=… total=MICROSECONDS`.
+fn parse_pressure(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_the_kernel_are_understood() {
+        let stat = "cpu  10 20 30 400 50 60 70 80 0 0\ncpu0 5 10 15 200 25 30 35 40 0 0\n\
+                    cpu1 5 10 15 200 25 30 35 40 0 0\nintr 7 0\nctxt 9\nprocs_running 3\n";
+        let counters = Counters::parse(stat).unwrap();
+        let Counters { processors, busy, stolen, running, .. } = counters;
+        assert_eq!((processors, busy, stolen, running), (2, 60, 80, 3));
+        assert_eq!(Counters::parse("intr 7\n"), None);
+        let pressure = "some avg10=1.42 avg60=2.17 avg300=1.93 total=358083046\nfull total=7\n";
+        assert_eq!(parse_pressure(pressure), Some(358_083_046));
+        assert_eq!(parse_pressure("full total=7\n"), None);
+    }
+
+    #[test]
+    fn a_run_is_disturbed_beyond_a_share_and_what_ticks_leave_open() {
+        let second = 1_000_000_000;
+        let calm = Beside { wall_ns: second, processors: 2, ..Beside::default() };
+        for (beside, expected) in [
+            (calm.clone(), vec![]),
+            (Beside { foreign_ns: 130_000_000, ..calm.clone() }, vec![]),
+            (Beside { foreign_ns: 131_000_000, ..calm.clone() }, vec![Disturbance::Foreign]),
+            (Beside { stolen_ns: 50_000_000, ..calm.clone() }, vec![]),
+            (Beside { stolen_ns: 60_000_000, ..calm.clone() }, vec![Disturbance::Stolen]),
+            (Beside { running: 1, ..calm.clone() }, vec![]),
+            (Beside { running: 2, ..calm.clone() }, vec![Disturbance::Crowded]),
+            (Beside { throttled: Some(1), ..calm.clone() }, vec![Disturbance::Throttled]),
+            // Three ticks too many in a short run are nobody's.
+            (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm.clone() }, vec![]),
+            // Others may wait as long as they like: it is the run that they wait for.
+            (Beside { device_pressure_ns: Some(second), ..calm }, vec![]),
+        ] {
+            assert_eq!(beside.judge(), expected, "{beside:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_works_beside_a_run_is_seen_and_the_run_itself_is_not() {
+        let work = |time: std::time::Duration| {
+            let before = usage_of_self().unwrap().processor;
+            while usage_of_self().unwrap().processor < before + time {}
+        };
+        let watch = Watch::begin();
+        // As many as there are processors: each is a share of them only.
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let mut others: Vec<_> = (0..processors)
+            .map(|_| {
+                let mut other = std::process::Command::new("sh");
+                other.args(["-c", "while :; do :; done"]).spawn().unwrap()
+            })
+            .collect();
+        work(std::time::Duration::from_millis(500));
+        for other in &mut others {
+            other.kill().unwrap();
+            other.wait().unwrap();
+        }
+        let beside = watch.end(&Usage::default()).unwrap();
+        // It is not waited for how much it got: on a busy machine somebody else had it.
+        assert!(beside.foreign_ns > 100_000_000, "{beside:?}");
+        assert!(beside.lab_ns >= 500_000_000, "{beside:?}");
+        assert!(beside.disturbed.contains(&Disturbance::Foreign), "{beside:?}");
+    }
+}

@@ -1,0 +1,393 @@
+//! One process, from its start to its end, whatever it does.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use transect_sys::host::usage_of_children;
+use wait4::{ResUse, Wait4};
+
+use crate::harness::account::Account;
+use crate::harness::timed::CallTimes;
+use crate::harness::work::Work;
+
+/// The most lines, and bytes of a line, that are read of anybody.
+const MOST_LINES: usize = 10_000;
+const LONGEST_LINE: u64 = 4096;
+
+/// What the process of a method says of one run: the protocol of `contenders/README.md`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// What it found.
+    #[serde(flatten)]
+    pub work: Work,
+    /// How long it took by its own clock, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What of that passed in the calls of its reader: of this program's own methods only, and
+    /// only if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallTimes>,
+    /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// The sum of the last write times of all that it found, in nanoseconds since 1970, as far as it
+    /// fits into 64 bits, if asking for them was its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
+    /// What its cache holds at the end, if it has one and says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The memory that it takes, in bytes.
+    pub memory: u64,
+    /// The names of which it knows something.
+    pub names: u64,
+}
+
+impl RunLine {
+    /// Returns what is said of a run that was asked for nothing beyond its work.
+    pub fn new(work: Work, elapsed_ns: u64) -> Self {
+        Self { work, elapsed_ns, calls: None, digest: None, changed: None, held: None }
+    }
+}
+
+/// What a process used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// From its start to its end, in nanoseconds.
+    pub wall_ns: u64,
+    /// Time in the program itself, in nanoseconds.
+    pub user_ns: u64,
+    /// Time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// The most memory it held, in bytes; never less than the lab itself held when it started it
+    /// (`getrusage(2)`: what is measured begins before the program does). 0 where the system does not
+    /// tell: Windows.
+    pub peak_memory: u64,
+    /// What else the system kept account of: on Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+}
+
+/// What went wrong with a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "failure", rename_all = "snake_case")]
+pub enum Failure {
+    /// It could not be started.
+    NotStarted {
+        /// What the system said.
+        reason: String,
+    },
+    /// It did not end in time, and was killed with all that it had started.
+    Hung {
+        /// The limit, in seconds.
+        seconds: u64,
+    },
+    /// It ended with an error.
+    Died {
+        /// How.
+        how: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// It printed something else than the protocol says.
+    Garbage {
+        /// The line.
+        line: String,
+    },
+    /// Its clock cannot be right: it stood still, ran backwards, or told of more time than its
+    /// process had.
+    Clock {
+        /// The time of all its walks by its own clock, in nanoseconds.
+        own_ns: u64,
+        /// From its start to its end, in nanoseconds.
+        wall_ns: u64,
+    },
+    /// It printed fewer or more lines than runs were asked for.
+    WrongNumber {
+        /// Runs asked for.
+        asked: usize,
+        /// Lines printed.
+        printed: usize,
+    },
+}
+
+impl Failure {
+    /// Returns that of a cell whose method is not there.
+    pub(crate) fn unknown() -> Self {
+        Self::NotStarted { reason: "no such method here any more".to_owned() }
+    }
+
+    /// Returns that of a method whose contender could not be built.
+    pub(crate) fn not_built() -> Self {
+        Self::NotStarted { reason: "it was not built".to_owned() }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotStarted { reason } => write!(f, "could not be started: {reason}"),
+            Self::Hung { seconds } => write!(f, "no end after {seconds} s, killed"),
+            Self::Died { how, said } if said.is_empty() => write!(f, "died: {how}"),
+            Self::Died { how, said } => write!(f, "died: {how}: {said}"),
+            Self::Garbage { line } => write!(f, "printed garbage: {line}"),
+            Self::Clock { own_ns, wall_ns } => {
+                write!(f, "its clock is wrong: {own_ns} ns in a process of {wall_ns} ns")
+            }
+            Self::WrongNumber { asked, printed } => {
+                write!(f, "printed {printed} results instead of {asked}")
+            }
+        }
+    }
+}
+
+/// Starts a process that speaks the protocol, and waits for its end, but not longer than `limit`.
+///
+/// # Errors
+/// Whatever it did instead.
+pub fn launch(
+    command: Command,
+    runs: usize,
+    limit: Duration,
+) -> Result<(Vec<RunLine>, Usage), Failure> {
+    let (lines, usage) = listen(command, limit, read_lines)?;
+    let lines = lines?;
+    if lines.len() != runs {
+        return Err(Failure::WrongNumber { asked: runs, printed: lines.len() });
+    }
+    let own_ns = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.elapsed_ns));
+    if own_ns > usage.wall_ns || lines.iter().any(|line| line.elapsed_ns == 0) {
+        return Err(Failure::Clock { own_ns, wall_ns: usage.wall_ns });
+    }
+    Ok((lines, usage))
+}
+
+/// Starts a process, lets `read` read what it prints on a thread beside it, and waits for its end,
+/// but not longer than `limit`. Who reads must read to the end.
+///
+/// # Errors
+/// Whatever it did instead of ending well.
+pub fn listen<T: Send + 'static>(
+    command: Command,
+    limit: Duration,
+    read: impl FnOnce(ChildStdout) -> T + Send + 'static,
+) -> Result<(T, Usage), Failure> {
+    let read = |output: Option<ChildStdout>| read(output.expect("BUG: stdout is a pipe"));
+    run(command, Stdio::piped(), limit, read)
+}
+
+/// The same with a process that prints into the null device.
+///
+/// # Errors
+/// Whatever it did instead of ending well.
+pub fn time(command: Command, limit: Duration) -> Result<Usage, Failure> {
+    run(command, Stdio::null(), limit, drop).map(|((), usage)| usage)
+}
+
+fn run<T: Send + 'static>(
+    mut command: Command,
+    output: Stdio,
+    limit: Duration,
+    read: impl FnOnce(Option<ChildStdout>) -> T + Send + 'static,
+) -> Result<(T, Usage), Failure> {
+    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
+    in_a_group_of_its_own(&mut command);
+    let before = usage_of_children();
+    let start = Instant::now();
+    let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
+    let mut child = command.spawn().map_err(not_started)?;
+    let stdout = child.stdout.take();
+    let stderr = child.stderr.take().expect("BUG: stderr is a pipe");
+    let group = child.id();
+
+    let (send, ended) = channel();
+    let waiting = std::thread::spawn(move || {
+        let account = Account::at_the_end_of(group);
+        let ended = child.wait4();
+        // Nobody waits any more if it hung.
+        let _ = send.send(());
+        (ended, account)
+    });
+    let reading = std::thread::spawn(move || read(stdout));
+    let said = std::thread::spawn(move || tail(stderr));
+
+    let hung = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+    // Also what it left behind when it ended: it would disturb the next, and keep our pipes open.
+    if hung || cfg!(unix) {
+        kill_group(group);
+    }
+    let wall = start.elapsed();
+    let (resources, account) =
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if hung {
+        return Err(Failure::Hung { seconds: limit.as_secs() });
+    }
+    let ResUse { status, rusage } = resources.map_err(not_started)?;
+    if !status.success() {
+        return Err(Failure::Died { how: status.to_string(), said });
+    }
+    let usage = Usage {
+        wall_ns: nanoseconds(wall),
+        user_ns: nanoseconds(rusage.utime),
+        system_ns: nanoseconds(rusage.stime),
+        peak_memory: rusage.maxrss,
+        account: account.map(|account| account.with_switches(before, usage_of_children())),
+    };
+    Ok((read, usage))
+}
+
+/// Returns a time in nanoseconds, as it stands in samples.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
+    let mut lines = Vec::new();
+    let mut output = BufReader::new(output);
+    let mut failure = None;
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) {
+            break;
+        }
+        // Read on to its end in any case: who writes into a closed pipe dies of that.
+        if failure.is_some() {
+            continue;
+        }
+        match serde_json::from_slice(&line) {
+            Ok(parsed) if lines.len() < MOST_LINES => lines.push(parsed),
+            _ => {
+                let text: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
+                failure = Some(Failure::Garbage { line: text });
+            }
+        }
+    }
+    failure.map_or(Ok(lines), Err)
+}
+
+/// Returns the last line of what was said.
+fn tail(output: impl Read) -> String {
+    let mut said = Vec::new();
+    let mut output = BufReader::new(output);
+    let mut chunk = Vec::new();
+    while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut chunk) {
+        if !chunk.trim_ascii().is_empty() {
+            std::mem::swap(&mut said, &mut chunk);
+        }
+        chunk.clear();
+    }
+    String::from_utf8_lossy(&said).trim().chars().take(200).collect()
+}
+
+/// What a process starts belongs to it, so that nothing survives it.
+fn in_a_group_of_its_own(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Asks a process to end, so that it can put away what it made. Returns whether it could be asked.
+#[cfg(unix)]
+pub(crate) fn ask_to_end(child: &Child) -> bool {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    kill_process(Pid::from_child(child), Signal::TERM).is_ok()
+}
+
+/// Elsewhere there is no way to ask.
+#[cfg(not(unix))]
+pub(crate) fn ask_to_end(_: &Child) -> bool {
+    false
+}
+
+fn kill_group(group: u32) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
+        // Nobody is left in it: the usual case.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    // The system's own way to end a process with all that it started.
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &group.to_string()]).output();
+}
+
+/// Waits for a process whose output does not matter, such as a compiler; returns what it said if it
+/// failed.
+pub(crate) fn succeeds(mut command: Command) -> Result<(), String> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child: Child = command.spawn().map_err(|error| error.to_string())?;
+    let said = tail(child.stderr.take().expect("BUG: stderr is a pipe"));
+    let status = child.wait().map_err(|error| error.to_string())?;
+    if status.success() { Ok(()) } else { Err(format!("{status}: {said}")) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use transect_testkit::{TempDir, within};
+
+    use super::*;
+
+    fn shell(script: &str, runs: usize, seconds: u64) -> Result<Vec<RunLine>, Failure> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        launch(command, runs, Duration::from_secs(seconds)).map(|(lines, _)| lines)
+    }
+
+    const LINE: &str = r#"{"files":1,"directories":2,"bytes":3,"errors":0,"elapsed_ns":4}"#;
+
+    #[test]
+    fn who_speaks_the_protocol_is_understood() {
+        let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 1200).unwrap();
+        let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
+        assert_eq!(lines, [RunLine::new(work, 4), RunLine::new(work, 4)]);
+    }
+
+    #[test]
+    fn who_does_something_else_becomes_a_clear_failure() {
+        let garbage = shell("echo files: many", 1, 1200).unwrap_err();
+        assert_eq!(garbage.to_string(), "printed garbage: files: many");
+        let few = shell(&format!("echo '{LINE}'"), 2, 1200).unwrap_err();
+        assert_eq!(few, Failure::WrongNumber { asked: 2, printed: 1 });
+        let dies = shell(&format!("echo '{LINE}'; echo no >&2; exit 3"), 1, 1200).unwrap_err();
+        assert_eq!(dies.to_string(), "died: exit status: 3: no");
+        let killed = shell("kill -SEGV $$", 1, 1200).unwrap_err();
+        assert!(killed.to_string().starts_with("died: signal: 11"), "{killed}");
+        let cut = shell("printf '{\"files\":1'", 1, 1200).unwrap_err();
+        assert!(matches!(cut, Failure::Garbage { .. }), "{cut}");
+        let none = launch(Command::new("/nowhere/at/all"), 1, Duration::from_secs(1));
+        assert!(matches!(none, Err(Failure::NotStarted { .. })));
+    }
+
+    #[test]
+    fn who_hangs_is_killed_with_all_that_he_started() {
+        let temp = TempDir::new();
+        let fifo = temp.join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        // The child holds the pipe that is read here, and the fifo, as long as it lives.
+        let script = format!("sleep 1000000 >'{}' & sleep 1000000", fifo.display());
+        let alive = std::thread::spawn(move || std::fs::read(fifo).unwrap());
+        // A machine that does not start the child within the limit has to be given more.
+        let end = within("what hangs", move || {
+            (1..).map(|seconds| (seconds, shell(&script, 1, seconds))).find(|_| alive.is_finished())
+        });
+        let (seconds, hung) = end.unwrap();
+        assert_eq!(hung, Err(Failure::Hung { seconds }));
+    }
+
+    #[test]
+    fn endless_output_ends_at_the_limit() {
+        assert_eq!(shell("yes", 1, 1), Err(Failure::Hung { seconds: 1 }));
+    }
+}

@@ -1,0 +1,671 @@
+//! What is known of a session, and the file that holds it.
+//!
+//! The file is JSON lines and only ever appended to: the first line says what is measured and where,
+//! each further one what one process came to. A line is written before the next process starts, so
+//! that a session that was killed loses at most the run it was in, and goes on where it stopped.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiments::attributes::{Asked, Task};
+use crate::experiments::transform::{Digests, FLOOR, Passed, Phase, Rules};
+use crate::harness::accesses::Accesses;
+use crate::harness::cache_state::State;
+use crate::harness::environment::{Environment, FileSystem};
+use crate::harness::interference::{Beside, Disturbance};
+use crate::harness::launch::{Failure, RunLine, Usage};
+use crate::harness::stopping::End;
+use crate::harness::timed::CallTimes;
+use crate::harness::work::Work;
+use crate::rivals::peer::Inventory;
+
+/// The schema of a session's first line.
+pub const SCHEMA: &str = "transect.lab/1";
+
+/// What a session measures, and how: the first line of its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// `transect.lab/1`.
+    pub schema: String,
+    /// The rules by their name.
+    pub preset: String,
+    /// The machine.
+    pub environment: Environment,
+    /// What is walked: one or several trees.
+    pub places: Vec<Place>,
+    /// How often a cell runs in a round, and the state of the caches before each of these.
+    pub passes: Vec<State>,
+    /// Rounds; the fewest, where there is a time to be filled.
+    pub rounds: usize,
+    /// The time to be filled with further rounds until every ratio is known well enough, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<u64>,
+    /// Walks in one process.
+    pub runs: usize,
+    /// Where the orders of the rounds come from.
+    pub seed: u64,
+    /// The longest that one process may take, in seconds.
+    pub limit: u64,
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// The cell that all others are compared with.
+    pub base: String,
+    /// The same once more: whatever differs here is noise.
+    pub again: String,
+    /// The cell that does nothing but the calls, on one thread, if there is one.
+    pub floor: Option<String>,
+    /// The same on several threads: what methods on several threads are measured against.
+    pub parallel_floor: Option<String>,
+    /// What is done with files, if files are passed over and no trees walked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Rules>,
+}
+
+/// A tree that is walked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The corpus, or the path as it was given.
+    pub name: String,
+    /// Where it is.
+    pub root: PathBuf,
+    /// What it lies on.
+    pub file_system: FileSystem,
+    /// What a plain recursion found there.
+    pub expected: Work,
+    /// The same in full: what the figures of peers are made of.
+    pub inventory: Inventory,
+    /// What files have to hold, if files are passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digests: Option<Digests>,
+    /// What is done with many files, if it is not one that is passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// What is asked, if that is what is measured: then `expected` says how many files were found, how
+    /// many not (`errors`), and how long they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+}
+
+impl Place {
+    /// Looks at a tree: one plain recursion, after which it is in memory as far as it fits.
+    pub fn look(name: String, root: PathBuf) -> Self {
+        let inventory = Inventory::of(&root);
+        let file_system = FileSystem::of(&root);
+        let expected = inventory.work();
+        Self {
+            name,
+            root,
+            file_system,
+            expected,
+            inventory,
+            digests: None,
+            phase: None,
+            asked: None,
+        }
+    }
+
+    /// Returns the length of the file that is passed over, in bytes, if that is what is done here.
+    pub fn bytes_of_one(&self) -> Option<u64> {
+        let is_one = self.digests.is_some() && self.phase.is_none();
+        Some(self.expected.bytes).filter(|&bytes| is_one && bytes > 0)
+    }
+
+    /// Returns how many entries it has, its root included.
+    pub fn entries(&self) -> u64 {
+        self.expected.files + self.expected.directories
+    }
+}
+
+/// A method in a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its name in the session.
+    pub name: String,
+    /// The method.
+    pub method: String,
+    /// The rows of the contract.
+    pub contract: Vec<String>,
+    /// The language.
+    pub language: String,
+    /// How it is run.
+    pub kind: String,
+    /// It works on several threads.
+    pub parallel: bool,
+    /// The floors that it cannot be below all at once, where they are not those of the session: a
+    /// method that maps its input copies nothing out of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floors: Option<Vec<String>>,
+    /// The program and its arguments, if it is a program of somebody else's; `{in}` and `{out}` stand
+    /// for the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// What it can be asked, where that is not the same for all: it runs in no other places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Task>>,
+}
+
+impl Cell {
+    /// Returns whether it does less than the work, to show what a part of it takes.
+    pub fn is_floor(&self) -> bool {
+        self.kind == FLOOR
+    }
+}
+
+/// What one process came to: a further line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The round, from 0.
+    pub round: usize,
+    /// Which of the header's places.
+    pub place: usize,
+    /// Which of the header's passes.
+    pub pass: usize,
+    /// The cell.
+    pub cell: String,
+    /// From its preparations to the end of its checks, in nanoseconds; nothing in sessions of older
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
+    /// How often it was repeated because it was disturbed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: usize,
+    /// What happened.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It found what is there.
+    Right {
+        /// Its walks, in their order.
+        runs: Vec<RunLine>,
+        /// What the process used.
+        usage: Usage,
+        /// KiB read from devices meanwhile, if the system tells.
+        read_kib: Option<u64>,
+        /// What went on beside it, if the system tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beside: Option<Box<Beside>>,
+        /// What was looked at before and after it, if it passed over files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        passed: Option<Box<Passed>>,
+    },
+    /// It found something else: its time means nothing.
+    Wrong {
+        /// What it found.
+        found: String,
+    },
+    /// It could not be shown to have been cold, or warm, several times over.
+    Void {
+        /// What was found the last time.
+        #[serde(flatten)]
+        instead: Instead,
+    },
+    /// It failed.
+    Failed(Failure),
+}
+
+/// What was found where a state was to be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Instead {
+    /// Devices were read, or not.
+    Read {
+        /// KiB read from devices.
+        read_kib: u64,
+    },
+    /// The input was in memory, or not all of it.
+    Resident {
+        /// What of it was in memory, in bytes.
+        resident: u64,
+        /// The whole, in bytes.
+        bytes: u64,
+    },
+}
+
+impl std::fmt::Display for Instead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Read { read_kib } => write!(f, "{read_kib} KiB were read from devices"),
+            Self::Resident { resident, bytes } => {
+                write!(f, "{resident} of {bytes} bytes of the input were in memory")
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns whether a run that was right proved its state; `None` if the system does not tell, or
+    /// there is nothing to prove.
+    pub fn is_proved(&self, state: State) -> Option<bool> {
+        match self {
+            Self::Right { passed: Some(passed), .. } => {
+                state.is_proved_by_residency(passed.resident?, passed.bytes)
+            }
+            Self::Right { read_kib, .. } => state.is_proved_by(*read_kib),
+            _ => None,
+        }
+    }
+
+    /// Returns why its wall time says little, if it does.
+    pub fn disturbed(&self) -> &[Disturbance] {
+        match self {
+            Self::Right { beside: Some(beside), .. } => &beside.disturbed,
+            _ => &[],
+        }
+    }
+}
+
+/// How often a method goes to the system: a further line of the file, one for each cell and place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Which of the header's places.
+    pub place: usize,
+    /// The cell.
+    pub cell: String,
+    /// The calls of its walk.
+    pub accesses: Accesses,
+}
+
+/// What a method spends in its calls: a further line of the file, one for each of the engine's
+/// cells, place and pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timed {
+    /// Which of the header's places.
+    pub place: usize,
+    /// Which of the header's passes: the state was made, but not proved.
+    pub pass: usize,
+    /// The cell.
+    pub cell: String,
+    /// The time inside the calls of its walk.
+    pub calls: CallTimes,
+}
+
+/// What a program takes to start: a further line of the file, one for each cell that has no clock of
+/// its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The cell.
+    pub cell: String,
+    /// The times of its process with nothing to do, in nanoseconds, one for each run.
+    pub times_ns: Vec<u64>,
+}
+
+/// That a session whose rounds were not numbered is over: a further line of the file, the last that
+/// measuring writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How many rounds there were.
+    pub rounds: usize,
+    /// Why there were no more.
+    pub by: End,
+}
+
+/// A line behind the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+enum Line {
+    Sample(Sample),
+    Accesses(Counted),
+    Calls(Timed),
+    Start(Started),
+    End(Ended),
+}
+
+/// All that a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// What is measured.
+    pub header: Header,
+    /// What was measured so far.
+    pub samples: Vec<Sample>,
+    /// Whose calls were counted so far.
+    pub counted: Vec<Counted>,
+    /// Whose calls were timed so far.
+    pub timed: Vec<Timed>,
+    /// Whose start was timed so far.
+    pub started: Vec<Started>,
+    /// Why it is over, if that was open.
+    pub ended: Option<Ended>,
+}
+
+impl Recorded {
+    /// Returns what the file of a session holds that begins.
+    pub fn begin(header: Header) -> Self {
+        Self {
+            header,
+            samples: Vec::new(),
+            counted: Vec::new(),
+            timed: Vec::new(),
+            started: Vec::new(),
+            ended: None,
+        }
+    }
+
+    /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
+    pub fn rounds(&self) -> usize {
+        let begun = self.samples.iter().map(|sample| sample.round + 1).max();
+        self.header.rounds.max(begun.unwrap_or(0))
+    }
+}
+
+/// What can go wrong with the file of a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operation, the path, and what the system said.
+    File(&'static str, PathBuf, io::Error),
+    /// The file is no session, or of another version.
+    NoSession(PathBuf, String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(operation, path, error) => {
+                write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
+            }
+            Self::NoSession(path, why) => {
+                write!(f, "'{}' is no session of the lab: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A session's file, open to be appended to, and all that it holds.
+#[derive(Debug)]
+pub struct Record {
+    /// What it holds.
+    pub recorded: Recorded,
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    /// Begins a new file.
+    ///
+    /// # Errors
+    /// It is there already, or cannot be written.
+    pub fn create(header: Header, path: &Path) -> Result<Self, Error> {
+        let file = File::options().append(true).create_new(true).open(path);
+        let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
+        let mut record = Self { recorded: Recorded::begin(header), file, path: path.to_owned() };
+        let first = serde_json::to_vec(&record.recorded.header);
+        if let Err(error) = record.append(first) {
+            // A file without its first line could neither be gone on with nor begun again. What went
+            // wrong first is reported.
+            let _ = std::fs::remove_file(path);
+            return Err(error);
+        }
+        Ok(record)
+    }
+
+    /// Opens a file to go on behind its last whole line.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or holds no session.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let (recorded, length) = parse(path)?;
+        let failed = |error| Error::File("open", path.to_owned(), error);
+        let mut file = File::options().write(true).open(path).map_err(failed)?;
+        // What was being written when the session was killed.
+        file.set_len(length).map_err(failed)?;
+        file.seek(io::SeekFrom::End(0)).map_err(failed)?;
+        Ok(Self { recorded, file, path: path.to_owned() })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds no session.
+    pub fn read(path: &Path) -> Result<Recorded, Error> {
+        parse(path).map(|(recorded, _)| recorded)
+    }
+
+    /// Returns its path.
+    pub fn file(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_sample(&mut self, sample: Sample) -> Result<(), Error> {
+        self.append_line(&Line::Sample(sample.clone()))?;
+        self.recorded.samples.push(sample);
+        Ok(())
+    }
+
+    /// Adds what was counted.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_counted(&mut self, counted: Counted) -> Result<(), Error> {
+        self.append_line(&Line::Accesses(counted.clone()))?;
+        self.recorded.counted.push(counted);
+        Ok(())
+    }
+
+    /// Adds what was timed.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_timed(&mut self, timed: Timed) -> Result<(), Error> {
+        self.append_line(&Line::Calls(timed.clone()))?;
+        self.recorded.timed.push(timed);
+        Ok(())
+    }
+
+    /// Adds what a start takes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_started(&mut self, started: Started) -> Result<(), Error> {
+        self.append_line(&Line::Start(started.clone()))?;
+        self.recorded.started.push(started);
+        Ok(())
+    }
+
+    /// Adds that it is over.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add_end(&mut self, ended: Ended) -> Result<(), Error> {
+        self.append_line(&Line::End(ended))?;
+        self.recorded.ended = Some(ended);
+        Ok(())
+    }
+
+    fn append_line(&mut self, line: &Line) -> Result<(), Error> {
+        self.append(serde_json::to_vec(line))
+    }
+
+    /// Appends one line, whole or not at all as far as the system can.
+    fn append(&mut self, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
+        let failed = |error| Error::File("write", self.path.clone(), error);
+        let mut text = text.map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)
+    }
+}
+
+/// Reads a session, and returns the length of its whole lines in bytes.
+fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_string(&mut text))
+        .map_err(|error| Error::File("read", path.to_owned(), error))?;
+    // What is behind the last newline was being written when the session was killed.
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let no_session = |line: usize, why: String| {
+        Error::NoSession(path.to_owned(), format!("line {}: {why}", line + 1))
+    };
+    let mut lines = text[..whole].lines().enumerate();
+    let Some((_, first)) = lines.next() else {
+        return Err(Error::NoSession(path.to_owned(), "it has no first line".to_owned()));
+    };
+    let header: Header =
+        serde_json::from_str(first).map_err(|error| no_session(0, error.to_string()))?;
+    if header.schema != SCHEMA {
+        return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
+    }
+    let mut recorded = Recorded::begin(header);
+    for (number, text) in lines {
+        let header = &recorded.header;
+        let is_known =
+            |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
+        let line =
+            serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
+        let known = match &line {
+            Line::Sample(Sample { place, pass, cell, .. }) => {
+                *pass < header.passes.len() && is_known(*place, cell)
+            }
+            Line::Calls(Timed { place, pass, cell, .. }) => {
+                *pass < header.passes.len() && is_known(*place, cell)
+            }
+            Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
+            Line::Start(Started { cell, .. }) => header.has_cell(cell),
+            Line::End(_) => true,
+        };
+        if !known {
+            return Err(no_session(number, "of nothing that the first line has".to_owned()));
+        }
+        match line {
+            Line::Sample(sample) => recorded.samples.push(sample),
+            Line::Accesses(of_cell) => recorded.counted.push(of_cell),
+            Line::Calls(of_cell) => recorded.timed.push(of_cell),
+            Line::Start(of_cell) => recorded.started.push(of_cell),
+            Line::End(ended) => recorded.ended = Some(ended),
+        }
+    }
+    // It is going to be cut off: only what can be the beginning of a line is. After a crash of the
+    // system it may be zeros.
+    if !text[whole..].is_empty() && !text[whole..].starts_with(['{', '\0']) {
+        let last = text[..whole].lines().count();
+        return Err(no_session(last, "it is not a record".to_owned()));
+    }
+    Ok((recorded, whole as u64))
+}
+
+/// What a session measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionKind {
+    /// Walks of trees.
+    Enumerate,
+    /// Passes over files.
+    Transform,
+    /// Questions about attributes.
+    Attributes,
+}
+
+impl SessionKind {
+    /// Returns the word for it, as users type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enumerate => "enumerate",
+            Self::Transform => "transform",
+            Self::Attributes => "attributes",
+        }
+    }
+
+    /// Returns what it is a session of.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Enumerate => "walks",
+            Self::Transform => "transforms",
+            Self::Attributes => "questions about attributes",
+        }
+    }
+}
+
+/// Returns what is asked, and what has to be answered.
+fn work_of(asked: &Asked, expected: Work) -> String {
+    let Asked { task, questions, made, search_dirs, probes, .. } = asked;
+    let Work { files, bytes, errors, .. } = expected;
+    let what = match search_dirs {
+        0 if *made > *questions => format!("{questions} of {made} files in a directory"),
+        0 => format!("{questions} paths"),
+        dirs => {
+            let mean = *probes as f64 / (*questions).max(1) as f64;
+            format!("{questions} names in {dirs} directories, {mean:.1} probes each on average")
+        }
+    };
+    format!("{}; {what}: {files} found, {errors} not, {bytes} bytes", task.about())
+}
+
+impl Header {
+    /// Returns what is measured.
+    pub fn kind(&self) -> SessionKind {
+        if self.transform.is_some() {
+            SessionKind::Transform
+        } else if self.places.iter().any(|place| place.asked.is_some()) {
+            SessionKind::Attributes
+        } else {
+            SessionKind::Enumerate
+        }
+    }
+
+    /// Returns whether a cell runs in a place.
+    pub fn runs_in(&self, cell: &Cell, place: usize) -> bool {
+        let task = self.places[place].asked.as_ref().map(|asked| asked.task);
+        cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
+    }
+
+    /// Returns the cells that run in a place.
+    pub fn cells_in(&self, place: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |cell| self.runs_in(cell, place))
+    }
+
+    /// Returns whether a cell is a method of its own: no floor, and not the base once more.
+    pub fn is_method(&self, cell: &str) -> bool {
+        let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
+        let is_floor = |known: &Cell| known.name == cell && known.is_floor();
+        !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
+    }
+
+    /// Returns what is done in a place, for people.
+    pub fn work_in(&self, place: &Place) -> String {
+        match self.transform {
+            None => match &place.asked {
+                None => place.expected.to_string(),
+                Some(asked) => work_of(asked, place.expected),
+            },
+            Some(rules) => {
+                let Work { files, bytes, .. } = place.expected;
+                let files = place.phase.map_or(String::new(), |_| format!("{files} files, "));
+                format!("{files}{bytes} bytes; {}", rules.about())
+            }
+        }
+    }
+
+    /// Returns the state before the runs of a pass, for people. A guest's host has caches of its own,
+    /// which nobody here can drop.
+    pub fn state_of(&self, pass: usize) -> String {
+        let state = self.passes[pass];
+        match self.transform {
+            None => format!("caches {}", state.word()),
+            Some(_) if state == State::Cold && self.environment.hypervisor => {
+                "input guest cold".to_owned()
+            }
+            Some(_) if state == State::AsIs => "input as it is".to_owned(),
+            Some(_) => format!("input {}", state.word()),
+        }
+    }
+
+    fn has_cell(&self, name: &str) -> bool {
+        self.cells.iter().any(|cell| cell.name == name)
+    }
+}

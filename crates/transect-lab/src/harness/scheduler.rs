@@ -1,0 +1,511 @@
+//! A session: rounds in which every method walks every tree, in a new order each time.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use transect::Cancel;
+use transect_sys::private::TemporaryFolder;
+
+use crate::experiments::walk::method::{Kind, Method};
+use crate::harness::accesses::Accesses;
+use crate::harness::cache_state::State;
+use crate::harness::launch::{RunLine, launch, nanoseconds};
+use crate::harness::log::{
+    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, SessionKind, Started, Timed,
+};
+use crate::harness::stopping;
+use crate::harness::timed::CallTimes;
+use crate::harness::work::Work;
+use crate::rivals::peer::Inventory;
+use crate::stats::SplitMix64;
+use crate::stats::ranking::rank;
+use crate::tune::portion::{Portion, portion};
+
+/// The entries among which calls are counted, at most, if they can be divided so.
+const MOST_COUNTED: u64 = 8000;
+
+/// How often a sample is repeated that was disturbed, at most.
+const PATIENCE: usize = 3;
+
+/// What is appended to the name of the method that runs twice.
+pub(crate) const AGAIN: &str = " (again)";
+
+/// What can go wrong with a session as a whole.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Its file.
+    Record(log::Error),
+    /// There is no place for an empty directory.
+    Scratch(PathBuf, io::Error),
+    /// A tree cannot be walked.
+    Walk(transect::Error),
+    /// The state cannot be made.
+    State(State, io::Error),
+    /// A tree is no more what it was when the session began.
+    Changed(PathBuf, Work, Work),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Record(error) => error.fmt(f),
+            Self::Scratch(path, error) => {
+                write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
+            }
+            Self::Walk(error) => error.fmt(f),
+            Self::State(state, error) => {
+                write!(f, "cannot make caches {}: {}", state.as_str(), transect::reason(error))
+            }
+            Self::Changed(root, then, now) => {
+                let root = root.display();
+                write!(f, "'{root}' has changed since the session began: {now}, then {then}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<log::Error> for Error {
+    fn from(error: log::Error) -> Self {
+        Self::Record(error)
+    }
+}
+
+/// Runs a cell once.
+pub trait Measure {
+    /// Makes the state, runs a cell in a process of its own, and looks whether the state is proved.
+    ///
+    /// # Errors
+    /// The state cannot be made. What goes wrong in a method is an outcome.
+    fn measure(
+        &mut self,
+        header: &Header,
+        cell: &Cell,
+        place: usize,
+        pass: usize,
+    ) -> Result<Outcome, Error>;
+}
+
+/// Is told of each cell what came out of it, and how many are left.
+pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
+
+/// Finds something out of a cell, or says why it cannot.
+pub type ForEach<'p, T> = dyn FnMut(&Header, &Cell) -> Result<T, String> + 'p;
+
+/// A session, and its record.
+#[derive(Debug)]
+pub struct Session {
+    record: Record,
+}
+
+/// What makes the processes of a session.
+#[derive(Debug)]
+pub struct Launcher {
+    /// The program `transect`, for the engine's own methods: it understands `lab method`.
+    pub program: PathBuf,
+    /// The folder of every contender that was built, by its name.
+    pub built: BTreeMap<String, PathBuf>,
+    /// What goes on beside a run may disturb it. Not so where times do not come from a clock.
+    pub disturbable: bool,
+}
+
+impl Session {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// The file is there already, or cannot be written.
+    pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
+        Ok(Self { record: Record::create(header, file)? })
+    }
+
+    /// Goes on with a session, behind the last whole line of its file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no session; a tree has changed.
+    pub fn resume(file: &Path) -> Result<Self, Error> {
+        let record = Record::open(file)?;
+        let header = &record.recorded.header;
+        // What is passed over is made anew.
+        let is_of_trees = header.kind() == SessionKind::Enumerate;
+        let trees = header.places.iter().filter(|_| is_of_trees);
+        for Place { root, expected, inventory, .. } in trees {
+            let now = Inventory::of(root);
+            if now != *inventory {
+                return Err(Error::Changed(root.clone(), *expected, now.work()));
+            }
+        }
+        Ok(Self { record })
+    }
+
+    /// Returns what it holds so far.
+    pub fn recorded(&self) -> &log::Recorded {
+        &self.record.recorded
+    }
+
+    /// Returns its file.
+    pub fn file(&self) -> &Path {
+        self.record.file()
+    }
+
+    /// Returns how many processes are still to be run, in the rounds that are known of.
+    pub fn left(&self) -> usize {
+        let (out, done) = (self.out(), self.done());
+        let header = &self.recorded().header;
+        (0..self.recorded().rounds())
+            .flat_map(|round| all(header).map(move |run| (round, run)))
+            .filter(|&(round, (place, cell, pass))| {
+                let cell = header.cells[cell].name.as_str();
+                !out.contains(&(place, cell)) && !done.contains(&(round, place, pass, cell))
+            })
+            .count()
+    }
+
+    /// Returns the cells that are not run any more, and where: wrong once is wrong, and who hangs
+    /// would hang in every round.
+    fn out(&self) -> HashSet<(usize, &str)> {
+        let failed =
+            |sample: &&Sample| matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_));
+        let samples = self.recorded().samples.iter().filter(failed);
+        samples.map(|sample| (sample.place, sample.cell.as_str())).collect()
+    }
+
+    /// Returns what was run: round, place, pass, cell.
+    fn done(&self) -> HashSet<(usize, usize, usize, &str)> {
+        let samples = self.recorded().samples.iter();
+        samples.map(|s| (s.round, s.place, s.pass, s.cell.as_str())).collect()
+    }
+
+    /// Runs what is left, and tells `progress` of every sample.
+    ///
+    /// # Errors
+    /// The state cannot be made, or the file not be written. What goes wrong in a method is a
+    /// sample.
+    pub fn run(
+        &mut self,
+        measure: &mut dyn Measure,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(&Sample, usize),
+    ) -> Result<(), Error> {
+        for round in 0.. {
+            if self.is_over(round)? {
+                break;
+            }
+            for (place, cell, pass) in self.order(round) {
+                if cancel.is_cancelled() {
+                    return Ok(());
+                }
+                let header = &self.recorded().header;
+                let cell = &header.cells[cell];
+                let run = (round, place, pass, cell.name.as_str());
+                if self.done().contains(&run) || self.out().contains(&(place, cell.name.as_str())) {
+                    continue;
+                }
+                let began = Instant::now();
+                let mut outcome = measure.measure(header, cell, place, pass)?;
+                let mut repeated = 0;
+                while repeated < self.patience() && !outcome.disturbed().is_empty() {
+                    if cancel.is_cancelled() {
+                        return Ok(());
+                    }
+                    outcome = measure.measure(header, cell, place, pass)?;
+                    repeated += 1;
+                }
+                let (cell, took_ns) = (cell.name.clone(), Some(nanoseconds(began.elapsed())));
+                // A run that Ctrl-C ended says nothing of the method.
+                if cancel.is_cancelled() {
+                    return Ok(());
+                }
+                let sample = Sample { round, place, pass, cell, took_ns, repeated, outcome };
+                self.record.add_sample(sample.clone())?;
+                progress(&sample, self.left());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how often a sample is repeated that was disturbed. Where that did not help the last time,
+    /// it is not tried again until a sample was calm: a machine that never calms would keep all waiting.
+    fn patience(&self) -> usize {
+        let last = self.recorded().samples.last();
+        if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { PATIENCE }
+    }
+
+    /// Returns whether a round is not to begin any more; where that was open, it is written down why.
+    fn is_over(&mut self, round: usize) -> Result<bool, Error> {
+        let recorded = self.recorded();
+        // One that was begun before a stop is run to its end.
+        if round < recorded.rounds() {
+            return Ok(false);
+        }
+        let Some(seconds) = recorded.header.max_time.filter(|_| recorded.ended.is_none()) else {
+            return Ok(true);
+        };
+        let max_time = Duration::from_secs(seconds);
+        let end = stopping::end(recorded, &rank(recorded), round, max_time);
+        if let Some(by) = end {
+            self.record.add_end(Ended { rounds: round, by })?;
+        }
+        Ok(end.is_some())
+    }
+
+    /// Returns what is run in a round, and in which order: places one after the other, the cells of
+    /// each in another order every round, the passes of a cell together, so that one makes the
+    /// state of the next. The same whenever the session goes on.
+    fn order(&self, round: usize) -> Vec<(usize, usize, usize)> {
+        let header = &self.recorded().header;
+        let mut random = SplitMix64::new(header.seed ^ round as u64);
+        let mut shuffled = |length: usize| {
+            let mut order: Vec<usize> = (0..length).collect();
+            random.shuffle(&mut order);
+            order
+        };
+        let mut order = Vec::new();
+        for place in shuffled(header.places.len()) {
+            let cells = shuffled(header.cells.len()).into_iter();
+            for cell in cells.filter(|&cell| header.runs_in(&header.cells[cell], place)) {
+                order.extend((0..header.passes.len()).map(|pass| (place, cell, pass)));
+            }
+        }
+        order
+    }
+
+    /// Counts the calls of every cell that found what is there, each in a run of its own, and tells
+    /// `progress` of every cell. What cannot be counted is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written, or there is no place for an empty directory.
+    pub fn count(
+        &mut self,
+        methods: &[Method],
+        launcher: &Launcher,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Accesses>,
+    ) -> Result<(), Error> {
+        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
+        let scratch = TemporaryFolder::new("empty").map_err(failed)?;
+        std::fs::create_dir(scratch.path().join("root")).map_err(failed)?;
+        self.count_with(methods, launcher, cancel, progress, scratch.path())
+    }
+
+    fn count_with(
+        &mut self,
+        methods: &[Method],
+        launcher: &Launcher,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Accesses>,
+        scratch: &Path,
+    ) -> Result<(), Error> {
+        let limit = Duration::from_secs(self.recorded().header.limit);
+        let places = self.recorded().header.places.iter();
+        let portions: Vec<Portion> = places
+            .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
+            .collect::<Result<_, _>>()?;
+        self.count_each(cancel, progress, &mut |_, place, cell| {
+            let method = methods.iter().find(|method| method.name == cell.method);
+            let method = method.ok_or("no such method here any more")?;
+            let of = |root: &Path| {
+                let command = match method.kind {
+                    Kind::Peer(peer) => peer.command(root),
+                    _ => launcher.command(method, root, 1),
+                };
+                Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
+            };
+            let portion = &portions[place];
+            let start = of(&scratch.join("root"))?;
+            Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
+        })
+    }
+
+    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a place,
+    /// and tells `progress` of every cell. What cannot be counted is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn count_each(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Accesses>,
+        of: &mut dyn FnMut(&Header, usize, &Cell) -> Result<Accesses, String>,
+    ) -> Result<(), Error> {
+        let uncounted = self.uncounted();
+        let cells = uncounted.len();
+        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let accesses = of(&self.recorded().header, place, &cell);
+            if let Ok(accesses) = accesses {
+                self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
+            }
+            progress(&cell.name, accesses, cells - at - 1);
+        }
+        Ok(())
+    }
+
+    /// Returns the cells whose calls are still to be counted, and where.
+    fn uncounted(&self) -> Vec<(usize, Cell)> {
+        let counted = self.recorded().counted.iter();
+        self.all_but(counted.map(|counted| (counted.place, counted.cell.as_str())).collect())
+    }
+
+    /// Returns all cells and places but those that are known, and those that were wrong.
+    fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
+        let (header, out) = (&self.recorded().header, self.out());
+        let cells = header.cells.iter().filter(|cell| cell.name != header.again);
+        (0..header.places.len())
+            .flat_map(|place| cells.clone().map(move |cell| (place, cell)))
+            .filter(|(place, cell)| header.runs_in(cell, *place))
+            .filter(|(place, cell)| !out.contains(&(*place, cell.name.as_str())))
+            .filter(|(place, cell)| !known.contains(&(*place, cell.name.as_str())))
+            .map(|(place, cell)| (place, cell.clone()))
+            .collect()
+    }
+
+    /// Times the start of every cell that has no clock of its own, as `of` does it, and tells `progress`
+    /// of every cell. What cannot be timed is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn time_starts(
+        &mut self,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, ()>,
+        of: &mut ForEach<'_, Vec<u64>>,
+    ) -> Result<(), Error> {
+        let known: Vec<&str> = self.recorded().started.iter().map(|it| it.cell.as_str()).collect();
+        let (header, out) = (&self.recorded().header, self.out());
+        let all = |cell: &str| (0..header.places.len()).all(|place| out.contains(&(place, cell)));
+        let external = header.cells.iter().filter(|cell| cell.command.is_some());
+        let wanted = external.filter(|it| !known.contains(&&*it.name) && !all(&it.name));
+        let wanted: Vec<Cell> = wanted.cloned().collect();
+        for (at, cell) in wanted.iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let times = of(&self.recorded().header, cell);
+            progress(
+                &cell.name,
+                times.as_ref().map(|_| ()).map_err(Clone::clone),
+                wanted.len() - at - 1,
+            );
+            if let Ok(times_ns) = times {
+                self.record.add_started(Started { cell: cell.name.clone(), times_ns })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
+    /// every cell. What cannot be timed is told and left out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn time_calls(
+        &mut self,
+        methods: &[Method],
+        launcher: &Launcher,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, CallTimes>,
+    ) -> Result<(), Error> {
+        let limit = Duration::from_secs(self.recorded().header.limit);
+        let untimed = self.untimed();
+        let cells = untimed.len();
+        for (at, (place, pass, cell)) in untimed.into_iter().enumerate() {
+            let method = methods.iter().find(|method| method.name == cell.method);
+            let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
+            let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
+                continue;
+            };
+            let Header { places, passes, .. } = &self.recorded().header;
+            let (Place { root, expected, .. }, state) = (&places[place], passes[pass]);
+            state.prepare().map_err(|error| Error::State(state, error))?;
+            let command = launcher.engine(method, root, 1, true);
+            let lines = launch(command, 1, limit).map_err(|failure| failure.to_string());
+            let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
+                [RunLine { work, calls: Some(calls), .. }] if work == expected => Ok(*calls),
+                _ => Err("found something else".to_owned()),
+            });
+            if let Ok(calls) = calls {
+                self.record.add_timed(Timed { place, pass, cell: cell.name.clone(), calls })?;
+            }
+            progress(&cell.name, calls, cells - at - 1);
+        }
+        Ok(())
+    }
+
+    /// Returns the cells whose calls are still to be timed, where and in which pass.
+    fn untimed(&self) -> Vec<(usize, usize, Cell)> {
+        let timed = &self.recorded().timed;
+        (0..self.recorded().header.passes.len())
+            .flat_map(|pass| {
+                let of_pass = timed.iter().filter(move |timed| timed.pass == pass);
+                let known = of_pass.map(|timed| (timed.place, timed.cell.as_str())).collect();
+                self.all_but(known).into_iter().map(move |(place, cell)| (place, pass, cell))
+            })
+            .collect()
+    }
+}
+
+/// Returns all that is run in a round: place, cell, pass.
+fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (cells, passes) = (header.cells.len(), header.passes.len());
+    (0..header.places.len()).flat_map(move |place| {
+        let cells = (0..cells).filter(move |&cell| header.runs_in(&header.cells[cell], place));
+        cells.flat_map(move |cell| (0..passes).map(move |pass| (place, cell, pass)))
+    })
+}
+
+impl Launcher {
+    /// Returns what makes a process of a method that speaks the protocol.
+    pub(crate) fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
+        match &method.kind {
+            Kind::Engine(_) => Some(self.engine(method, root, runs, false)),
+            Kind::Contender(contender) => {
+                let out = self.built.get(&contender.name)?;
+                Some(contender.command(out, &method.name, root, runs))
+            }
+            Kind::Peer(_) | Kind::Absent => None,
+        }
+    }
+
+    /// Returns what makes a process of one of the engine's own methods.
+    pub(crate) fn engine(
+        &self,
+        method: &Method,
+        root: &Path,
+        runs: usize,
+        per_call: bool,
+    ) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
+        command.arg(&method.name).arg(root).arg(runs.to_string());
+        command
+    }
+}
+
+/// Returns the cells of some methods: each once, and the base twice.
+pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
+    let cell = |name: String, method: &Method| Cell {
+        name,
+        method: method.name.clone(),
+        contract: method.contract.clone(),
+        language: method.language.clone(),
+        kind: method.kind.as_str().to_owned(),
+        parallel: method.parallel,
+        floors: None,
+        command: None,
+        tasks: None,
+    };
+    let mut cells: Vec<Cell> =
+        methods.iter().map(|method| cell(method.name.clone(), method)).collect();
+    let again = format!("{base}{AGAIN}");
+    if let Some(method) = methods.iter().find(|method| method.name == base) {
+        cells.push(cell(again.clone(), method));
+    }
+    (cells, again)
+}

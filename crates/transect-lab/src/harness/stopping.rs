@@ -1,0 +1,176 @@
+//! When rounds are enough, in a session that may go on until they are.
+//!
+//! Who looks after every round, and stops as soon as something is significant, will find something:
+//! each look is a further chance for chance. So nobody looks whether verdicts have come. What counts
+//! is how well each ratio is known, whatever it is: the width of its interval, which is the same
+//! whether the two methods differ or not. (The rule of Chow and Robbins, 1965: sampling to a fixed
+//! width leaves the interval what it claims to be, nearly.)
+//!
+//! Who stands far from the base is asked for less, or one slow and restless method would keep all
+//! others waiting: its interval may be wide as long as it stays far from 1. "Far" is four times what
+//! the interval leaves open, which is not where chance carries a method that makes no difference.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::harness::log::Recorded;
+use crate::stats::Ratios;
+use crate::stats::ranking::Ranking;
+use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
+
+/// How far the end of an interval may lie from its median: half the smallest difference worth a word,
+/// so that "no difference" can be said of whoever makes less than the other half.
+const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
+
+/// How many times what its interval leaves open a ratio has to be away from 1 to be far.
+const FAR: f64 = 4.0;
+
+/// What ended a session whose rounds were not numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// Every ratio is known well enough.
+    Precision,
+    /// A further round would not have ended in time.
+    Time,
+}
+
+impl End {
+    /// Returns what it is, for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Precision => "every ratio is known well enough",
+            Self::Time => "the time was over",
+        }
+    }
+}
+
+/// Returns why there is to be no further round, if so: so many whole `rounds` have been run, and
+/// `rankings` are what they have come to.
+pub(crate) fn end(
+    recorded: &Recorded,
+    rankings: &[Ranking],
+    rounds: usize,
+    max_time: Duration,
+) -> Option<End> {
+    if are_enough(rankings, rounds) {
+        return Some(End::Precision);
+    }
+    let spent: Duration =
+        recorded.samples.iter().filter_map(|it| it.took_ns).map(Duration::from_nanos).sum();
+    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+    // As long as those before.
+    let next = spent / rounds.max(1);
+    (spent + next > max_time).then_some(End::Time)
+}
+
+/// Returns whether every ratio is known well enough after so many rounds, the base against itself
+/// included.
+fn are_enough(rankings: &[Ranking], rounds: usize) -> bool {
+    rankings.iter().all(|ranking| {
+        let ratios = ranking.rows.iter().filter_map(|row| row.to_base);
+        let cells = ratios.clone().count();
+        // A number of rounds that decides nothing, whatever it shows, is never enough.
+        can_decide(cells, rounds) && ratios.chain(ranking.noise).all(|it| is_known(&it))
+    })
+}
+
+fn is_known(ratios: &Ratios) -> bool {
+    let [median, low, high] = [ratios.median, ratios.low, ratios.high].map(libm::log);
+    let open = (high - median).max(median - low);
+    ratios.n >= MIN_ROUNDS && open <= libm::log(1.0 + PRECISION).max(median.abs() / FAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::with;
+    use crate::stats::ranking::rank;
+    use crate::stats::{SplitMix64, Verdict, judge};
+
+    fn ratios(n: usize, low: f64, median: f64, high: f64) -> Ratios {
+        Ratios { n, median, low, high, mad: 0.01, p: 0.9, seed: 0 }
+    }
+
+    #[test]
+    fn a_ratio_is_known_by_its_width_and_not_by_what_it_says() {
+        for (low, median, high, known) in [
+            (0.99, 1.0, 1.01, true),
+            (0.975, 0.98, 0.985, true), // just as narrow, and undecided for ever
+            (1.00, 1.02, 1.04, false),
+            (0.90, 0.95, 0.99, false), // a difference, but by how much?
+            (1.90, 2.00, 2.30, true),  // far away, and sure to stay there
+            (1.02, 2.00, 4.00, false),
+        ] {
+            assert_eq!(is_known(&ratios(10, low, median, high)), known, "{low} {median} {high}");
+        }
+        assert!(!is_known(&ratios(4, 1.0, 1.0, 1.0)), "four rounds say nothing");
+    }
+
+    #[test]
+    fn rounds_end_when_all_is_known_or_the_time_is_over() {
+        let long = Duration::from_secs(1);
+        let end = |it: &Recorded, time| end(it, &rank(it), it.rounds(), time);
+        let mut recorded = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
+        assert_eq!(end(&recorded, long), Some(End::Precision));
+        // Among so many, five rounds decide nothing.
+        let names: Vec<String> = (0..20).map(|n| format!("cell {n}")).collect();
+        let mut many = vec![("base", 100_000), ("base (again)", 100_000)];
+        many.extend(names.iter().map(|name| (name.as_str(), 200_000)));
+        assert_eq!(end(&with(&many, 5), long), None);
+        assert_eq!(end(&with(&many, 10), long), Some(End::Precision));
+
+        for (at, sample) in recorded.samples.iter_mut().enumerate() {
+            sample.took_ns = Some(1_000_000);
+            let crate::harness::log::Outcome::Right { runs, .. } = &mut sample.outcome else {
+                continue;
+            };
+            runs[0].elapsed_ns += if at % 2 == 0 { 30_000 } else { 0 };
+        }
+        assert_eq!(end(&recorded, long), None, "they are restless");
+        // Fifteen milliseconds were spent, three for each round.
+        assert_eq!(end(&recorded, Duration::from_millis(18)), None);
+        assert_eq!(end(&recorded, Duration::from_millis(17)), Some(End::Time));
+    }
+
+    /// Rounds of a method that is the base under another name, until `is_over`; whether a difference
+    /// is found in the end.
+    fn finds(seed: u64, spread: f64, is_over: impl Fn(&Ratios) -> bool) -> bool {
+        let mut random = SplitMix64::new(seed);
+        // The sum of some even numbers is a bell, nearly.
+        let mut noise = || {
+            let sum: f64 = (0..6).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).sum();
+            libm::exp(spread * sum)
+        };
+        let mut rounds = Vec::new();
+        loop {
+            rounds.push((1e6 * noise(), 1e6 * noise()));
+            if rounds.len() < MIN_ROUNDS {
+                continue;
+            }
+            let ratios = Ratios::of(&rounds, seed).unwrap();
+            if is_over(&ratios) || rounds.len() >= 24 {
+                return judge(&ratios, ratios.p, DEFAULT_THRESHOLD).verdict.is_difference();
+            }
+        }
+    }
+
+    #[test]
+    fn looking_after_every_round_finds_no_more_than_it_may() {
+        const SESSIONS: u64 = 100;
+        let sessions = |spread: f64, is_over: fn(&Ratios) -> bool| {
+            (0..SESSIONS).filter(|&seed| finds(seed, spread, is_over)).count() as f64
+        };
+        let is_significant = |ratios: &Ratios| {
+            judge(ratios, ratios.p, DEFAULT_THRESHOLD).verdict != Verdict::Undecided
+        };
+        for spread in [0.01, 0.03, 0.1] {
+            let by_width = sessions(spread, is_known) / SESSIONS as f64;
+            assert!(by_width <= 0.08, "{by_width} of those of spread {spread}");
+        }
+        // So it is not for nothing: who stops at what is significant finds several times as much.
+        let by_verdict = sessions(0.1, is_significant) / SESSIONS as f64;
+        assert!(by_verdict >= 0.12, "{by_verdict}");
+    }
+}

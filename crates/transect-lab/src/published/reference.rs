@@ -1,0 +1,736 @@
+//! The tables that the articles published, which this lab grew from.
+//!
+//! **These are others' numbers.** They were taken on other machines, other systems and other
+//! trees, under protocols that this lab would not accept: one run for each value (S0, S2), no
+//! proof of the cache state, no count of what was found. They are shown beside ours, to
+//! say what a reader may have read elsewhere, and are never ranked with ours, nor used as a base.
+//! Where our own reading of a table differs from what its article says, the row's note and the
+//! tests say so.
+//!
+//! The sources: **S0** attributes 50 times faster (2024), **S1** recursive against iterative,
+//! **S2** large fetch on a hard disk, **S3** file transforms under cold-cache rules, with the raw
+//! results of its companion repository, **S4** the `FindFirstFileEx` matrix with `std::async`.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+/// Nanoseconds in a second.
+const SECOND: f64 = 1e9;
+
+/// Nanoseconds in a millisecond.
+const MILLISECOND: f64 = 1e6;
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Time on the wall.
+    Real,
+    /// CPU time outside the kernel.
+    User,
+    /// CPU time in the kernel.
+    Sys,
+    /// Time inside `FindFirstFileEx`, summed over all threads.
+    InFindFirstFile,
+    /// Time inside `FindNextFile`, summed over all threads.
+    InFindNextFile,
+}
+
+impl Quantity {
+    /// Returns the word for people.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::User => "user",
+            Self::Sys => "sys",
+            Self::InFindFirstFile => "in FindFirstFileEx",
+            Self::InFindNextFile => "in FindNextFile",
+        }
+    }
+}
+
+/// What the cache held, as the article states it. Nobody proved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Said to be cold, or the first of two executions.
+    Cold,
+    /// Said to be warm, or after a run that only filled the cache.
+    Warm,
+}
+
+impl State {
+    /// The word in JSON and in tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+        }
+    }
+}
+
+/// What was published of the samples. All times are nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Published {
+    /// A single run.
+    Once {
+        /// Its time.
+        value_ns: f64,
+    },
+    /// A mean, and nothing about the spread.
+    Mean {
+        /// How many runs.
+        n: u32,
+        /// Their mean.
+        value_ns: f64,
+    },
+    /// A median.
+    Median {
+        /// How many runs.
+        n: u32,
+        /// Their median.
+        value_ns: f64,
+    },
+    /// All runs were published; these are our statistics of them.
+    Statistics {
+        /// How many runs.
+        n: u32,
+        /// The smallest.
+        min_ns: f64,
+        /// The one in the middle.
+        median_ns: f64,
+        /// Their mean.
+        mean_ns: f64,
+        /// The largest.
+        max_ns: f64,
+    },
+}
+
+impl Published {
+    /// The one number that stands for them, in nanoseconds: the median where there is one.
+    #[must_use]
+    pub fn value_ns(&self) -> f64 {
+        match *self {
+            Self::Once { value_ns }
+            | Self::Mean { value_ns, .. }
+            | Self::Median { value_ns, .. }
+            | Self::Statistics { median_ns: value_ns, .. } => value_ns,
+        }
+    }
+}
+
+/// One published number, and what it is the number of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReferenceRow {
+    /// The article: `S0` to `S4`.
+    pub source: &'static str,
+    /// The method, in the words of the article's table.
+    pub method: &'static str,
+    /// The rows of the seed contract it belongs to: method, traversal, protocol.
+    pub contract: &'static [&'static str],
+    /// What it was run on.
+    pub corpus: &'static str,
+    /// What the cache is said to have held.
+    pub state: State,
+    /// What was measured.
+    pub quantity: Quantity,
+    /// The number or numbers.
+    pub published: Published,
+    /// The article's own factor against the slowest method of the same run, where it prints one.
+    pub speedup: Option<f64>,
+    /// What a reader should know before believing it. May be empty.
+    pub note: &'static str,
+}
+
+impl ReferenceRow {
+    /// The one number that stands for the row, in nanoseconds.
+    #[must_use]
+    pub fn value_ns(&self) -> f64 {
+        self.published.value_ns()
+    }
+}
+
+/// All published numbers, in the order of the articles and of their tables.
+#[must_use]
+pub fn rows() -> &'static [ReferenceRow] {
+    static ROWS: LazyLock<Vec<ReferenceRow>> =
+        LazyLock::new(|| [s0(), s1(), s2(), s3_text(), s3_figures(), s4()].concat());
+    &ROWS
+}
+
+/// Returns what an article is about.
+#[must_use]
+pub fn article(source: &str) -> &'static str {
+    match source {
+        "S0" => "attributes 50 times faster",
+        "S1" => "recursive against iterative",
+        "S2" => "large fetch on a hard disk",
+        "S3" => "file transforms under cold-cache rules",
+        "S4" => "the FindFirstFileEx matrix with std::async",
+        _ => "",
+    }
+}
+
+/// A line of S0: seconds and speed-ups for 1,000, 2,000 and 5,000 files.
+struct Attributes {
+    method: &'static str,
+    contract: &'static [&'static str],
+    cold: [f64; 3],
+    warm: [f64; 3],
+    cold_speedup: [f64; 3],
+    warm_speedup: [f64; 3],
+    note: &'static str,
+}
+
+const S0_CORPORA: [&str; 3] =
+    ["D1: 1,000 small files", "D1: 2,000 small files", "D1: 5,000 small files"];
+
+const S0: &[Attributes] = &[
+    Attributes {
+        method: "FindFirstFileEx Basic",
+        contract: &["A2", "A68", "A69", "P3"],
+        cold: [0.0014831, 0.0014455, 0.0077623],
+        warm: [0.0013805, 0.0012020, 0.0069814],
+        cold_speedup: [162.9, 150.3, 85.0],
+        warm_speedup: [44.9, 50.9, 43.8],
+        note: "First in the sequence: it warms the directory for the methods after it.",
+    },
+    Attributes {
+        method: "FindFirstFileEx Standard",
+        contract: &["A3", "A68", "A69", "P3"],
+        cold: [0.0014817, 0.0015029, 0.0828258],
+        warm: [0.0011310, 0.0011614, 0.0148472],
+        cold_speedup: [163.0, 144.5, 8.0],
+        warm_speedup: [54.9, 52.7, 20.6],
+        note: "The article's text names it the best cold one; its table gives that to Large Fetch.",
+    },
+    Attributes {
+        method: "Large Fetch (Standard)",
+        contract: &["A4", "A68", "A69", "P3"],
+        cold: [0.0011792, 0.0012086, 0.0144611],
+        warm: [0.0009071, 0.0008887, 0.0140663],
+        cold_speedup: [204.8, 179.7, 45.6],
+        warm_speedup: [68.4, 68.9, 21.8],
+        note: "",
+    },
+    Attributes {
+        method: "GetFileAttributesEx",
+        contract: &["A6", "A68", "A69", "P3"],
+        cold: [0.2415497, 0.2172402, 0.6595977],
+        warm: [0.0616772, 0.0611920, 0.3060932],
+        cold_speedup: [1.0; 3],
+        warm_speedup: [1.0; 3],
+        note: "One query by path for every file.",
+    },
+    Attributes {
+        method: "std::filesystem",
+        contract: &["A7", "A68", "A69", "P3"],
+        cold: [0.0609313, 0.0609186, 0.3022779],
+        warm: [0.0620496, 0.0611760, 0.3011346],
+        cold_speedup: [4.0, 3.6, 2.2],
+        warm_speedup: [1.0; 3],
+        note: "The listing printed in the article does not do the work it describes. \
+               Warm, with 1,000 files, it and not GetFileAttributesEx is the slowest.",
+    },
+    Attributes {
+        method: "GetFileInformationByHandleEx",
+        contract: &["A8", "A68", "A69", "P3"],
+        cold: [0.0044168, 0.0025069, 0.0051569],
+        warm: [0.0025246, 0.0025835, 0.0051614],
+        cold_speedup: [54.7, 86.7, 127.9],
+        warm_speedup: [24.6, 23.7, 59.3],
+        note: "The loop as printed leaves the last record of every batch unread.",
+    },
+];
+
+fn s0() -> Vec<ReferenceRow> {
+    let mut rows = Vec::new();
+    for line in S0 {
+        for (state, seconds, speedups) in [
+            (State::Cold, line.cold, line.cold_speedup),
+            (State::Warm, line.warm, line.warm_speedup),
+        ] {
+            for (at, corpus) in S0_CORPORA.into_iter().enumerate() {
+                rows.push(ReferenceRow {
+                    source: "S0",
+                    method: line.method,
+                    contract: line.contract,
+                    corpus,
+                    state,
+                    quantity: Quantity::Real,
+                    published: Published::Once { value_ns: seconds[at] * SECOND },
+                    speedup: Some(speedups[at]),
+                    note: line.note,
+                });
+            }
+        }
+    }
+    rows
+}
+
+const S1_CORPORA: [&str; 3] = [
+    "D2 music: 3,315 files, 467 folders",
+    "D3 data: 56,393 files, 7,858 folders",
+    "D4 drive: 554,648 files, 45,590 folders (499,767 and 37,676 for Qt)",
+];
+
+/// A line of S1: method, contract, milliseconds for music, data and the whole drive.
+type Languages = (&'static str, &'static [&'static str], [Option<f64>; 3]);
+
+/// S1, the mean of ten runs in one process after one that is discarded. Which container the
+/// iterative forms of Qt used on the two smaller trees is not said; they are filed under the queue,
+/// as the first one named.
+#[rustfmt::skip]
+const S1: &[Languages] = &[
+    ("WinAPI recursive", &["A1", "A29", "A70", "P1"], [Some(14.0), Some(275.0), Some(1522.0)]),
+    ("WinAPI queue", &["A1", "A30", "A70", "P1"], [Some(14.0), Some(293.0), Some(1608.0)]),
+    ("WinAPI stack", &["A1", "A31", "A70", "P1"], [None, None, Some(1546.0)]),
+    ("Qt list recursive", &["A13", "A29", "A33", "A70", "P1"], [Some(29.0), Some(481.0), Some(2616.0)]),
+    ("Qt list iterative", &["A13", "A30", "A33", "A70", "P1"], [Some(32.0), Some(548.0), None]),
+    ("Qt iterator recursive", &["A14", "A29", "A33", "A70", "P1"], [Some(28.0), Some(496.0), Some(2600.0)]),
+    ("Qt iterator iterative (QQueue)", &["A14", "A30", "A33", "A70", "P1"], [Some(28.0), Some(520.0), Some(2840.0)]),
+    ("Qt iterator iterative (QStack)", &["A14", "A31", "A33", "A70", "P1"], [None, None, Some(2658.0)]),
+    ("Qt iterator iterative (QStack pre-sized)", &["A14", "A32", "A33", "A70", "P1"], [None, None, Some(2569.0)]),
+    ("C# EnumerateDirectories + EnumerateFiles recursive", &["A15", "A29", "A70", "P1"], [Some(59.0), Some(1124.0), None]),
+    ("C# EnumerateDirectories + EnumerateFiles iterative", &["A15", "A30", "A70", "P1"], [Some(60.0), Some(1139.0), None]),
+    ("C# GetFileSystemInfos + FileInfo", &["A16", "A70", "P1"], [Some(100.0), Some(1854.0), None]),
+    ("C# EnumerateFileSystemEntries + GetAttributes + FileInfo", &["A17", "A70", "P1"], [Some(132.0), Some(2341.0), None]),
+    ("C# EnumerateFileSystemInfos + FileInfo", &["A18", "A70", "P1"], [Some(113.0), Some(2095.0), None]),
+    ("Java newDirectoryStream recursive", &["A19", "A29", "A34", "A70", "P1"], [Some(226.0), Some(3564.0), None]),
+    ("Java newDirectoryStream iterative", &["A19", "A34", "A70", "P1"], [Some(231.0), Some(3595.0), None]),
+    ("Java walkFileTree visitor", &["A20", "A34", "A70", "P1"], [Some(62.0), Some(2395.0), None]),
+    ("Groovy eachFileRecurse", &["A21", "A70", "P1"], [Some(362.0), Some(5753.0), None]),
+];
+
+fn s1_note(method: &str, corpus: usize) -> &'static str {
+    if corpus == 2 {
+        "WinAPI and Qt found different trees here (54,881 files and 7,914 folders apart), so \
+         their times are not times of the same work."
+    } else if method.starts_with("Java") {
+        "The stream and the visitor differ in whether links are followed."
+    } else if method.starts_with("Qt list") {
+        "As printed, the list form recurses into the iterator form."
+    } else {
+        ""
+    }
+}
+
+fn s1() -> Vec<ReferenceRow> {
+    let mut rows = Vec::new();
+    for &(method, contract, milliseconds) in S1 {
+        for (at, corpus) in S1_CORPORA.into_iter().enumerate() {
+            let Some(milliseconds) = milliseconds[at] else { continue };
+            rows.push(ReferenceRow {
+                source: "S1",
+                method,
+                contract,
+                corpus,
+                state: State::Warm,
+                quantity: Quantity::Real,
+                published: Published::Mean { n: 10, value_ns: milliseconds * MILLISECOND },
+                speedup: None,
+                note: s1_note(method, at),
+            });
+        }
+    }
+    rows
+}
+
+/// S2: method, contract, then seconds on the wall, in `FindFirstFileEx` and in `FindNextFile`.
+const S2: [(&str, &[&str], [f64; 3]); 2] = [
+    ("FindFirstFileEx, 7 threads", &["A37", "A56", "A74", "P5"], [54.7, 252.0, 128.0]),
+    (
+        "FindFirstFileEx + LARGE_FETCH, 7 threads",
+        &["A4", "A27", "A37", "A56", "A74", "P5"],
+        [27.8, 164.6, 29.0],
+    ),
+];
+
+fn s2() -> Vec<ReferenceRow> {
+    const QUANTITIES: [Quantity; 3] =
+        [Quantity::Real, Quantity::InFindFirstFile, Quantity::InFindNextFile];
+    let mut rows = Vec::new();
+    for (method, contract, seconds) in S2 {
+        for (seconds, quantity) in seconds.into_iter().zip(QUANTITIES) {
+            rows.push(ReferenceRow {
+                source: "S2",
+                method,
+                contract,
+                corpus: "D6: part of a hard disk, size not given",
+                state: State::Cold,
+                quantity,
+                published: Published::Once { value_ns: seconds * SECOND },
+                speedup: None,
+                note: "One run each. On a warm SSD, S4 says the opposite of large fetch.",
+            });
+        }
+    }
+    rows
+}
+
+/// S3, in the text: method, contract, corpus, state, then real, user and sys in seconds.
+type Repeats = (&'static str, &'static [&'static str], &'static str, State, [f64; 3]);
+
+/// S3: the same command again and again. The method tells which time it was.
+#[rustfmt::skip]
+const S3_TEXT: &[Repeats] = &[
+    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 512 MB", State::Cold, [1.604, 0.078, 0.375]),
+    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 512 MB", State::Warm, [0.831, 0.125, 0.703]),
+    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 2048 MB", State::Cold, [8.821, 0.562, 3.437]),
+    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 2048 MB", State::Warm, [4.471, 0.343, 3.468]),
+    ("CRT 1 KB, cleared, first", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", State::Cold, [10.569, 0.250, 2.468]),
+    ("CRT 1 KB, cleared, second", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", State::Cold, [9.859, 0.343, 2.984]),
+];
+
+fn s3_text() -> Vec<ReferenceRow> {
+    const QUANTITIES: [Quantity; 3] = [Quantity::Real, Quantity::User, Quantity::Sys];
+    let mut rows = Vec::new();
+    for &(method, contract, corpus, state, seconds) in S3_TEXT {
+        for (seconds, quantity) in seconds.into_iter().zip(QUANTITIES) {
+            rows.push(ReferenceRow {
+                source: "S3",
+                method,
+                contract,
+                corpus,
+                state,
+                quantity,
+                published: Published::Once { value_ns: seconds * SECOND },
+                speedup: None,
+                note: "",
+            });
+        }
+    }
+    rows
+}
+
+/// The methods of S3's figures by block size: 1, 16, 128, 1024 and 2048 KB.
+const S3_METHODS: [[&str; 5]; 4] = [
+    ["CRT 1 KB", "CRT 16 KB", "CRT 128 KB", "CRT 1 MB", "CRT 2 MB"],
+    ["iostreams 1 KB", "iostreams 16 KB", "iostreams 128 KB", "iostreams 1 MB", "iostreams 2 MB"],
+    ["WinAPI 1 KB", "WinAPI 16 KB", "WinAPI 128 KB", "WinAPI 1 MB", "WinAPI 2 MB"],
+    ["mapped 1 KB", "mapped 16 KB", "mapped 128 KB", "mapped 1 MB", "mapped 2 MB"],
+];
+
+const S3_CONTRACTS: [&[&str]; 4] = [
+    &["A45", "A50", "A52", "A73", "P2"],
+    &["A46", "A50", "A52", "A73", "P2"],
+    &["A47", "A50", "A52", "A73", "P2"],
+    &["A48", "A50", "A52", "A73", "P2"],
+];
+
+/// S3's figures: the set, then the medians of five in seconds, by method and block size.
+#[expect(clippy::approx_constant, reason = "3.14 s is what somebody measured")]
+#[rustfmt::skip]
+const S3_FIGURES: [(&str, [[f64; 5]; 4]); 4] = [
+    ("D7: 256 MB, hard disk", [
+        [3.83, 4.08, 4.00, 3.42, 3.02],
+        [4.09, 4.16, 4.01, 4.51, 7.88],
+        [4.03, 4.11, 4.08, 3.33, 3.14],
+        [2.70, 2.69, 2.70, 2.67, 2.70],
+    ]),
+    ("D7: 512 MB, hard disk", [
+        [11.17, 10.33, 10.56, 9.36, 9.25],
+        [10.80, 10.41, 10.36, 10.70, 17.14],
+        [11.04, 10.40, 10.98, 9.62, 9.48],
+        [5.67, 5.61, 5.63, 5.62, 5.39],
+    ]),
+    ("D7: 1024 MB, SSD", [
+        [4.36, 4.98, 3.77, 2.65, 2.52],
+        [4.01, 4.69, 4.56, 5.07, 5.28],
+        [4.35, 4.87, 3.83, 2.82, 2.53],
+        [3.23, 3.16, 3.11, 3.17, 3.17],
+    ]),
+    ("D7: 2048 MB, SSD, second set", [
+        [9.97, 9.84, 8.93, 6.58, 6.41],
+        [10.36, 10.28, 9.83, 10.91, 15.28],
+        [9.97, 9.57, 10.64, 7.03, 6.85],
+        [6.45, 6.41, 6.46, 6.46, 6.47],
+    ]),
+];
+
+fn s3_figures() -> Vec<ReferenceRow> {
+    let mut rows = Vec::new();
+    for (corpus, seconds) in S3_FIGURES {
+        for (api, contract) in S3_CONTRACTS.into_iter().enumerate() {
+            for (method, seconds) in S3_METHODS[api].into_iter().zip(seconds[api]) {
+                rows.push(ReferenceRow {
+                    source: "S3",
+                    method,
+                    contract,
+                    corpus,
+                    state: State::Cold,
+                    quantity: Quantity::Real,
+                    published: Published::Median { n: 5, value_ns: seconds * SECOND },
+                    speedup: None,
+                    note: if api == 3 {
+                        "Output is left dirty at the end: more of the writing than of the other \
+                         methods' happens after the clock has stopped."
+                    } else {
+                        ""
+                    },
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// S4: method, contract, then min, median, mean and max of ten runs in seconds.
+#[rustfmt::skip]
+const S4: [(&str, &[&str], [f64; 4]); 8] = [
+    ("async Basic", &["A2", "A36", "A75", "P4"], [0.773, 0.835, 0.852, 0.966]),
+    ("async Standard", &["A3", "A36", "A75", "P4"], [0.789, 0.940, 0.936, 1.098]),
+    ("async LARGE_FETCH Basic", &["A2", "A4", "A36", "A75", "P4"], [1.381, 1.482, 1.480, 1.602]),
+    ("async LARGE_FETCH Standard", &["A3", "A4", "A36", "A75", "P4"], [1.404, 1.475, 1.485, 1.619]),
+    ("sync Basic", &["A2", "A38", "A75", "P4"], [1.496, 1.517, 1.569, 2.031]),
+    ("sync Standard", &["A3", "A38", "A75", "P4"], [1.507, 1.540, 1.898, 5.155]),
+    ("sync LARGE_FETCH Basic", &["A2", "A4", "A38", "A75", "P4"], [2.178, 2.261, 2.502, 4.328]),
+    ("sync LARGE_FETCH Standard", &["A3", "A4", "A38", "A75", "P4"], [2.202, 2.266, 2.452, 3.686]),
+];
+
+fn s4() -> Vec<ReferenceRow> {
+    let row = |(method, contract, seconds): (_, _, [f64; 4])| {
+        let [min_ns, median_ns, mean_ns, max_ns] = seconds.map(|seconds| seconds * SECOND);
+        ReferenceRow {
+            source: "S4",
+            method,
+            contract,
+            corpus: "D8: a users folder of about 2 million files",
+            state: State::Warm,
+            quantity: Quantity::Real,
+            published: Published::Statistics { n: 10, min_ns, median_ns, mean_ns, max_ns },
+            speedup: None,
+            note: "The article prints all 80 runs; the statistics are ours. Fast SSD: on a cold \
+                   hard disk, S2 says the opposite of large fetch.",
+        }
+    };
+    S4.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::protocol::against_the_slowest;
+
+    fn of(source: &str) -> impl Iterator<Item = &'static ReferenceRow> {
+        rows().iter().filter(move |row| row.source == source)
+    }
+
+    fn value(source: &str, method: &str, corpus: &str) -> f64 {
+        let mut found = of(source).filter(|row| {
+            row.method == method && row.corpus.starts_with(corpus) && row.quantity == Quantity::Real
+        });
+        let value = found.next().unwrap_or_else(|| panic!("{source} {method}")).value_ns();
+        assert!(found.next().is_none(), "{source} {method} {corpus} is not one row");
+        value
+    }
+
+    /// As the articles print it.
+    fn rounded(factor: f64) -> f64 {
+        (factor * 10.0).round() / 10.0
+    }
+
+    #[test]
+    fn every_table_is_here_in_full() {
+        let counts = ["S0", "S1", "S2", "S3", "S4"].map(|source| of(source).count());
+        assert_eq!(counts, [36, 38, 6, 18 + 80, 8]);
+        assert_eq!(counts.iter().sum::<usize>(), rows().len());
+        assert!(rows().iter().all(|row| !article(row.source).is_empty()));
+    }
+
+    #[test]
+    fn every_row_is_of_its_own_and_says_what_it_stands_for() {
+        let mut met = std::collections::HashSet::new();
+        for row in rows() {
+            let key = (row.source, row.method, row.corpus, row.state, row.quantity);
+            assert!(met.insert(key), "{key:?} is there twice");
+            assert!(row.value_ns() > 1e5 && row.value_ns() < 1e12, "{row:?}");
+            assert!(!row.contract.is_empty());
+            for key in row.contract {
+                let number = key.strip_prefix(['A', 'P']).unwrap();
+                assert!(number.parse::<u32>().is_ok(), "{key}");
+            }
+            if let Published::Statistics { min_ns, median_ns, mean_ns, max_ns, .. } = row.published
+            {
+                assert!(min_ns <= median_ns && median_ns <= max_ns, "{row:?}");
+                assert!(min_ns <= mean_ns && mean_ns <= max_ns, "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_speed_ups_of_s0_follow_from_its_seconds() {
+        for state in [State::Cold, State::Warm] {
+            for corpus in S0_CORPORA {
+                let column: Vec<_> =
+                    of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
+                let times: Vec<f64> = column.iter().map(|row| row.value_ns()).collect();
+                for (row, factor) in column.iter().zip(against_the_slowest(&times).unwrap()) {
+                    assert_eq!(Some(rounded(factor)), row.speedup, "{} {corpus}", row.method);
+                }
+            }
+        }
+    }
+
+    /// The base of S0's factors is whatever was slowest in a run: in five of the six columns that
+    /// is `GetFileAttributesEx`, in one it is not, and that column's factors are larger for it.
+    #[test]
+    fn get_file_attributes_ex_is_the_base_of_five_columns_of_s0() {
+        let agrees = |state: State, corpus: &str| {
+            let column: Vec<_> =
+                of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
+            let base = column.iter().find(|row| row.method == "GetFileAttributesEx").unwrap();
+            column.iter().all(|row| Some(rounded(base.value_ns() / row.value_ns())) == row.speedup)
+        };
+        for corpus in S0_CORPORA {
+            assert!(agrees(State::Cold, corpus), "cold {corpus}");
+            assert_eq!(agrees(State::Warm, corpus), corpus != S0_CORPORA[0], "warm {corpus}");
+        }
+    }
+
+    /// Fault A.10-2 of the seed contract: twice as many files took no longer with any method, so
+    /// both columns are most probably of one directory. A time without its count of entries
+    /// proves nothing.
+    #[test]
+    fn the_columns_for_1000_and_2000_files_of_s0_are_of_the_same_work() {
+        for state in [State::Cold, State::Warm] {
+            for line in S0 {
+                let [thousand, two_thousand, five_thousand] =
+                    if state == State::Cold { line.cold } else { line.warm };
+                let grown = two_thousand / thousand;
+                assert!(grown < 1.03, "{}: twice the files, {grown} times as long", line.method);
+                // Most stay where they were; the one large change is a fall, of one cold run.
+                let fell = grown < 0.85;
+                let a8_cold = state == State::Cold && line.method.ends_with("ByHandleEx");
+                assert_eq!(fell, a8_cold, "{} {}: {grown}", state.as_str(), line.method);
+                // While 5,000 files are more work indeed, as they should be.
+                assert!(five_thousand / two_thousand > 1.9, "{}", line.method);
+            }
+        }
+    }
+
+    /// Fault A.10-1: the text of S0 gives its prizes to other methods than its table does.
+    #[test]
+    fn the_best_of_s0_is_not_the_one_its_text_names() {
+        let best = |corpus: &str| {
+            let cold = of("S0").filter(|row| row.state == State::Cold && row.corpus == corpus);
+            let best = cold.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
+            (best.method, best.speedup.unwrap())
+        };
+        assert_eq!(best(S0_CORPORA[0]), ("Large Fetch (Standard)", 204.8));
+        assert_eq!(best(S0_CORPORA[1]), ("Large Fetch (Standard)", 179.7));
+        assert_eq!(best(S0_CORPORA[2]), ("GetFileInformationByHandleEx", 127.9));
+    }
+
+    #[test]
+    fn the_closing_table_of_s1_is_the_least_of_each_language() {
+        for (language, music, data) in [
+            ("WinAPI", 14.0, 275.0),
+            ("Qt", 28.0, 481.0),
+            ("C#", 59.0, 1124.0),
+            ("Java", 62.0, 2395.0),
+            ("Groovy", 362.0, 5753.0),
+        ] {
+            for (corpus, milliseconds) in [("D2", music), ("D3", data)] {
+                let least = of("S1")
+                    .filter(|row| row.method.starts_with(language))
+                    .filter(|row| row.corpus.starts_with(corpus))
+                    .map(ReferenceRow::value_ns)
+                    .fold(f64::INFINITY, f64::min);
+                assert_eq!(least, milliseconds * MILLISECOND, "{language} {corpus}");
+            }
+        }
+    }
+
+    #[test]
+    fn abstraction_costs_in_s1_what_the_article_says() {
+        let least = |language: &str| {
+            of("S1")
+                .filter(|row| row.method.starts_with(language) && row.corpus.starts_with("D3"))
+                .map(ReferenceRow::value_ns)
+                .fold(f64::INFINITY, f64::min)
+        };
+        let times = |language: &str| least(language) / least("WinAPI");
+        assert_eq!(rounded(times("Qt")), 1.7);
+        assert_eq!(rounded(times("C#")), 4.1);
+        assert_eq!(rounded(times("Java")), 8.7);
+        assert_eq!(times("Groovy").round(), 21.0);
+    }
+
+    #[test]
+    fn s2_gains_what_its_threads_stopped_waiting_for() {
+        let [plain, fetch] = S2.map(|(_, _, seconds)| seconds);
+        assert_eq!(((plain[0] / fetch[0]) * 100.0).round(), 197.0);
+        for [wall, first, next] in [plain, fetch] {
+            let share = (first + next) / (7.0 * wall);
+            assert!((0.99..=1.0).contains(&share), "seven threads, {share} of their time in calls");
+        }
+    }
+
+    #[test]
+    fn mapping_in_s3_is_flat_and_iostreams_get_worse() {
+        for (_, [crt, iostreams, _, mapped]) in S3_FIGURES {
+            let ratio = |times: [f64; 5]| times[4] / times[0];
+            assert!((0.95..1.05).contains(&ratio(mapped)) && ratio(iostreams) > 1.3);
+            assert!(ratio(crt) < 0.85);
+        }
+        let rows = of("S3").filter(|row| matches!(row.published, Published::Median { .. }));
+        let first = rows.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
+        assert_eq!(first.method, "CRT 2 MB", "not mapping: on the SSD large blocks win");
+        assert_eq!(value("S3", "mapped 1 KB", "D7: 2048 MB, SSD"), 6.45 * SECOND);
+    }
+
+    /// From the medians. The contract sums them up as "large fetch costs 1.5 (sync) to 1.8
+    /// (async), async gains 1.8": the two 1.8 are those of Basic, and Standard has less of both.
+    /// Which of these are decided takes every sample, and `lab import`: iostreams and CRT's own
+    /// blocks in all sets, mapping at 1 KB; at 2 MB mapping wins on the hard disk, loses on the SSD's
+    /// smaller file, and is undecided on its larger one; CRT against `WinAPI` nowhere.
+    #[test]
+    fn the_medians_of_s3_differ_as_its_samples_were_found_to() {
+        let within = |ratio: f64, low: f64, high: f64| {
+            assert!((low..=high).contains(&ratio), "{ratio} is not from {low} to {high}");
+        };
+        let [smallest, largest] = [0, 4];
+        for (set, [crt, iostreams, winapi, mapped]) in S3_FIGURES {
+            within(iostreams[largest] / crt[largest], 1.8, 2.62);
+            within(crt[largest] / crt[smallest], 0.575, 0.83);
+            within(mapped[smallest] / crt[smallest], 0.505, 0.745);
+            within(iostreams[smallest] / crt[smallest], 0.915, 1.07);
+            for block in [smallest, largest] {
+                within(winapi[block] / crt[block], 0.985, 1.07);
+            }
+            let (low, high) = match set {
+                "D7: 256 MB, hard disk" | "D7: 512 MB, hard disk" => (0.58, 0.90),
+                "D7: 1024 MB, SSD" => (1.255, 1.265),
+                _ => (1.0, 1.02),
+            };
+            within(mapped[largest] / crt[largest], low, high);
+        }
+    }
+
+    #[test]
+    fn large_fetch_loses_and_async_wins_in_s4() {
+        let ratio = |a: &str, b: &str| rounded(value("S4", a, "D8") / value("S4", b, "D8"));
+        assert_eq!(ratio("sync LARGE_FETCH Basic", "sync Basic"), 1.5);
+        assert_eq!(ratio("sync LARGE_FETCH Standard", "sync Standard"), 1.5);
+        assert_eq!(ratio("async LARGE_FETCH Basic", "async Basic"), 1.8);
+        assert_eq!(ratio("async LARGE_FETCH Standard", "async Standard"), 1.6);
+        assert_eq!(ratio("sync Basic", "async Basic"), 1.8);
+        assert_eq!(ratio("sync Standard", "async Standard"), 1.6);
+        assert_eq!(ratio("sync LARGE_FETCH Basic", "async LARGE_FETCH Basic"), 1.5);
+    }
+
+    /// Fault A.10-7: what one run of the cell would have said.
+    #[test]
+    fn one_run_of_s4_would_have_misled() {
+        let row = of("S4").find(|row| row.method == "sync Standard").unwrap();
+        let Published::Statistics { median_ns, mean_ns, max_ns, .. } = row.published else {
+            panic!("{row:?}");
+        };
+        assert!(max_ns > 3.3 * median_ns && mean_ns > 1.2 * median_ns);
+    }
+}

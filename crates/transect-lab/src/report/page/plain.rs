@@ -1,0 +1,151 @@
+//! The report as plain tables, without a script: what is there is all in them but the charts.
+
+use std::fmt::Write;
+
+use transect_web::page::escaped;
+
+use crate::harness::log::Header;
+use crate::report::{
+    Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
+};
+use crate::stats::Ratios;
+use crate::stats::ranking::{Quantity, Ranking, Row};
+
+/// Returns the inside of the page's plain part.
+pub(super) fn write(report: &Report<'_>) -> String {
+    let mut out = String::new();
+    let session = report.session;
+    let machine = &session.environment;
+    let _ = write!(
+        out,
+        "<p>{}, {} cores{}, {}. Preset {}, {} rounds of {}, seed {}. transect {}.</p>\n\
+         <p><code>{}</code></p>\n",
+        escaped(machine.processor.as_deref().unwrap_or("unknown processor")),
+        machine.cores,
+        if machine.hypervisor { ", a guest" } else { "" },
+        escaped(&machine.system),
+        escaped(&session.preset),
+        session.rounds,
+        session.runs,
+        session.seed,
+        escaped(&machine.version),
+        escaped(&machine.command.join(" ")),
+    );
+    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
+        of_ranking(&mut out, report, ranking, finding);
+    }
+    if let Some(table) = report.references.first() {
+        let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escaped(table.whose));
+    }
+    report.references.iter().for_each(|table| of_article(&mut out, table));
+    out
+}
+
+fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding: &Finding) {
+    let place = &report.session.places[ranking.place];
+    let _ = write!(
+        out,
+        "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
+        escaped(&ranking.name),
+        report.session.state_of(ranking.pass),
+        report.session.work_in(place),
+        escaped(&finding.sentence),
+        escaped(&finding.noise),
+    );
+    for told in finding.alarms.iter().chain(&finding.notes) {
+        let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(told));
+    }
+    let rates: &[&str] =
+        if report.session.transform.is_some() { &["MB/s", "ns/byte"] } else { &[] };
+    if ranking.by == Quantity::Processor {
+        out.push_str("<p>All times are processor time.</p>\n");
+    }
+    let heads = [
+        &["method", "language", "median, ms", "min, ms", "max, ms", "n"],
+        rates,
+        &["× base (95 %)", "× floor (95 %)", "verdict"],
+    ]
+    .concat();
+    open(out, &heads);
+    for row in &ranking.rows {
+        line(out, &of_row(report.session, row));
+    }
+    for unranked in &ranking.unranked {
+        let _ = writeln!(
+            out,
+            "<tr><td><bdi>{}</bdi></td><td colspan=\"{}\">not ranked: <bdi>{}</bdi></td></tr>",
+            escaped(&unranked.cell),
+            heads.len() - 1,
+            escaped(&unranked.reason)
+        );
+    }
+    out.push_str("</tbody></table>\n");
+    if !ranking.apart.is_empty() {
+        out.push_str("<p>Apart, as they leave nothing unwritten:</p>\n");
+        open(out, &heads);
+        for row in &ranking.apart {
+            line(out, &of_row(report.session, row));
+        }
+        out.push_str("</tbody></table>\n");
+    }
+}
+
+fn of_row(header: &Header, row: &Row) -> Vec<String> {
+    let rates = match header.transform {
+        Some(_) => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
+        None => Vec::new(),
+    };
+    let mut cells = vec![
+        row.cell.name.clone(),
+        row.cell.language.clone(),
+        milliseconds(row.time.median),
+        milliseconds(row.time.min),
+        milliseconds(row.time.max),
+        row.time.n.to_string(),
+    ];
+    cells.extend(rates);
+    cells.extend([
+        interval(row.to_base.as_ref()),
+        interval(row.to_floor.as_ref()),
+        word(header, row),
+    ]);
+    cells
+}
+
+fn of_article(out: &mut String, table: &Table) {
+    let Table { source, article, corpus, .. } = table;
+    let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escaped(corpus));
+    open(out, &["method", "state", "what", "ms", "note"]);
+    for row in &table.rows {
+        let cells = [
+            row.method.to_owned(),
+            row.state.as_str().to_owned(),
+            row.quantity.word().to_owned(),
+            milliseconds(row.value_ns()),
+            row.note.to_owned(),
+        ];
+        line(out, &cells);
+    }
+    out.push_str("</tbody></table>\n");
+}
+
+fn open(out: &mut String, heads: &[&str]) {
+    out.push_str("<table><thead><tr>");
+    for head in heads {
+        let _ = write!(out, "<th scope=\"col\">{head}</th>");
+    }
+    out.push_str("</tr></thead><tbody>\n");
+}
+
+fn line(out: &mut String, cells: &[String]) {
+    out.push_str("<tr>");
+    for cell in cells {
+        // A name that changes the direction of writing does so within its own cell.
+        let _ = write!(out, "<td><bdi>{}</bdi></td>", escaped(cell));
+    }
+    out.push_str("</tr>\n");
+}
+
+fn interval(ratios: Option<&Ratios>) -> String {
+    ratios.map(ToString::to_string).unwrap_or_default()
+}

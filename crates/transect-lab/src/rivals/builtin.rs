@@ -1,0 +1,131 @@
+//! The contenders that are part of the program: their sources, written into the cache when they are
+//! to be built.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use transect_sys::private::{self, Others};
+
+/// Names every source once: its path in the folder, and its content.
+macro_rules! sources {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../../contenders/", $path)))),*]
+    };
+}
+
+/// All sources but the test doubles.
+const SOURCES: &[(&str, &str)] = sources![
+    "c-attributes/ask.c",
+    "c-attributes/contender.toml",
+    "c-files/contender.toml",
+    "c-files/pass.c",
+    "c-posix/contender.toml",
+    "c-posix/walk.c",
+    "cpp-files/contender.toml",
+    "cpp-files/pass.cpp",
+    "cpp-std/contender.toml",
+    "cpp-std/walk.cpp",
+    "csharp/Walk.cs",
+    "csharp/contender.toml",
+    "go/contender.toml",
+    "go/walk.go",
+    "groovy/contender.toml",
+    "groovy/run.sh",
+    "groovy/walk.groovy",
+    "java/Walk.java",
+    "java/contender.toml",
+    "node/contender.toml",
+    "node/walk.js",
+    "python-attributes/ask.py",
+    "python-attributes/contender.toml",
+    "python/contender.toml",
+    "python/walk.py",
+    "qt/build.sh",
+    "qt/contender.toml",
+    "qt/walk.cpp",
+];
+
+/// Writes the sources below `cache`, unless these very ones are there, and returns their folder. As
+/// they are built and run, `cache` has to be a private folder; it is created if it is missing.
+///
+/// # Errors
+/// `cache` is not private, or whatever the system says.
+pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
+    private::create_all(cache, Others::MayRead)?;
+    let mut hasher = DefaultHasher::new();
+    SOURCES.hash(&mut hasher);
+    let folder = cache.join(format!("sources-{:016x}", hasher.finish()));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    // Under its final name only when it is complete.
+    let new = cache.join(format!("sources-{}.new", std::process::id()));
+    let written = SOURCES.iter().try_for_each(|(path, content)| {
+        let file = new.join(path);
+        std::fs::create_dir_all(file.parent().unwrap_or(&new))?;
+        std::fs::write(file, content)
+    });
+    match written.and_then(|()| std::fs::rename(&new, &folder)) {
+        Err(_) if folder.is_dir() => {} // somebody else was faster
+        Err(error) => {
+            let _ = std::fs::remove_dir_all(&new);
+            return Err(error);
+        }
+        Ok(()) => return Ok(folder),
+    }
+    let _ = std::fs::remove_dir_all(&new);
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
+    fn every_source_of_the_project_is_there_as_it_is() {
+        let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+        let mut expected = Vec::new();
+        for folder in std::fs::read_dir(&contenders).expect("the contenders") {
+            let folder = folder.expect("an entry").path();
+            let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+            if !folder.is_dir() || name.starts_with("test-double") {
+                continue;
+            }
+            for file in std::fs::read_dir(&folder).expect("a contender") {
+                let file = file.expect("an entry").file_name().to_string_lossy().into_owned();
+                expected.push(format!("{name}/{file}"));
+            }
+        }
+        expected.sort();
+        let paths: Vec<&str> = SOURCES.iter().map(|(path, _)| *path).collect();
+        assert_eq!(paths, expected);
+
+        let temp = TempDir::new();
+        let cache = temp.join("cache");
+        let folder = unpack(&cache).expect("a folder that can be written");
+        assert_eq!(unpack(&cache).expect("it is there"), folder);
+        for path in paths {
+            let written = std::fs::read(folder.join(path)).expect("a source");
+            assert_eq!(written, std::fs::read(contenders.join(path)).expect("a source"), "{path}");
+        }
+        assert_eq!(std::fs::read_dir(&cache).expect("the cache").count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sources_are_not_taken_from_a_folder_that_others_can_change() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = TempDir::new();
+        let planted = unpack(&temp.join("planted")).expect("a folder that can be written");
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(temp.join("planted"), open).expect("a folder of our own");
+        assert!(planted.is_dir());
+        let refused = unpack(&temp.join("planted")).expect_err("others can write to it");
+        assert!(refused.to_string().starts_with("other users can write to '"), "{refused}");
+        std::os::unix::fs::symlink("elsewhere", temp.join("link")).expect("a new name");
+        let refused = unpack(&temp.join("link")).expect_err("it is a link");
+        assert!(refused.to_string().ends_with("link' is not a directory"), "{refused}");
+    }
+}

@@ -1,0 +1,80 @@
+//! One process of a peer: to prove what it finds, or to take its time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Inventory, Peer};
+use crate::harness::launch::{self, Failure, Usage};
+
+/// What a process of a peer is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// To read what it prints, however long that is. Its time means nothing.
+    Proof,
+    /// To take its time; what it prints is read if that costs nothing.
+    Time,
+}
+
+/// What a process of a peer that ended well came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// What it used.
+    pub usage: Usage,
+    /// What is wrong with what it claims; `Ok` if that was not read.
+    pub judged: Result<(), String>,
+}
+
+impl Peer {
+    /// Runs it once on a root, not longer than `limit`.
+    ///
+    /// # Errors
+    /// It is not here, hung, died, or printed something else than it should.
+    pub fn run(
+        &'static self,
+        root: &Path,
+        inventory: &Inventory,
+        limit: Duration,
+        aim: Aim,
+    ) -> Result<Ran, Failure> {
+        let Some(command) = self.command(root) else {
+            return Err(Failure::NotStarted { reason: format!("no {} here", self.name) });
+        };
+        if aim == Aim::Time && !self.is_read_in_every_run() {
+            return launch::time(command, limit).map(|usage| Ran { usage, judged: Ok(()) });
+        }
+        let (claimed, usage) = launch::listen(command, limit, |output| self.parse(output))?;
+        let claimed = claimed.map_err(|line| Failure::Garbage { line })?;
+        Ok(Ran { usage, judged: self.judge(claimed, inventory) })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_sum_is_judged_while_its_time_is_taken_and_a_listing_before() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "12345").unwrap();
+        let there = Inventory::of(temp.path());
+        let nothing = Inventory::default();
+        let limit = transect_testkit::WATCHDOG;
+        for (name, aim, is_judged) in [
+            ("du", Aim::Proof, true),
+            ("du", Aim::Time, true),
+            ("find", Aim::Proof, true),
+            ("find", Aim::Time, false),
+        ] {
+            let peer = Peer::find(name).unwrap();
+            let ran = peer.run(temp.path(), &there, limit, aim).unwrap();
+            assert_eq!(ran.judged, Ok(()), "{name} {aim:?}");
+            assert!(ran.usage.wall_ns > 0);
+            let ran = peer.run(temp.path(), &nothing, limit, aim).unwrap();
+            assert_eq!(ran.judged.is_err(), is_judged, "{name} {aim:?}");
+        }
+        let nowhere = Peer::find("du").unwrap().run(&temp.join("no"), &there, limit, Aim::Time);
+        assert!(matches!(nowhere, Err(Failure::Died { .. })), "{nowhere:?}");
+    }
+}

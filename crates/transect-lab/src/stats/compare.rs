@@ -1,0 +1,369 @@
+//! Two sessions beside each other: what became faster, what slower, and what else changed.
+
+use serde::Serialize;
+
+use crate::harness::cache_state::State;
+use crate::harness::log::{Header, Place, Recorded, SessionKind};
+use crate::stats::ranking::{Quantity, Ranking, Row, rank, rank_by};
+use crate::stats::verdict::DEFAULT_THRESHOLD;
+use crate::stats::{Judgement, Ratios, Summary, judge_all};
+
+/// What two sessions come to beside each other.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// What was not the same: whatever else is concluded rests on its not mattering.
+    pub changed: Vec<Changed>,
+    /// The places and states that both sessions have. Sessions with and without syncing have none.
+    pub groups: Vec<Group>,
+    /// The places and states that one of them has.
+    pub alone: Vec<String>,
+}
+
+/// Something that was not the same in both sessions.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// What it is.
+    pub what: String,
+    /// In the first session.
+    pub before: String,
+    /// In the second.
+    pub after: String,
+    /// Whether it makes numbers of the two sessions those of different things.
+    pub forbids: bool,
+}
+
+/// One place in one state.
+#[derive(Debug, Serialize)]
+pub struct Group {
+    /// The tree, or the input.
+    pub name: String,
+    /// The state before every run.
+    pub state: State,
+    /// The same in words: of the caches, or of the input.
+    pub conditions: String,
+    /// What is compared: processor time if that is all that one of the sessions can tell.
+    pub by: Quantity,
+    /// The cells that are ranked in both, the largest speed-up first.
+    pub rows: Vec<Compared>,
+    /// The cells that are ranked in one of them.
+    pub alone: Vec<String>,
+    /// The cells that did more in one session than in the other.
+    pub incomparable: Vec<Incomparable>,
+}
+
+/// A cell that both sessions have and that cannot be compared with itself.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Incomparable {
+    /// Its name.
+    pub cell: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// One cell in both sessions.
+#[derive(Debug, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub cell: String,
+    /// Its times in the first session, in nanoseconds: of the processors, if that is compared.
+    pub before: Summary,
+    /// Its times in the second session, in nanoseconds.
+    pub after: Summary,
+    /// After against before.
+    pub ratios: Ratios,
+    /// What is said of it.
+    pub judgement: Option<Judgement>,
+    /// Against the floor of its own session, before: whether the machine or the method changed.
+    pub to_floor_before: Option<Ratios>,
+    /// Against the floor of its own session, after.
+    pub to_floor_after: Option<Ratios>,
+}
+
+/// Compares two sessions: places by their names, cells by theirs.
+pub fn compare(before: &Recorded, after: &Recorded) -> Comparison {
+    let (rankings, mut others) = (rank(before), rank(after));
+    let (mut groups, mut alone) = (Vec::new(), Vec::new());
+    // Who leaves the writing to somebody else did less, on whatever machine.
+    let [sync, other_sync] =
+        [before, after].map(|session| session.header.transform.map(|rules| rules.sync));
+    for ranking in rankings {
+        let same = |other: &Ranking| {
+            sync == other_sync
+                && (&other.name, other.pass, other.state)
+                    == (&ranking.name, ranking.pass, ranking.state)
+        };
+        match others.iter().position(same) {
+            Some(at) => {
+                let [one, other] = like_with_like((before, ranking), (after, others.remove(at)));
+                groups.push(group(&one, &other, &before.header));
+            }
+            None => alone.push(format!("before: {}", about(&ranking, &before.header))),
+        }
+    }
+    alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.header))));
+    Comparison { changed: changed(&before.header, &after.header), groups, alone }
+}
+
+fn about(ranking: &Ranking, header: &Header) -> String {
+    format!("{}, {}", ranking.name, header.state_of(ranking.pass))
+}
+
+/// Returns two rankings by the same quantity. Where others disturbed too much of one session, wall time is
+/// not to be had, and processor time of both is.
+fn like_with_like(before: (&Recorded, Ranking), after: (&Recorded, Ranking)) -> [Ranking; 2] {
+    let differ = before.1.by != after.1.by;
+    [before, after].map(|(recorded, ranking)| match ranking.by {
+        Quantity::Time if differ => {
+            rank_by(recorded, ranking.place, ranking.pass, Quantity::Processor)
+        }
+        _ => ranking,
+    })
+}
+
+/// Returns the row of a cell, and whether it is apart from the others.
+fn find<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
+    all_of(ranking).find(|(row, _)| row.cell.name == cell)
+}
+
+/// Returns all rows, and whether each is apart.
+fn all_of(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
+    let rows = ranking.rows.iter().map(|row| (row, false));
+    rows.chain(ranking.apart.iter().map(|row| (row, true)))
+}
+
+fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
+    let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, is_apart) in all_of(before) {
+        let cell = &row.cell.name;
+        let other = find(after, cell);
+        if let Some((_, apart_after)) = other
+            && apart_after != is_apart
+        {
+            let which = if is_apart { "first" } else { "second" };
+            let reason = format!("leaves nothing unwritten in the {which} session only");
+            incomparable.push(Incomparable { cell: cell.clone(), reason });
+            continue;
+        }
+        match other.and_then(|(other, _)| Compared::of(row, other, header.seed)) {
+            Some(compared) => rows.push(compared),
+            None => alone.push(format!("before: {cell}")),
+        }
+    }
+    let new = all_of(after).filter(|(row, _)| find(before, &row.cell.name).is_none());
+    alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
+    rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
+    let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();
+    for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
+        row.judgement = Some(judgement);
+    }
+    let conditions = header.state_of(before.pass);
+    Group {
+        name: before.name.clone(),
+        state: before.state,
+        conditions,
+        by: before.by,
+        rows,
+        alone,
+        incomparable,
+    }
+}
+
+impl Compared {
+    fn of(before: &Row, after: &Row, seed: u64) -> Option<Self> {
+        Some(Self {
+            cell: before.cell.name.clone(),
+            before: before.time,
+            after: after.time,
+            ratios: Ratios::unpaired(&before.samples, &after.samples, seed).ok()?,
+            judgement: None,
+            to_floor_before: before.to_floor,
+            to_floor_after: after.to_floor,
+        })
+    }
+}
+
+/// Something that is to be the same in both sessions.
+struct Fact {
+    what: String,
+    is: String,
+    /// Else numbers of passes over files are those of different things.
+    matters: bool,
+}
+
+/// Returns what was not the same: the work, the machine, the system, the version, the rules, and each
+/// place that both have. Walks are compared to learn what such a change does to them; what passes over
+/// files take hangs on too much below them for that.
+fn changed(before: &Header, after: &Header) -> Vec<Changed> {
+    let of_files = before.transform.is_some() || after.transform.is_some();
+    let others = facts(after);
+    let differs = |Fact { what, is, matters }: Fact| {
+        let other = others.iter().find(|other| other.what == what)?;
+        let (before, after) = (is, other.is.clone());
+        let forbids = matters && of_files;
+        (before != after).then_some(Changed { what, before, after, forbids })
+    };
+    facts(before).into_iter().filter_map(differs).collect()
+}
+
+fn facts(header: &Header) -> Vec<Fact> {
+    let Header { environment, transform, preset, rounds, runs, .. } = header;
+    let processor = environment.processor.as_deref().unwrap_or("unknown");
+    let names: Vec<&str> = header.places.iter().map(|place| place.name.as_str()).collect();
+    let (kind, sync) = match transform {
+        None if header.kind() == SessionKind::Attributes => ("attributes", "none"),
+        None => ("walk", "none"),
+        Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
+    };
+    let mut facts: Vec<Fact> = [
+        ("machine", format!("{processor}, {} cores", environment.cores), true),
+        ("system", environment.system.clone(), true),
+        ("version", environment.version.clone(), false),
+        ("rules", format!("{preset}, {rounds} rounds of {runs}"), false),
+        ("kind", kind.to_owned(), true),
+        ("sync", sync.to_owned(), true),
+    ]
+    .map(|(what, is, matters)| Fact { what: what.to_owned(), is, matters })
+    .into();
+    if transform.is_some() {
+        facts.push(Fact { what: "inputs".to_owned(), is: names.join(", "), matters: true });
+    }
+    for place in &header.places {
+        let mut of_it = |what, is| facts.push(Fact { what, is, matters: true });
+        of_it(place.name.clone(), place.expected.to_string());
+        for (what, is) in of_file_system(place) {
+            of_it(format!("file system of {}, {what}", place.name), is);
+        }
+    }
+    facts
+}
+
+/// Returns all that is known of what a place lies on, whatever that is.
+fn of_file_system(place: &Place) -> Vec<(String, String)> {
+    let known = serde_json::to_value(&place.file_system).expect("BUG: it can be written");
+    let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
+    known
+        .map(|(what, is)| {
+            let is = is.as_str().map_or_else(|| is.to_string(), str::to_owned);
+            (what.replace('_', " "), is)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::transform::{Kind, Passed, Rules, Sync};
+    use crate::harness::interference::{Beside, Disturbance};
+    use crate::harness::launch::Usage;
+    use crate::harness::log::Outcome;
+    use crate::report::tests::with;
+
+    fn of_files() -> Recorded {
+        let mut recorded = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
+        recorded.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        recorded.header.places[0].file_system.name = Some("ext4".to_owned());
+        recorded
+    }
+
+    fn forbidding(before: &Recorded, after: &Recorded) -> Vec<String> {
+        let changed = compare(before, after).changed.into_iter();
+        changed.filter(|changed| changed.forbids).map(|changed| changed.what).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_is_compared() {
+        let recorded = of_files();
+        let same = compare(&recorded, &recorded);
+        assert_eq!((same.changed, same.alone), (vec![], vec![]));
+        assert_eq!(same.groups[0].conditions, "input warm");
+        assert_eq!(same.groups[0].rows.len(), 3);
+    }
+
+    #[test]
+    fn passes_over_files_are_of_one_machine_one_work_and_one_device() {
+        let before = of_files();
+        let with = |change: &dyn Fn(&mut Header)| {
+            let mut after = before.clone();
+            change(&mut after.header);
+            forbidding(&before, &after)
+        };
+        let rules =
+            |kind, sync| move |header: &mut Header| header.transform = Some(Rules { kind, sync });
+        assert_eq!(with(&rules(Kind::Case, Sync::None)), ["kind"]);
+        assert_eq!(with(&rules(Kind::Copy, Sync::Inside)), ["sync"]);
+        assert_eq!(with(&|header| header.environment.cores += 1), ["machine"]);
+        assert_eq!(with(&|header| header.environment.system = "Linux 2.4".to_owned()), ["system"]);
+        assert_eq!(with(&|header| header.places[0].name = "2M".to_owned()), ["inputs"]);
+        assert_eq!(with(&|header| header.places[0].expected.bytes += 1), ["tree"]);
+        let xfs = |header: &mut Header| header.places[0].file_system.name = Some("xfs".to_owned());
+        assert_eq!(with(&xfs), ["file system of tree, name"]);
+        assert_eq!(with(&|header| header.rounds += 1), [""; 0]);
+        assert_eq!(with(&|header| header.environment.version = "9".to_owned()), [""; 0]);
+    }
+
+    #[test]
+    fn wall_time_is_never_beside_processor_time() {
+        let calm = of_files();
+        let mut restless = calm.clone();
+        for sample in &mut restless.samples {
+            let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
+            (usage.user_ns, usage.system_ns) = (1000, 200);
+            let disturbed = vec![Disturbance::Foreign];
+            *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
+        }
+        for (before, after, ratio) in [(&calm, &restless, 4.0), (&restless, &calm, 0.25)] {
+            let group = &compare(before, after).groups[0];
+            assert_eq!(group.by, Quantity::Processor);
+            // 300 ns of the processors in every calm sample, whatever its wall time.
+            assert!(group.rows.iter().all(|row| row.ratios.median == ratio), "{group:?}");
+        }
+        assert_eq!(compare(&calm, &calm).groups[0].by, Quantity::Time);
+        assert_eq!(compare(&restless, &restless).groups[0].by, Quantity::Processor);
+    }
+
+    #[test]
+    fn who_is_apart_in_one_session_only_did_something_else_there() {
+        let leaving = |other: u64| {
+            let mut recorded = of_files();
+            for sample in &mut recorded.samples {
+                let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
+                let unwritten = Some(if sample.cell == "other" { other } else { 1 << 20 });
+                let (bytes, written, primed) = (1 << 20, Some(1 << 20), Usage::default());
+                *passed =
+                    Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
+            }
+            recorded
+        };
+        let (late, apart) = (leaving(1 << 20), leaving(0));
+        for (before, after, which) in [(&late, &apart, "second"), (&apart, &late, "first")] {
+            let group = &compare(before, after).groups[0];
+            assert_eq!((group.rows.len(), group.alone.len()), (2, 0));
+            let reason = format!("leaves nothing unwritten in the {which} session only");
+            let cell = "other".to_owned();
+            assert_eq!(group.incomparable, [Incomparable { cell, reason }]);
+        }
+        let both = &compare(&apart, &apart).groups[0];
+        assert_eq!((both.rows.len(), both.incomparable.len()), (3, 0), "like with like");
+    }
+
+    #[test]
+    fn walks_are_compared_across_machines() {
+        let before = with(&[("base", 1000), ("base (again)", 1000)], 6);
+        let mut after = before.clone();
+        after.header.environment.system = "Linux 2.4".to_owned();
+        let comparison = compare(&before, &after);
+        assert_eq!(comparison.changed.len(), 1);
+        assert!(!comparison.changed[0].forbids && comparison.groups.len() == 1);
+        assert_eq!(forbidding(&before, &of_files()), ["kind"]);
+    }
+
+    #[test]
+    fn what_was_synced_is_never_beside_what_was_not() {
+        let before = of_files();
+        let mut after = before.clone();
+        after.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+        let comparison = compare(&before, &after);
+        assert!(comparison.groups.is_empty());
+        assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);
+    }
+}

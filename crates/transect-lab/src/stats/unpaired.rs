@@ -1,0 +1,142 @@
+//! Two cells that were not measured in the same rounds: those of two sessions.
+//!
+//! Nothing cancels here. Whatever changed between the sessions (the machine, its load, its disk) is
+//! in the ratio with what was meant to be compared; who concludes something has to know that it did
+//! not.
+
+use super::paired::{RESAMPLES, Ratios, TAIL, resampled_median};
+use super::random::SplitMix64;
+use super::{Refusal, check_positive, median_deviation, median_of_sorted, sorted};
+
+/// How many ways to deal the samples to the two sessions are tried.
+const DEALS: usize = 10_000;
+
+impl Ratios {
+    /// Compares two cells by samples that have nothing to do with each other, all in one unit. The
+    /// median is the ratio of the medians, `other / base`; n the smaller number of samples; the
+    /// deviation that of the other's samples from their median, as a part of the base's.
+    ///
+    /// The interval is the percentile bootstrap, each side resampled by itself. p is how often the
+    /// medians would be as far apart if it were chance which sample belongs to which side: 10,000
+    /// deals, the one that was seen counted among them.
+    ///
+    /// # Errors
+    ///
+    /// If there are no samples of one, or one of them is no number, infinite, below zero or zero.
+    pub fn unpaired(base: &[f64], other: &[f64], seed: u64) -> Result<Self, Refusal> {
+        for samples in [base, other] {
+            samples.iter().enumerate().try_for_each(|(at, &value)| check_positive(at, value))?;
+        }
+        let (base, other) = (sorted(base), sorted(other));
+        let base_median = median_of_sorted(&base).ok_or(Refusal::Empty)?;
+        let other_median = median_of_sorted(&other).ok_or(Refusal::Empty)?;
+        let median = other_median / base_median;
+        if !median.is_normal() {
+            return Err(Refusal::NoRatio { at: 0 });
+        }
+        let mad = median_deviation(&other, other_median).ok_or(Refusal::Empty)? / base_median;
+        let mut random = SplitMix64::new(seed);
+        let (low, high) = interval(&base, &other, median, &mut random);
+        let p = deal_p(&base, &other, median, &mut random);
+        Ok(Self { n: base.len().min(other.len()), median, low, high, mad, p, seed })
+    }
+}
+
+fn interval(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -> (f64, f64) {
+    let (mut of_base, mut of_other) = (vec![0; base.len()], vec![0; other.len()]);
+    let mut ratios: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let base = resampled_median(base, &mut of_base, random);
+            resampled_median(other, &mut of_other, random) / base
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    (ratios[TAIL].min(median), ratios[RESAMPLES - 1 - TAIL].max(median))
+}
+
+fn deal_p(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -> f64 {
+    let far = |ratio: f64| ratio.max(1.0 / ratio);
+    let seen = far(median);
+    let mut all = [base, other].concat();
+    let as_far = (0..DEALS).filter(|_| {
+        random.shuffle(&mut all);
+        let (base, other) = all.split_at_mut(base.len());
+        // A hair below: the same two medians may be divided in another order.
+        far(median_of(other) / median_of(base)) >= seen * (1.0 - 1e-12)
+    });
+    (as_far.count() + 1) as f64 / (DEALS + 1) as f64
+}
+
+/// Returns the median of samples in no order, at least one; leaves them in another.
+fn median_of(samples: &mut [f64]) -> f64 {
+    let half = samples.len() / 2;
+    let even = samples.len().is_multiple_of(2);
+    let (below, upper, _) = samples.select_nth_unstable_by(half, f64::total_cmp);
+    let upper = *upper;
+    if !even {
+        return upper;
+    }
+    f64::midpoint(below.iter().copied().fold(f64::MIN, f64::max), upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Verdict, judge};
+    use proptest::prelude::*;
+
+    /// Samples around a middle, a few percent apart, in no particular order.
+    fn around(middle: f64, n: usize) -> Vec<f64> {
+        (0..n).map(|at| middle * (1.0 + 0.004 * (((at * 7) % 11) as f64 - 5.0))).collect()
+    }
+
+    fn verdict(base: &[f64], other: &[f64]) -> Verdict {
+        let ratios = Ratios::unpaired(base, other, 3).unwrap();
+        judge(&ratios, ratios.p, 0.03).verdict
+    }
+
+    #[test]
+    fn what_differs_is_told_apart_and_what_does_not_is_not() {
+        let base = around(100.0, 20);
+        assert_eq!(verdict(&base, &around(80.0, 20)), Verdict::Faster);
+        assert_eq!(verdict(&base, &around(130.0, 12)), Verdict::Slower);
+        assert_eq!(verdict(&base, &around(100.5, 20)), Verdict::NoDifference);
+        // Four samples tell nothing.
+        assert_eq!(verdict(&base, &around(50.0, 4)), Verdict::Undecided);
+    }
+
+    #[test]
+    fn chance_is_seldom_taken_for_a_difference() {
+        let mut random = SplitMix64::new(5);
+        let mut draw = || (0..12).map(|_| 100.0 + 40.0 * random.unit()).collect::<Vec<f64>>();
+        let alarms = (0..60).filter(|_| verdict(&draw(), &draw()).is_difference()).count();
+        // One in twenty would be three.
+        assert!(alarms <= 7, "{alarms}");
+    }
+
+    #[test]
+    fn all_deals_of_the_smallest_samples() {
+        // Of the six ways to deal 1, 1, 9, 9 in pairs two are as far apart as this one.
+        let ratios = Ratios::unpaired(&[1.0, 1.0], &[9.0, 9.0], 1).unwrap();
+        assert_eq!((ratios.median, ratios.n), (9.0, 2));
+        assert!((ratios.p - 1.0 / 3.0).abs() < 0.02, "{}", ratios.p);
+        let same = Ratios::unpaired(&[5.0; 7], &[5.0; 9], 1).unwrap();
+        assert_eq!((same.low, same.median, same.high, same.p), (1.0, 1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        assert_eq!(Ratios::unpaired(&[], &[1.0], 1), Err(Refusal::Empty));
+        assert_eq!(Ratios::unpaired(&[1.0], &[], 1), Err(Refusal::Empty));
+        assert_eq!(Ratios::unpaired(&[1.0, 0.0], &[1.0], 1), Err(Refusal::Zero { at: 1 }));
+        assert_eq!(Ratios::unpaired(&[1e-300], &[1e300], 1), Err(Refusal::NoRatio { at: 0 }));
+    }
+
+    proptest! {
+        #[test]
+        fn a_median_is_a_median(samples in prop::collection::vec(1.0..1e9_f64, 1..20)) {
+            let expected = median_of_sorted(&sorted(&samples)).unwrap();
+            prop_assert_eq!(median_of(&mut samples.clone()), expected);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! What the lab found out about a file system, kept for the engine: one file for each.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect_sys::private::{self, Others};
+use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
+use transect_transform::publish::put;
+use transect_transform::{Error, Operation};
+
+use crate::experiments::transform::{Kind, Sync, Variant as PassVariant};
+use crate::experiments::walk::variant::Variant;
+use crate::harness::cache_state::State;
+use crate::harness::environment::{Environment, FileSystem};
+use crate::stats::{Ratios, Verdict};
+
+/// The schema of a profile.
+pub const SCHEMA: &str = "transect.profile/1";
+
+/// The settings that won on a file system, and the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// `transect.profile/1`.
+    pub schema: String,
+    /// What the file system is known by (`transect_sys::host::file_system_identity`).
+    pub identity: String,
+    /// What kind it is.
+    pub file_system: FileSystem,
+    /// What was read to find out.
+    pub measured: PathBuf,
+    /// How many entries that was.
+    pub entries: u64,
+    /// The states of the caches that were measured.
+    pub states: Vec<State>,
+    /// The machine, and when.
+    pub environment: Environment,
+    /// What won.
+    pub settings: Settings,
+    /// Everything that was tried.
+    pub evidence: Vec<Evidence>,
+    /// What won among ways of passing over files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<PassSetting>,
+}
+
+/// What won for some files that are passed over, and what that rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassSetting {
+    /// What is done with the bytes, as the planner sees it.
+    #[serde(with = "load")]
+    pub load: Load,
+    /// How long the files are.
+    #[serde(with = "size_class")]
+    pub size: SizeClass,
+    /// Whether they are in memory, or on the device only.
+    pub state: State,
+    /// What has to be on the device at the end.
+    pub sync: Sync,
+    /// The method.
+    #[serde(with = "method")]
+    pub method: IoMethod,
+    /// How many bytes are read at once; what the method likes if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<usize>,
+    /// What was done with the bytes.
+    pub kind: Kind,
+    /// The lengths of the inputs, in bytes.
+    pub bytes: Vec<u64>,
+    /// What the planner does by itself: what the evidence compares with.
+    #[serde(with = "method")]
+    pub by_default: IoMethod,
+    /// Its time against that, for each input.
+    pub evidence: Vec<PassEvidence>,
+    /// The machine, and when.
+    pub environment: Environment,
+}
+
+/// What a choice of a method rests on: its time against that of what the planner does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassEvidence {
+    /// In all rounds.
+    pub ratios: Ratios,
+    /// In those that had no part in choosing.
+    pub confirmed: Ratios,
+}
+
+impl PassSetting {
+    /// Returns what the planner makes of it.
+    pub fn preference(&self) -> Preference {
+        Preference {
+            load: Some(self.load),
+            size: Some(self.size),
+            resident: Some(self.state == State::Warm),
+            method: self.method,
+            block: self.block,
+        }
+    }
+}
+
+impl std::fmt::Display for PassSetting {
+    /// As `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { load, size, state, sync, method, block, .. } = self;
+        let (load, size, state, sync) = (load.as_str(), size.about(), state.word(), sync.as_str());
+        let way = PassVariant { block: *block, ..PassVariant::plain(method.as_str()) };
+        write!(f, "{load}, {size}, input {state}, sync {sync}: {way}")
+    }
+}
+
+/// The settings of a walk; what is none is as the engine would have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// How directories are read.
+    #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
+    pub reader: Option<ReaderName>,
+    /// In which order, and on which threads.
+    #[serde(default, with = "order", skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// The most threads while the answers come at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_threads: Option<usize>,
+    /// The most threads while directories wait for a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_threads: Option<usize>,
+    /// Bytes that one listing call may fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_size: Option<usize>,
+    /// In which order attributes are asked for.
+    #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
+    pub stat_order: Option<StatOrder>,
+}
+
+impl Profile {
+    /// Returns the profile of a file system that nothing is known of.
+    pub fn new(identity: String, file_system: FileSystem, measured: PathBuf) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            identity,
+            file_system,
+            measured,
+            entries: 0,
+            states: Vec::new(),
+            environment: Environment::of_this_command(),
+            settings: Settings::default(),
+            evidence: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
+    /// Returns whether walks were measured for it; else it is about passes over files only.
+    pub fn has_walks(&self) -> bool {
+        !self.states.is_empty()
+    }
+}
+
+/// One thing that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What was changed: `threads`, `buffer_size` …, or `all` that won, together.
+    pub setting: String,
+    /// What it was changed to.
+    pub value: String,
+    /// The state of the caches.
+    pub state: State,
+    /// Its time against that of the default; nothing if it did not find the same or failed.
+    pub ratios: Option<Ratios>,
+    /// What is said of it beside the default.
+    pub verdict: Verdict,
+}
+
+impl Settings {
+    /// Returns whether all is as the engine would have it anyway.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the variant of the engine that has these settings.
+    pub fn variant(&self) -> Variant {
+        let reader = self.reader.unwrap_or_else(ReaderName::best);
+        Variant {
+            busy_threads: self.busy_threads,
+            waiting_threads: self.waiting_threads,
+            buffer_size: self.buffer_size,
+            stat_order: self.stat_order,
+            ..Variant::new(reader, self.order.unwrap_or_default())
+        }
+    }
+
+    /// Sets them in options that leave all of it open. A reader that cannot be used here any more is
+    /// left out, with what it was told: whoever is to read a tree shall not fail because of a
+    /// measurement.
+    pub fn apply(&self, options: &mut ScanOptions) {
+        options.order = self.order.unwrap_or_default();
+        options.busy_threads = self.busy_threads;
+        options.waiting_threads = self.waiting_threads;
+        if self.variant().options(Path::new(".")).plan().is_ok() {
+            options.reader = self.reader;
+            options.buffer_size = self.buffer_size;
+            options.stat_order = self.stat_order;
+        }
+    }
+}
+
+impl std::fmt::Display for Settings {
+    /// As a list: `reader getdents-statx, busy threads 4`, or `defaults`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [
+            self.reader.map(|reader| format!("reader {}", reader.as_str())),
+            self.order.map(|order| format!("order {}", order.as_str())),
+            self.busy_threads.map(|threads| format!("busy threads {threads}")),
+            self.waiting_threads.map(|threads| format!("waiting threads {threads}")),
+            self.buffer_size.map(|bytes| format!("buffer {}", crate::size::shortest(bytes))),
+            self.stat_order.map(|order| format!("stat order {}", order.as_str())),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { f.write_str("defaults") } else { f.write_str(&parts.join(", ")) }
+    }
+}
+
+/// The folder that holds profiles.
+#[derive(Clone, Debug)]
+pub struct Profiles(PathBuf);
+
+impl Profiles {
+    /// Returns the profiles of a folder, which need not be there.
+    pub fn of(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Returns where the profile of a file system is, or would be.
+    pub fn file(&self, identity: &str) -> PathBuf {
+        self.0.join(format!("{identity}.json"))
+    }
+
+    /// Returns the profile of the file system that a path lies on; `None` if there is none.
+    ///
+    /// # Errors
+    /// There is one, but it cannot be read, or other users can write to the folder.
+    pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
+        // Most machines have none: they are to pay one system call for it.
+        if !private::is_there(&self.0, Others::MayRead)? {
+            return Ok(None);
+        }
+        let Some(identity) = transect_sys::host::file_system_identity(path) else {
+            return Ok(None);
+        };
+        let text = match std::fs::read_to_string(self.file(&identity)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let profile: Profile = serde_json::from_str(&text)?;
+        if profile.schema != SCHEMA || profile.identity != identity {
+            let why = format!("schema {} of {}", profile.schema, profile.identity);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(Some(profile))
+    }
+
+    /// Stores a profile, in place of the one before; returns its file.
+    ///
+    /// # Errors
+    /// Whatever the system says; the one before is then untouched.
+    pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
+        private::create_all(&self.0, Others::MayRead).map_err(|refused| Error::System {
+            operation: Operation::Create,
+            path: self.0.clone(),
+            source: refused.into(),
+        })?;
+        let file = self.file(&profile.identity);
+        let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");
+        text.push(b'\n');
+        put(&file, &text)?;
+        Ok(file)
+    }
+
+    /// Removes the profile of a file system; returns its file, `None` if there was none.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn forget(&self, identity: &str) -> io::Result<Option<PathBuf>> {
+        let file = self.file(identity);
+        match std::fs::remove_file(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Declares a module that writes the values of a type by their names, and reads them so.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        pub(crate) mod $module {
+            use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+            type Named = $type;
+
+            pub(crate) fn serialize<S: Serializer>(
+                value: &Named,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(value.as_str())
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Named, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                let known = Named::ALL.iter().find(|value| value.as_str() == name).copied();
+                known.ok_or_else(|| D::Error::custom(format!("no {} is called '{name}'", $what)))
+            }
+        }
+    };
+}
+
+/// The same for values that there may be none of.
+macro_rules! by_name_if_any {
+    ($module:ident, $type:ty, $what:literal) => {
+        mod $module {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+            type Named = $type;
+
+            pub(super) fn serialize<S: Serializer>(
+                value: &Option<Named>,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                value.map(Named::as_str).serialize(serializer)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<Named>, D::Error> {
+                let Some(name) = Option::<String>::deserialize(deserializer)? else {
+                    return Ok(None);
+                };
+                let known = Named::ALL.iter().find(|value| value.as_str() == name);
+                let unknown = || D::Error::custom(format!("no {} is called '{name}'", $what));
+                known.map(|&value| Some(value)).ok_or_else(unknown)
+            }
+        }
+    };
+}
+
+by_name_if_any!(reader, transect::ReaderName, "reader");
+by_name_if_any!(order, transect::Order, "order");
+by_name_if_any!(stat_order, transect::StatOrder, "stat order");
+by_name!(method, transect_transform::pass::IoMethod, "method");
+by_name!(load, transect_transform::pass::Load, "load");
+by_name!(size_class, transect_transform::pass::SizeClass, "size");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transect_testkit::TempDir;
+
+    fn profile(identity: &str) -> Profile {
+        Profile {
+            schema: SCHEMA.to_owned(),
+            identity: identity.to_owned(),
+            file_system: FileSystem::default(),
+            measured: PathBuf::from("here"),
+            entries: 7,
+            states: vec![State::Warm],
+            environment: Environment::capture(Vec::new()),
+            settings: Settings {
+                reader: Some(ReaderName::Portable),
+                busy_threads: Some(3),
+                ..Settings::default()
+            },
+            evidence: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_profile_is_found_by_its_file_system_until_it_is_forgotten() {
+        let temp = TempDir::new();
+        let profiles = Profiles::of(temp.join("deep/profiles"));
+        assert!(profiles.load(temp.path()).unwrap().is_none());
+        let identity = transect_sys::host::file_system_identity(temp.path()).unwrap();
+        let stored = profile(&identity);
+        let file = profiles.store(&stored).unwrap();
+        assert_eq!(profiles.load(temp.path()).unwrap().as_ref(), Some(&stored));
+        // Over the one before.
+        assert_eq!(profiles.store(&stored).unwrap(), file);
+
+        std::fs::write(&file, "{}").unwrap();
+        assert!(profiles.load(temp.path()).is_err());
+        profiles.store(&Profile { identity: "other".to_owned(), ..stored }).unwrap();
+        std::fs::rename(profiles.file("other"), &file).unwrap();
+        assert_eq!(
+            profiles.load(temp.path()).unwrap_err().to_string(),
+            "schema transect.profile/1 of other"
+        );
+
+        assert_eq!(profiles.forget(&identity).unwrap(), Some(file));
+        assert_eq!(profiles.forget(&identity).unwrap(), None);
+        assert!(profiles.load(temp.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_won_among_passes_is_a_preference_of_the_planner() {
+        let setting = PassSetting {
+            load: Load::Copy,
+            size: SizeClass::Large,
+            state: State::Cold,
+            sync: Sync::None,
+            method: IoMethod::Buffered,
+            block: Some(1 << 20),
+            kind: Kind::Copy,
+            bytes: vec![64 << 20],
+            by_default: IoMethod::KernelCopy,
+            evidence: Vec::new(),
+            environment: Environment::capture(Vec::new()),
+        };
+        assert_eq!(
+            setting.to_string(),
+            "copy, files from 64 MiB, input cold, sync none: buffered,block=1M"
+        );
+        assert_eq!(setting.preference().resident, Some(false));
+        let stored = Profile { passes: vec![setting], ..profile("x") };
+        let text = serde_json::to_string(&stored).unwrap();
+        assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), stored);
+        let text = text.replace("\"buffered\"", "\"telepathy\"");
+        let error = serde_json::from_str::<Profile>(&text).unwrap_err().to_string();
+        assert!(error.starts_with("no method is called 'telepathy'"), "{error}");
+    }
+
+    #[test]
+    fn settings_are_told_in_words_and_become_options() {
+        let settings = profile("x").settings;
+        assert_eq!(settings.to_string(), "reader portable, busy threads 3");
+        assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=3");
+        assert_eq!(Settings::default().to_string(), "defaults");
+        let mut options = ScanOptions::new(["."]);
+        settings.apply(&mut options);
+        assert_eq!((options.reader, options.busy_threads), (Some(ReaderName::Portable), Some(3)));
+
+        // Portable takes no buffer size: what cannot be used is left out.
+        let impossible = Settings { buffer_size: Some(1 << 16), ..settings };
+        let mut options = ScanOptions::new(["."]);
+        impossible.apply(&mut options);
+        assert_eq!((options.reader, options.buffer_size), (None, None));
+        assert_eq!(options.busy_threads, Some(3));
+        assert!(options.plan().is_ok());
+    }
+}
