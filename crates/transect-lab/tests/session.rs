@@ -12,7 +12,9 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
 use transect_lab::harness::interference::{Beside, Disturbance};
 use transect_lab::harness::launch::{Failure, RunLine, Usage};
-use transect_lab::harness::log::{Cell, Ended, Header, Outcome, Place, Record, SCHEMA, Sample};
+use transect_lab::harness::log::{
+    Cell, Dataset, Ended, Outcome, SCHEMA, Sample, SessionLog, SessionSpec,
+};
 use transect_lab::harness::scheduler::{self, Launcher, Measure, Session};
 use transect_lab::harness::stopping::End;
 use transect_testkit::TempDir;
@@ -63,17 +65,17 @@ impl Lab {
         Self { temp, methods, launcher }
     }
 
-    fn header(&self, rounds: usize) -> Header {
+    fn spec(&self, rounds: usize) -> SessionSpec {
         let root = self.temp.join("tree");
         let methods: Vec<&Method> = self.methods.iter().collect();
         let base = self.methods[0].name.clone();
         let (cells, again) = scheduler::cells(&methods, &base);
-        Header {
+        SessionSpec {
             schema: SCHEMA.to_owned(),
             preset: "test".to_owned(),
             environment: Environment::capture(vec!["test".to_owned()]),
-            places: vec![Place::look("tree".to_owned(), root)],
-            passes: vec![State::AsIs],
+            datasets: vec![Dataset::look("tree".to_owned(), root)],
+            cache_states: vec![State::AsIs],
             rounds,
             max_time: None,
             runs: 1,
@@ -104,7 +106,7 @@ impl Lab {
 }
 
 fn outcomes(session: &Session, cell: &str) -> Vec<Outcome> {
-    let of = session.recorded().samples.iter().filter(|sample| sample.cell == cell);
+    let of = session.data().samples.iter().filter(|sample| sample.cell == cell);
     of.map(|sample| sample.outcome.clone()).collect()
 }
 
@@ -128,7 +130,7 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
         ("says-nothing", "true"),
         ("says-too-much", &format!("{right}; {right}")),
     ]);
-    let mut session = Session::begin(lab.header(3), &lab.file()).unwrap();
+    let mut session = Session::begin(lab.spec(3), &lab.file()).unwrap();
     // Two right cells in each of three rounds; each of the eight others once.
     assert_eq!(lab.run(&mut session), 2 * 3 + 8);
     assert_eq!(session.left(), 0);
@@ -144,28 +146,28 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
     };
     let found = "1 files, 2 directories, 7 bytes, 0 errors".to_owned();
     assert_eq!(only("drops-the-last"), Outcome::Wrong { found });
-    assert!(matches!(only("prints-garbage"), Outcome::Failed(Failure::Garbage { .. })));
+    assert!(matches!(only("prints-garbage"), Outcome::Failed(Failure::ProtocolError { .. })));
     assert!(matches!(only("dies"), Outcome::Failed(Failure::Died { .. })));
     for cell in ["clock-too-fast", "clock-stands"] {
         assert!(matches!(only(cell), Outcome::Failed(Failure::Clock { .. })), "{cell}");
     }
-    assert!(matches!(only("clock-backwards"), Outcome::Failed(Failure::Garbage { .. })));
+    assert!(matches!(only("clock-backwards"), Outcome::Failed(Failure::ProtocolError { .. })));
     for cell in ["says-nothing", "says-too-much"] {
         assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
     }
     // Whatever happened is in the file as it was.
-    assert_eq!(Record::read(&lab.file()).unwrap(), *session.recorded());
+    assert_eq!(SessionLog::read(&lab.file()).unwrap(), *session.data());
 }
 
 #[test]
 fn who_hangs_is_ended_at_the_limit_and_never_ranked() {
     let lab = Lab::new(&[("hangs", "sleep 1000000")]);
-    let mut session = Session::begin(Header { limit: 1, ..lab.header(3) }, &lab.file()).unwrap();
+    let mut session = Session::begin(SessionSpec { limit: 1, ..lab.spec(3) }, &lab.file()).unwrap();
     // It is the base, too, and the base again: each once.
     assert_eq!(lab.run(&mut session), 2);
     assert_eq!(session.left(), 0);
     for cell in ["hangs", "hangs (again)"] {
-        let hung = Outcome::Failed(Failure::Hung { seconds: 1 });
+        let hung = Outcome::Failed(Failure::TimedOut { seconds: 1 });
         assert_eq!(outcomes(&session, cell), [hung], "{cell}");
     }
 }
@@ -173,11 +175,11 @@ fn who_hangs_is_ended_at_the_limit_and_never_ranked() {
 #[test]
 fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
     let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'")), ("b", &format!("echo '{RIGHT}'"))]);
-    let mut whole = Session::begin(lab.header(4), &lab.file()).unwrap();
+    let mut whole = Session::begin(lab.spec(4), &lab.file()).unwrap();
     assert_eq!(lab.run(&mut whole), 12);
     let text = std::fs::read(lab.file()).unwrap();
     let cells = |session: &Session| {
-        session.recorded().samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
+        session.data().samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
     };
     let first = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     // Killed anywhere behind the first line: in a line, or between two.
@@ -185,12 +187,12 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
         std::fs::write(lab.file(), &text[..kept]).unwrap();
         let mut session = Session::resume(&lab.file()).unwrap();
         let kept_samples = text[first..kept].iter().filter(|&&byte| byte == b'\n').count();
-        assert_eq!(session.recorded().samples.len(), kept_samples, "{kept}");
+        assert_eq!(session.data().samples.len(), kept_samples, "{kept}");
         assert_eq!(lab.run(&mut session), 12 - kept_samples, "{kept}");
         // The same cells in the same order as if nothing had happened.
         assert_eq!(cells(&session), cells(&whole), "{kept}");
-        let read = Record::read(&lab.file()).unwrap();
-        assert_eq!(read.header, whole.recorded().header, "{kept}");
+        let read = SessionLog::read(&lab.file()).unwrap();
+        assert_eq!(read.spec, whole.data().spec, "{kept}");
         assert_eq!(read.samples.len(), 12, "{kept}");
     }
 }
@@ -199,14 +201,14 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
 fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
     let right = format!("echo '{RIGHT}'");
     let lab = Lab::new(&[("a", &right), ("b", &says("2000"))]);
-    let begin = |header: Header| {
+    let begin = |spec: SessionSpec| {
         let _ = std::fs::remove_file(lab.file());
-        Session::begin(header, &lab.file()).unwrap()
+        Session::begin(spec, &lab.file()).unwrap()
     };
-    let ended = |session: &Session| Record::read(session.file()).unwrap().ended;
+    let ended = |session: &Session| SessionLog::read(session.file()).unwrap().ended;
 
     // Who is always the same is known as soon as anything can be decided.
-    let mut session = begin(Header { max_time: Some(3600), ..lab.header(2) });
+    let mut session = begin(SessionSpec { max_time: Some(3600), ..lab.spec(2) });
     assert_eq!(lab.run(&mut session), 3 * 5);
     assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
     // Killed before it was written down, or in a round beyond the first: it comes to the same.
@@ -223,14 +225,14 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
     // Where nobody is left there is nothing to wait for.
     let dies = Lab::new(&[("a", "exit 1")]);
     let mut session =
-        Session::begin(Header { max_time: Some(3600), ..dies.header(1) }, &dies.file()).unwrap();
+        Session::begin(SessionSpec { max_time: Some(3600), ..dies.spec(1) }, &dies.file()).unwrap();
     assert_eq!(dies.run(&mut session), 2);
     assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
 
-    let mut session = begin(Header { max_time: Some(0), ..lab.header(2) });
+    let mut session = begin(SessionSpec { max_time: Some(0), ..lab.spec(2) });
     assert_eq!(lab.run(&mut session), 3 * 2, "two rounds, whatever they take");
     assert_eq!(ended(&session), Some(Ended { rounds: 2, by: End::Time }));
-    let mut session = begin(lab.header(2));
+    let mut session = begin(lab.spec(2));
     lab.run(&mut session);
     assert_eq!(ended(&session), None, "nothing was open");
 }
@@ -238,7 +240,7 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
 #[test]
 fn a_session_of_an_older_version_can_still_be_read() {
     let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'"))]);
-    let mut session = Session::begin(lab.header(2), &lab.file()).unwrap();
+    let mut session = Session::begin(lab.spec(2), &lab.file()).unwrap();
     lab.run(&mut session);
     // What older versions did not know.
     fn strip(value: &mut serde_json::Value) {
@@ -257,7 +259,7 @@ fn a_session_of_an_older_version_can_still_be_read() {
         format!("{line}\n")
     });
     std::fs::write(lab.file(), old.collect::<String>()).unwrap();
-    let read = Record::read(&lab.file()).unwrap();
+    let read = SessionLog::read(&lab.file()).unwrap();
     assert_eq!(read.samples.len(), 4);
     assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
     let ranking = &transect_lab::stats::ranking::rank(&read)[0];
@@ -270,14 +272,14 @@ struct Beset(usize);
 impl Measure for Beset {
     fn measure(
         &mut self,
-        header: &Header,
+        spec: &SessionSpec,
         _: &Cell,
-        place: usize,
+        dataset: usize,
         _: usize,
     ) -> Result<Outcome, scheduler::Error> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
-        let work = header.places[place].expected;
+        let work = spec.datasets[dataset].expected;
         Ok(Outcome::Right {
             runs: vec![RunLine::new(work, 1000)],
             usage: Usage { wall_ns: 2000, ..Usage::default() },
@@ -299,9 +301,9 @@ fn a_disturbed_sample_is_repeated_and_a_machine_that_never_calms_is_not_waited_f
         (100, vec![(3, true), (0, true), (0, true)]),
     ] {
         let _ = std::fs::remove_file(lab.file());
-        let mut session = Session::begin(lab.header(1), &lab.file()).unwrap();
+        let mut session = Session::begin(lab.spec(1), &lab.file()).unwrap();
         session.run(&mut Beset(runs), &Cancel::new(), &mut |_, _| {}).unwrap();
-        let kept = Record::read(&lab.file()).unwrap().samples;
+        let kept = SessionLog::read(&lab.file()).unwrap().samples;
         let kept: Vec<(usize, bool)> =
             kept.iter().map(|it| (it.repeated, !it.outcome.disturbed().is_empty())).collect();
         assert_eq!(kept, expected, "{runs}");
@@ -312,7 +314,7 @@ fn a_disturbed_sample_is_repeated_and_a_machine_that_never_calms_is_not_waited_f
 fn a_session_never_writes_over_a_file_and_reads_no_other() {
     let lab = Lab::new(&[("a", "true")]);
     std::fs::write(lab.file(), "precious\n").unwrap();
-    let told = Session::begin(lab.header(1), &lab.file()).unwrap_err().to_string();
+    let told = Session::begin(lab.spec(1), &lab.file()).unwrap_err().to_string();
     assert!(told.starts_with("cannot create '"), "{told}");
     let told = Session::resume(&lab.file()).unwrap_err().to_string();
     assert!(told.contains("is no session of the lab: line 1"), "{told}");
@@ -328,9 +330,9 @@ fn rounds_differ_in_their_order_and_a_seed_fixes_it() {
     let names = ["m0", "m1", "m2", "m3", "m4", "m5"];
     let lab = Lab::new(&names.map(|name| (name, right.as_str())));
     let run = |file: &str| {
-        let mut session = Session::begin(lab.header(4), &lab.temp.join(file)).unwrap();
+        let mut session = Session::begin(lab.spec(4), &lab.temp.join(file)).unwrap();
         lab.run(&mut session);
-        session.recorded().samples.iter().map(|sample| sample.cell.clone()).collect::<Vec<_>>()
+        session.data().samples.iter().map(|sample| sample.cell.clone()).collect::<Vec<_>>()
     };
     let (first, second) = (run("1"), run("2"));
     assert_eq!(first, second);

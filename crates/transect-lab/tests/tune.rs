@@ -36,7 +36,9 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Erro
     };
     let mut steps = Vec::new();
     let tuned = tune(&request, &Cancel::new(), &mut |step| match step {
-        Step::Begins { portion, .. } => steps.push(format!("reads {} entries", portion.entries)),
+        Step::Begins { sample_tree, .. } => {
+            steps.push(format!("reads {} entries", sample_tree.entries))
+        }
         Step::Confirms(settings) => steps.push(settings.to_string()),
         Step::Left(_) => {}
     })?;

@@ -70,7 +70,7 @@ struct Candidate {
 impl Choice {
     /// Chooses among the methods that ran in one place and state.
     pub(super) fn of(runs: &Runs<'_>, state: State, kind: Kind) -> Self {
-        let bytes = runs.place.expected.bytes;
+        let bytes = runs.dataset.expected.bytes;
         let cost = kind.step().map(|step| step.cost()).unwrap_or_default();
         let by_default = by_default(kind, cost, bytes);
         let size = SizeClass::of(bytes);
@@ -132,7 +132,7 @@ fn choose(runs: &Runs<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     let again = judge(&confirmed, confirmed.p, DEFAULT_THRESHOLD).verdict;
     if (best.verdict, again) != (Verdict::Faster, Verdict::Faster) {
         let (cell, ratios) = (&best.cell, &best.ratios);
-        let base = if base == runs.header.base { "the base" } else { &base };
+        let base = if base == runs.spec.base { "the base" } else { &base };
         return Err(format!(
             "{cell} took {ratios} times as long as {base}: {} in all rounds, {again} in those that \
              did not choose it",

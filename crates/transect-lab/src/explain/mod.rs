@@ -20,19 +20,21 @@ pub use settle::{Decision, decisions};
 
 use crate::experiments::transform::Kind;
 use crate::harness::cache_state::State;
-use crate::harness::log::Recorded;
+use crate::harness::log::SessionData;
 use crate::stats::Summary;
 use crate::stats::ranking::{Ranking, Row, rank};
 
-/// What is said of a place in a state.
+/// What is said of a dataset in a state.
 #[derive(Debug, Serialize)]
 pub struct Explained {
-    /// Which of the session's places.
-    pub place: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
     /// Its name.
     pub name: String,
-    /// Which of the session's passes.
-    pub pass: usize,
+    /// Index into the cache states of the spec.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
     /// The state before every run.
     pub state: State,
     /// The same in words.
@@ -71,26 +73,26 @@ pub struct Fastest {
     pub fresh: Option<f64>,
 }
 
-/// Explains a session of passes over files: for each place, each pass. Nothing of a session of walks.
-pub fn explain(recorded: &Recorded) -> Option<Vec<Explained>> {
-    let kind = recorded.header.transform?.kind;
-    let rankings = rank(recorded);
-    Some(rankings.iter().map(|ranking| one(recorded, ranking, kind)).collect())
+/// Explains a session of passes over files: for each dataset, each cache state. Nothing of a session of walks.
+pub fn explain(data: &SessionData) -> Option<Vec<Explained>> {
+    let kind = data.spec.transform?.kind;
+    let rankings = rank(data);
+    Some(rankings.iter().map(|ranking| one(data, ranking, kind)).collect())
 }
 
-fn one(recorded: &Recorded, ranking: &Ranking, kind: Kind) -> Explained {
-    let header = &recorded.header;
-    let runs = Runs::of(recorded, ranking.place, ranking.pass);
-    let is_one_file = header.places[ranking.place].phase.is_none();
-    let methods = ranking.rows.iter().filter(|row| header.is_method(&row.cell.name));
+fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explained {
+    let spec = &data.spec;
+    let runs = Runs::of(data, ranking.dataset, ranking.cache_state);
+    let is_one_file = spec.datasets[ranking.dataset].phase.is_none();
+    let methods = ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name));
     let timed = methods.filter_map(|row| Some((runs.median(&row.cell.name)?, row)));
     let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row);
     Explained {
-        place: ranking.place,
+        dataset: ranking.dataset,
         name: ranking.name.clone(),
-        pass: ranking.pass,
+        cache_state: ranking.cache_state,
         state: ranking.state,
-        conditions: header.state_of(ranking.pass),
+        conditions: spec.state_of(ranking.cache_state),
         fastest: fastest.and_then(|row| Fastest::of(row, &runs)),
         choice: is_one_file.then(|| Choice::of(&runs, ranking.state, kind)),
     }

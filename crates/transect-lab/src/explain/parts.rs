@@ -99,8 +99,8 @@ pub(super) fn of(row: &Row, runs: &Runs<'_>) -> Vec<Part> {
 
 /// Returns whether what it waited for is a device: one read for it, or had to have its output.
 fn waits_for_a_device(row: &Row, runs: &Runs<'_>) -> bool {
-    let half = runs.place.expected.bytes as f64 / 2.0;
-    let is_synced = runs.header.transform.is_some_and(|rules| rules.sync == Sync::Inside);
+    let half = runs.dataset.expected.bytes as f64 / 2.0;
+    let is_synced = runs.spec.transform.is_some_and(|rules| rules.sync == Sync::Inside);
     is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
 }
 
@@ -115,7 +115,7 @@ fn spent_on_calls(row: &Row, runs: &Runs<'_>) -> Option<f64> {
         .collect();
     blocks.sort_by_key(|&(block, _)| block);
     let (&(small, slow), &(large, fast)) = (blocks.first()?, blocks.last()?);
-    let bytes = runs.place.expected.bytes as f64;
+    let bytes = runs.dataset.expected.bytes as f64;
     // Each block is read and written.
     let calls = |block: usize| 2.0 * bytes / block as f64;
     let each = (slow - fast) / (calls(small) - calls(large));

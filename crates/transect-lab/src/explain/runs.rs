@@ -1,9 +1,9 @@
-//! What the runs of a place in a state took, round by round.
+//! What the runs of a dataset in a state took, round by round.
 
 use std::collections::BTreeMap;
 
 use crate::experiments::transform::{Floor, Variant};
-use crate::harness::log::{Header, Outcome, Place, Recorded};
+use crate::harness::log::{Dataset, Outcome, SessionData, SessionSpec};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Ratios, Summary, aa_check};
 
@@ -30,19 +30,21 @@ impl Run {
     }
 }
 
-/// All runs of a place in a state: of each cell, by round.
+/// All runs of a dataset in a state: of each cell, by round.
 #[derive(Debug)]
 pub(super) struct Runs<'s> {
-    pub(super) header: &'s Header,
-    pub(super) place: &'s Place,
+    pub(super) spec: &'s SessionSpec,
+    pub(super) dataset: &'s Dataset,
     cells: BTreeMap<&'s str, BTreeMap<usize, Run>>,
 }
 
 impl<'s> Runs<'s> {
-    pub(super) fn of(recorded: &'s Recorded, place: usize, pass: usize) -> Self {
+    pub(super) fn of(data: &'s SessionData, dataset: usize, cache_state: usize) -> Self {
         let mut cells: BTreeMap<&str, BTreeMap<usize, Run>> = BTreeMap::new();
-        let here =
-            recorded.samples.iter().filter(|sample| (sample.place, sample.pass) == (place, pass));
+        let here = data
+            .samples
+            .iter()
+            .filter(|sample| (sample.dataset, sample.cache_state) == (dataset, cache_state));
         for sample in here {
             let Outcome::Right { runs, usage, passed: Some(passed), .. } = &sample.outcome else {
                 continue;
@@ -56,7 +58,7 @@ impl<'s> Runs<'s> {
             let run = Run { time, waited: waited.min(time), idle, made };
             cells.entry(&sample.cell).or_default().insert(sample.round, run);
         }
-        Self { header: &recorded.header, place: &recorded.header.places[place], cells }
+        Self { spec: &data.spec, dataset: &data.spec.datasets[dataset], cells }
     }
 
     /// Returns the times of a cell.
@@ -84,7 +86,7 @@ impl<'s> Runs<'s> {
         let (base, other) = (self.cells.get(base)?, self.cells.get(other)?);
         let pairs = base.iter().filter(|(round, _)| wanted(**round));
         let pairs = pairs.filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::of(&pairs.collect::<Vec<_>>(), self.header.seed).ok()
+        Ratios::of(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
     /// Returns a share of a cell's time, made of its own run and those of others in the same round.
@@ -98,12 +100,12 @@ impl<'s> Runs<'s> {
             // A share that is nothing, or lost in noise, has to be something to have a ratio.
             Some((run.time, part(run, &beside)?.clamp(1.0, run.time)))
         });
-        Ratios::of(&pairs.collect::<Vec<_>>(), self.header.seed).ok()
+        Ratios::of(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
     /// Returns whether the base is found to differ from itself: then nothing else is believed.
     pub(super) fn is_noisy(&self) -> bool {
-        let pair = self.ratios(&self.header.base, &self.header.again, |_| true);
+        let pair = self.ratios(&self.spec.base, &self.spec.again, |_| true);
         pair.is_none_or(|pair| !aa_check(&pair, DEFAULT_THRESHOLD))
     }
 
@@ -121,9 +123,9 @@ impl<'s> Runs<'s> {
 
     /// Returns the methods of the engine that ran, as they were called and with their settings.
     pub(super) fn of_the_engine(&self) -> Vec<(&'s str, Variant)> {
-        let cells = self.header.cells.iter().filter(|cell| cell.kind == "engine");
+        let cells = self.spec.cells.iter().filter(|cell| cell.kind == "engine");
         cells
-            .filter(|cell| cell.name != self.header.again && self.cells.contains_key(&*cell.name))
+            .filter(|cell| cell.name != self.spec.again && self.cells.contains_key(&*cell.name))
             .filter_map(|cell| Some((cell.name.as_str(), cell.method.parse().ok()?)))
             .collect()
     }

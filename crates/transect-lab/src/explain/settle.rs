@@ -5,7 +5,7 @@ use transect_transform::pass::{Load, SizeClass};
 use super::{Choice, Chosen, Explained};
 use crate::experiments::transform::Sync;
 use crate::harness::cache_state::State;
-use crate::harness::log::{Header, Recorded};
+use crate::harness::log::{SessionData, SessionSpec};
 use crate::tune::profile::{PassSetting, Profile};
 
 /// What a session has decided about some files.
@@ -25,8 +25,8 @@ pub struct Decision {
 
 /// Returns what a session has decided. Inputs of one class have to agree: what wins at one length and
 /// not at another is not decided.
-pub fn decisions(recorded: &Recorded, explained: &[Explained]) -> Vec<Decision> {
-    let Some(rules) = recorded.header.transform else { return Vec::new() };
+pub fn decisions(data: &SessionData, explained: &[Explained]) -> Vec<Decision> {
+    let Some(rules) = data.spec.transform else { return Vec::new() };
     let of_class = |state: State, size: SizeClass| {
         let here = explained.iter().filter(move |it| it.state == state);
         here.filter_map(move |it| Some((it, it.choice.as_ref()?)))
@@ -44,7 +44,7 @@ pub fn decisions(recorded: &Recorded, explained: &[Explained]) -> Vec<Decision> 
                 continue;
             }
             let all: Vec<_> = of_class(state, size).collect();
-            let setting = setting(&recorded.header, state, size, &all);
+            let setting = setting(&data.spec, state, size, &all);
             decisions.push(Decision { load: *load, size, state, sync: rules.sync, setting });
         }
     }
@@ -62,12 +62,12 @@ fn is_same(one: &Chosen, other: &Chosen) -> bool {
 }
 
 fn setting(
-    header: &Header,
+    spec: &SessionSpec,
     state: State,
     size: SizeClass,
     agreed: &[(&Explained, &Choice)],
 ) -> Option<PassSetting> {
-    let rules = header.transform?;
+    let rules = spec.transform?;
     let &(_, Choice { load, by_default, chosen, .. }) = agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
     let evidence = |&(_, choice): &(&Explained, &Choice)| match choice.chosen {
@@ -82,10 +82,10 @@ fn setting(
         method,
         block,
         kind: rules.kind,
-        bytes: agreed.iter().map(|(it, _)| header.places[it.place].expected.bytes).collect(),
+        bytes: agreed.iter().map(|(it, _)| spec.datasets[it.dataset].expected.bytes).collect(),
         by_default: *by_default,
         evidence: agreed.iter().filter_map(evidence).collect(),
-        environment: header.environment.clone(),
+        environment: spec.environment.clone(),
     })
 }
 

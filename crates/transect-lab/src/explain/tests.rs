@@ -10,23 +10,23 @@ use transect_transform::pass::{IoMethod, Load, SizeClass};
 const MIB: u64 = 1 << 20;
 
 /// A session of copies of 64 MiB: names, milliseconds, and how many of these were waited.
-fn session(cells: &[(&str, u64, u64)], rounds: usize) -> Recorded {
+fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
-    let mut recorded = with(&times, rounds);
-    let header = &mut recorded.header;
-    header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
-    header.base = "buffered".to_owned();
-    header.again = "buffered (again)".to_owned();
-    header.floor = Some("floor-read-write".to_owned());
-    header.places[0].expected.bytes = 64 * MIB;
-    header.places[0].digests = Some(Digests { input: String::new(), output: String::new() });
-    for cell in &mut header.cells {
+    let mut data = with(&times, rounds);
+    let spec = &mut data.spec;
+    spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+    spec.base = "buffered".to_owned();
+    spec.again = "buffered (again)".to_owned();
+    spec.floor = Some("floor-read-write".to_owned());
+    spec.datasets[0].expected.bytes = 64 * MIB;
+    spec.datasets[0].digests = Some(Digests { input: String::new(), output: String::new() });
+    for cell in &mut spec.cells {
         let is_floor = cell.name.starts_with("floor-");
         cell.kind = if is_floor { "floor" } else { "engine" }.to_owned();
         cell.method = cell.name.replace(" (again)", "");
         cell.floors = (cell.name == "kernel-copy").then(Vec::new);
     }
-    for sample in &mut recorded.samples {
+    for sample in &mut data.samples {
         let &(_, time, waited) = cells.iter().find(|cell| cell.0 == sample.cell).unwrap();
         // A little of noise, other for every cell.
         let noise = (sample.round as u64 * 7 + time * 3) % 5;
@@ -46,11 +46,11 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> Recorded {
             primed: *usage,
         }));
     }
-    recorded
+    data
 }
 
-fn explained(recorded: &Recorded) -> Explained {
-    explain(recorded).unwrap().remove(0)
+fn explained(data: &SessionData) -> Explained {
+    explain(data).unwrap().remove(0)
 }
 
 const FLOORS: [(&str, u64, u64); 3] =
@@ -84,7 +84,7 @@ fn what_nobody_worked_for_was_waited_for() {
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Others));
     // If the output has to be on the device it is the device.
-    session.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+    session.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Device));
 }
 
@@ -173,7 +173,7 @@ fn too_little_evidence_is_none() {
     let why = reason(crowded.choice.unwrap());
     assert_eq!(why, "others had the processor for 75 % of the time of a copy in memory");
 
-    session.header.passes = vec![State::AsIs];
+    session.spec.cache_states = vec![State::AsIs];
     assert!(reason(explained(&session).choice.unwrap()).starts_with("nobody knows"));
 }
 
@@ -206,16 +206,16 @@ fn inputs_of_one_class_have_to_agree() {
     let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
     let mut session = session(&[&FLOORS[..], &BASE, &faster].concat(), 12);
     let twice: Vec<_> = session.samples.clone();
-    session.header.places.push(session.header.places[0].clone());
+    session.spec.datasets.push(session.spec.datasets[0].clone());
     session.samples.extend(twice.into_iter().map(|mut sample| {
-        sample.place = 1;
+        sample.dataset = 1;
         sample
     }));
-    let decided = |session: &Recorded| decisions(session, &explain(session).unwrap());
+    let decided = |session: &SessionData| decisions(session, &explain(session).unwrap());
     let both = decided(&session);
     assert_eq!(both[0].setting.as_ref().unwrap().evidence.len(), 2);
     for sample in &mut session.samples {
-        let is_it = sample.place == 1 && sample.cell == "buffered,block=1M";
+        let is_it = sample.dataset == 1 && sample.cell == "buffered,block=1M";
         if let (true, Outcome::Right { runs, .. }) = (is_it, &mut sample.outcome) {
             runs[0].elapsed_ns *= 5;
         }

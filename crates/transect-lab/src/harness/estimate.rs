@@ -1,6 +1,6 @@
 //! How long a session will take, found out before it begins.
 //!
-//! The base is measured once in every place and state, with all that belongs to a sample, and thrown
+//! The base is measured once in every dataset and state, with all that belongs to a sample, and thrown
 //! away. A large file is stood for by a smaller one, as what a sample takes grows with its bytes: that
 //! shows what the device is able to, and costs little beside the session. Methods that are slower than
 //! the base take longer, so it is a lower bound more than a mean, and said to be one.
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 
 use crate::experiments::transform::Digests;
-use crate::harness::log::{Header, Outcome, Place};
+use crate::harness::log::{Dataset, Outcome, SessionSpec};
 use crate::harness::scheduler::{Error, Measure};
 
 /// The largest file that stands for others, in bytes.
@@ -18,34 +18,34 @@ const LARGEST: u64 = 64 << 20;
 
 /// A session of one cell and one round, which stands for another one.
 #[derive(Debug)]
-pub struct Pilot {
+pub struct Estimate {
     /// What is measured.
-    pub header: Header,
-    /// How many of its samples in a place a round of the other takes, all cells together.
+    pub spec: SessionSpec,
+    /// How many of its samples in a dataset a round of the other takes, all cells together.
     samples: f64,
     rounds: u32,
 }
 
-impl Pilot {
+impl Estimate {
     /// Returns what stands for a session.
-    pub fn of(header: &Header) -> Self {
-        let places = header.places.len();
-        let runs: usize = (0..places).map(|place| header.cells_in(place).count()).sum();
-        let cells = runs as f64 / places.max(1) as f64;
-        let mut pilot = header.clone();
+    pub fn of(spec: &SessionSpec) -> Self {
+        let datasets = spec.datasets.len();
+        let runs: usize = (0..datasets).map(|dataset| spec.cells_in(dataset).count()).sum();
+        let cells = runs as f64 / datasets.max(1) as f64;
+        let mut estimate = spec.clone();
         let mut samples = cells;
-        if let (Some(size), Some(rules)) = (size(header), header.transform) {
-            let mut place: Place = header.places[0].clone();
-            place.expected.bytes = size;
-            place.digests = Some(Digests::expected(size, rules.kind));
-            let all: u64 = header.places.iter().map(|place| place.expected.bytes).sum();
+        if let (Some(size), Some(rules)) = (size(spec), spec.transform) {
+            let mut dataset: Dataset = spec.datasets[0].clone();
+            dataset.expected.bytes = size;
+            dataset.digests = Some(Digests::expected(size, rules.kind));
+            let all: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
             samples *= all as f64 / size.max(1) as f64;
-            pilot.places = vec![place];
+            estimate.datasets = vec![dataset];
         }
-        Self { header: pilot, samples, rounds: u32::try_from(header.rounds).unwrap_or(u32::MAX) }
+        Self { spec: estimate, samples, rounds: u32::try_from(spec.rounds).unwrap_or(u32::MAX) }
     }
 
-    /// Measures the base once in every place and state; returns how long the session will take at
+    /// Measures the base once in every dataset and state; returns how long the session will take at
     /// least, or nothing if the base could not be measured, or somebody interrupts.
     ///
     /// # Errors
@@ -55,14 +55,14 @@ impl Pilot {
         measure: &mut dyn Measure,
         cancel: &Cancel,
     ) -> Result<Option<Duration>, Error> {
-        let header = &self.header;
-        let Some(base) = header.cells.iter().find(|cell| cell.name == header.base) else {
+        let spec = &self.spec;
+        let Some(base) = spec.cells.iter().find(|cell| cell.name == spec.base) else {
             return Ok(None);
         };
         let began = Instant::now();
-        for place in 0..header.places.len() {
-            for pass in 0..header.passes.len() {
-                let outcome = measure.measure(header, base, place, pass)?;
+        for dataset in 0..spec.datasets.len() {
+            for cache_state in 0..spec.cache_states.len() {
+                let outcome = measure.measure(spec, base, dataset, cache_state)?;
                 if cancel.is_cancelled() || !matches!(outcome, Outcome::Right { .. }) {
                     return Ok(None);
                 }
@@ -79,9 +79,9 @@ impl Pilot {
 }
 
 /// Returns the length of the file that stands for those of a session, in bytes, if it is one of files.
-pub fn size(header: &Header) -> Option<u64> {
-    let of_files = header.transform.is_some() && header.places.iter().all(|it| it.phase.is_none());
-    let largest = header.places.iter().map(|place| place.expected.bytes).max();
+pub fn size(spec: &SessionSpec) -> Option<u64> {
+    let of_files = spec.transform.is_some() && spec.datasets.iter().all(|it| it.phase.is_none());
+    let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max();
     largest.filter(|_| of_files).map(|largest| largest.min(LARGEST))
 }
 
@@ -94,21 +94,21 @@ mod tests {
 
     #[test]
     fn a_large_file_is_stood_for_by_a_smaller_one() {
-        let mut header = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).header;
-        header.rounds = 10;
-        assert_eq!(size(&header), None, "a tree stands for itself");
-        let walks = Pilot::of(&header);
-        assert_eq!(walks.header.places, header.places);
+        let mut spec = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).spec;
+        spec.rounds = 10;
+        assert_eq!(size(&spec), None, "a tree stands for itself");
+        let walks = Estimate::of(&spec);
+        assert_eq!(walks.spec.datasets, spec.datasets);
         // Three cells, ten rounds.
         assert_eq!(walks.time(Duration::from_secs(1)), Duration::from_secs(30));
 
-        header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
-        header.places.push(header.places[0].clone());
-        header.places[0].expected.bytes = 64 << 20;
-        header.places[1].expected.bytes = 128 << 20;
-        let files = Pilot::of(&header);
-        assert_eq!(files.header.places.len(), 1);
-        assert_eq!(files.header.places[0].expected.bytes, 64 << 20);
+        spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        spec.datasets.push(spec.datasets[0].clone());
+        spec.datasets[0].expected.bytes = 64 << 20;
+        spec.datasets[1].expected.bytes = 128 << 20;
+        let files = Estimate::of(&spec);
+        assert_eq!(files.spec.datasets.len(), 1);
+        assert_eq!(files.spec.datasets[0].expected.bytes, 64 << 20);
         assert_eq!(files.time(Duration::from_secs(1)), Duration::from_secs(90));
     }
 
@@ -118,7 +118,7 @@ mod tests {
         impl Measure for Fails {
             fn measure(
                 &mut self,
-                _: &Header,
+                _: &SessionSpec,
                 cell: &Cell,
                 _: usize,
                 _: usize,
@@ -127,7 +127,7 @@ mod tests {
                 Ok(Outcome::Wrong { found: "nothing".to_owned() })
             }
         }
-        let pilot = Pilot::of(&with(&[("base", 1), ("base (again)", 1)], 2).header);
-        assert_eq!(pilot.run(&mut Fails, &Cancel::new()).unwrap(), None);
+        let estimate = Estimate::of(&with(&[("base", 1), ("base (again)", 1)], 2).spec);
+        assert_eq!(estimate.run(&mut Fails, &Cancel::new()).unwrap(), None);
     }
 }

@@ -85,7 +85,8 @@ pub enum Failure {
         reason: String,
     },
     /// It did not end in time, and was killed with all that it had started.
-    Hung {
+    #[serde(rename = "hung")]
+    TimedOut {
         /// The limit, in seconds.
         seconds: u64,
     },
@@ -97,7 +98,8 @@ pub enum Failure {
         said: String,
     },
     /// It printed something else than the protocol says.
-    Garbage {
+    #[serde(rename = "garbage")]
+    ProtocolError {
         /// The line.
         line: String,
     },
@@ -134,10 +136,10 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotStarted { reason } => write!(f, "could not be started: {reason}"),
-            Self::Hung { seconds } => write!(f, "no end after {seconds} s, killed"),
+            Self::TimedOut { seconds } => write!(f, "no end after {seconds} s, killed"),
             Self::Died { how, said } if said.is_empty() => write!(f, "died: {how}"),
             Self::Died { how, said } => write!(f, "died: {how}: {said}"),
-            Self::Garbage { line } => write!(f, "printed garbage: {line}"),
+            Self::ProtocolError { line } => write!(f, "printed garbage: {line}"),
             Self::Clock { own_ns, wall_ns } => {
                 write!(f, "its clock is wrong: {own_ns} ns in a process of {wall_ns} ns")
             }
@@ -229,7 +231,7 @@ fn run<T: Send + 'static>(
     let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if hung {
-        return Err(Failure::Hung { seconds: limit.as_secs() });
+        return Err(Failure::TimedOut { seconds: limit.as_secs() });
     }
     let ResUse { status, rusage } = resources.map_err(not_started)?;
     if !status.success() {
@@ -268,7 +270,7 @@ fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
             Ok(parsed) if lines.len() < MOST_LINES => lines.push(parsed),
             _ => {
                 let text: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
-                failure = Some(Failure::Garbage { line: text });
+                failure = Some(Failure::ProtocolError { line: text });
             }
         }
     }
@@ -364,7 +366,7 @@ mod tests {
         let killed = shell("kill -SEGV $$", 1, 1200).unwrap_err();
         assert!(killed.to_string().starts_with("died: signal: 11"), "{killed}");
         let cut = shell("printf '{\"files\":1'", 1, 1200).unwrap_err();
-        assert!(matches!(cut, Failure::Garbage { .. }), "{cut}");
+        assert!(matches!(cut, Failure::ProtocolError { .. }), "{cut}");
         let none = launch(Command::new("/nowhere/at/all"), 1, Duration::from_secs(1));
         assert!(matches!(none, Err(Failure::NotStarted { .. })));
     }
@@ -383,11 +385,11 @@ mod tests {
             (1..).map(|seconds| (seconds, shell(&script, 1, seconds))).find(|_| alive.is_finished())
         });
         let (seconds, hung) = end.unwrap();
-        assert_eq!(hung, Err(Failure::Hung { seconds }));
+        assert_eq!(hung, Err(Failure::TimedOut { seconds }));
     }
 
     #[test]
     fn endless_output_ends_at_the_limit() {
-        assert_eq!(shell("yes", 1, 1), Err(Failure::Hung { seconds: 1 }));
+        assert_eq!(shell("yes", 1, 1), Err(Failure::TimedOut { seconds: 1 }));
     }
 }

@@ -27,7 +27,7 @@ pub const SCHEMA: &str = "transect.lab/1";
 
 /// What a session measures, and how: the first line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct SessionSpec {
     /// `transect.lab/1`.
     pub schema: String,
     /// The rules by their name.
@@ -35,9 +35,11 @@ pub struct Header {
     /// The machine.
     pub environment: Environment,
     /// What is walked: one or several trees.
-    pub places: Vec<Place>,
+    #[serde(rename = "places")]
+    pub datasets: Vec<Dataset>,
     /// How often a cell runs in a round, and the state of the caches before each of these.
-    pub passes: Vec<State>,
+    #[serde(rename = "passes")]
+    pub cache_states: Vec<State>,
     /// Rounds; the fewest, where there is a time to be filled.
     pub rounds: usize,
     /// The time to be filled with further rounds until every ratio is known well enough, in seconds.
@@ -66,7 +68,7 @@ pub struct Header {
 
 /// A tree that is walked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Dataset {
     /// The corpus, or the path as it was given.
     pub name: String,
     /// Where it is.
@@ -89,7 +91,7 @@ pub struct Place {
     pub asked: Option<Asked>,
 }
 
-impl Place {
+impl Dataset {
     /// Looks at a tree: one plain recursion, after which it is in memory as far as it fits.
     pub fn look(name: String, root: PathBuf) -> Self {
         let inventory = Inventory::of(&root);
@@ -159,10 +161,12 @@ impl Cell {
 pub struct Sample {
     /// The round, from 0.
     pub round: usize,
-    /// Which of the header's places.
-    pub place: usize,
-    /// Which of the header's passes.
-    pub pass: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
+    /// Index into the cache states of the spec.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
     /// The cell.
     pub cell: String,
     /// From its preparations to the end of its checks, in nanoseconds; nothing in sessions of older
@@ -269,8 +273,9 @@ impl Outcome {
 /// How often a method goes to the system: a further line of the file, one for each cell and place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Which of the header's places.
-    pub place: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
     /// The cell.
     pub cell: String,
     /// The calls of its walk.
@@ -281,10 +286,12 @@ pub struct Counted {
 /// cells, place and pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timed {
-    /// Which of the header's places.
-    pub place: usize,
-    /// Which of the header's passes: the state was made, but not proved.
-    pub pass: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
+    /// Index into the cache states of the spec: the state was made, but not proved.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
     /// The cell.
     pub cell: String,
     /// The time inside the calls of its walk.
@@ -324,9 +331,9 @@ enum Line {
 
 /// All that a file holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct SessionData {
     /// What is measured.
-    pub header: Header,
+    pub spec: SessionSpec,
     /// What was measured so far.
     pub samples: Vec<Sample>,
     /// Whose calls were counted so far.
@@ -339,11 +346,11 @@ pub struct Recorded {
     pub ended: Option<Ended>,
 }
 
-impl Recorded {
+impl SessionData {
     /// Returns what the file of a session holds that begins.
-    pub fn begin(header: Header) -> Self {
+    pub fn begin(spec: SessionSpec) -> Self {
         Self {
-            header,
+            spec,
             samples: Vec::new(),
             counted: Vec::new(),
             timed: Vec::new(),
@@ -355,7 +362,7 @@ impl Recorded {
     /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
     pub fn rounds(&self) -> usize {
         let begun = self.samples.iter().map(|sample| sample.round + 1).max();
-        self.header.rounds.max(begun.unwrap_or(0))
+        self.spec.rounds.max(begun.unwrap_or(0))
     }
 }
 
@@ -386,30 +393,30 @@ impl std::error::Error for Error {}
 
 /// A session's file, open to be appended to, and all that it holds.
 #[derive(Debug)]
-pub struct Record {
+pub struct SessionLog {
     /// What it holds.
-    pub recorded: Recorded,
+    pub data: SessionData,
     file: File,
     path: PathBuf,
 }
 
-impl Record {
+impl SessionLog {
     /// Begins a new file.
     ///
     /// # Errors
     /// It is there already, or cannot be written.
-    pub fn create(header: Header, path: &Path) -> Result<Self, Error> {
+    pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
         let file = File::options().append(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
-        let mut record = Self { recorded: Recorded::begin(header), file, path: path.to_owned() };
-        let first = serde_json::to_vec(&record.recorded.header);
-        if let Err(error) = record.append(first) {
+        let mut log = Self { data: SessionData::begin(spec), file, path: path.to_owned() };
+        let first = serde_json::to_vec(&log.data.spec);
+        if let Err(error) = log.append(first) {
             // A file without its first line could neither be gone on with nor begun again. What went
             // wrong first is reported.
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
-        Ok(record)
+        Ok(log)
     }
 
     /// Opens a file to go on behind its last whole line.
@@ -417,21 +424,21 @@ impl Record {
     /// # Errors
     /// It cannot be read or written, or holds no session.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let (recorded, length) = parse(path)?;
+        let (data, length) = parse(path)?;
         let failed = |error| Error::File("open", path.to_owned(), error);
         let mut file = File::options().write(true).open(path).map_err(failed)?;
         // What was being written when the session was killed.
         file.set_len(length).map_err(failed)?;
         file.seek(io::SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { recorded, file, path: path.to_owned() })
+        Ok(Self { data, file, path: path.to_owned() })
     }
 
     /// Reads a file.
     ///
     /// # Errors
     /// It cannot be read, or holds no session.
-    pub fn read(path: &Path) -> Result<Recorded, Error> {
-        parse(path).map(|(recorded, _)| recorded)
+    pub fn read(path: &Path) -> Result<SessionData, Error> {
+        parse(path).map(|(data, _)| data)
     }
 
     /// Returns its path.
@@ -445,7 +452,7 @@ impl Record {
     /// The file cannot be written.
     pub fn add_sample(&mut self, sample: Sample) -> Result<(), Error> {
         self.append_line(&Line::Sample(sample.clone()))?;
-        self.recorded.samples.push(sample);
+        self.data.samples.push(sample);
         Ok(())
     }
 
@@ -455,7 +462,7 @@ impl Record {
     /// The file cannot be written.
     pub fn add_counted(&mut self, counted: Counted) -> Result<(), Error> {
         self.append_line(&Line::Accesses(counted.clone()))?;
-        self.recorded.counted.push(counted);
+        self.data.counted.push(counted);
         Ok(())
     }
 
@@ -465,7 +472,7 @@ impl Record {
     /// The file cannot be written.
     pub fn add_timed(&mut self, timed: Timed) -> Result<(), Error> {
         self.append_line(&Line::Calls(timed.clone()))?;
-        self.recorded.timed.push(timed);
+        self.data.timed.push(timed);
         Ok(())
     }
 
@@ -475,7 +482,7 @@ impl Record {
     /// The file cannot be written.
     pub fn add_started(&mut self, started: Started) -> Result<(), Error> {
         self.append_line(&Line::Start(started.clone()))?;
-        self.recorded.started.push(started);
+        self.data.started.push(started);
         Ok(())
     }
 
@@ -485,7 +492,7 @@ impl Record {
     /// The file cannot be written.
     pub fn add_end(&mut self, ended: Ended) -> Result<(), Error> {
         self.append_line(&Line::End(ended))?;
-        self.recorded.ended = Some(ended);
+        self.data.ended = Some(ended);
         Ok(())
     }
 
@@ -503,7 +510,7 @@ impl Record {
 }
 
 /// Reads a session, and returns the length of its whole lines in bytes.
-fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
+fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
     let mut text = String::new();
     File::open(path)
         .and_then(|mut file| file.read_to_string(&mut text))
@@ -517,38 +524,38 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
     let Some((_, first)) = lines.next() else {
         return Err(Error::NoSession(path.to_owned(), "it has no first line".to_owned()));
     };
-    let header: Header =
+    let spec: SessionSpec =
         serde_json::from_str(first).map_err(|error| no_session(0, error.to_string()))?;
-    if header.schema != SCHEMA {
-        return Err(Error::NoSession(path.to_owned(), format!("schema {}", header.schema)));
+    if spec.schema != SCHEMA {
+        return Err(Error::NoSession(path.to_owned(), format!("schema {}", spec.schema)));
     }
-    let mut recorded = Recorded::begin(header);
+    let mut data = SessionData::begin(spec);
     for (number, text) in lines {
-        let header = &recorded.header;
+        let spec = &data.spec;
         let is_known =
-            |place: usize, cell: &str| place < header.places.len() && header.has_cell(cell);
+            |dataset: usize, cell: &str| dataset < spec.datasets.len() && spec.has_cell(cell);
         let line =
             serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
         let known = match &line {
-            Line::Sample(Sample { place, pass, cell, .. }) => {
-                *pass < header.passes.len() && is_known(*place, cell)
+            Line::Sample(Sample { dataset, cache_state, cell, .. }) => {
+                *cache_state < spec.cache_states.len() && is_known(*dataset, cell)
             }
-            Line::Calls(Timed { place, pass, cell, .. }) => {
-                *pass < header.passes.len() && is_known(*place, cell)
+            Line::Calls(Timed { dataset, cache_state, cell, .. }) => {
+                *cache_state < spec.cache_states.len() && is_known(*dataset, cell)
             }
-            Line::Accesses(Counted { place, cell, .. }) => is_known(*place, cell),
-            Line::Start(Started { cell, .. }) => header.has_cell(cell),
+            Line::Accesses(Counted { dataset, cell, .. }) => is_known(*dataset, cell),
+            Line::Start(Started { cell, .. }) => spec.has_cell(cell),
             Line::End(_) => true,
         };
         if !known {
             return Err(no_session(number, "of nothing that the first line has".to_owned()));
         }
         match line {
-            Line::Sample(sample) => recorded.samples.push(sample),
-            Line::Accesses(of_cell) => recorded.counted.push(of_cell),
-            Line::Calls(of_cell) => recorded.timed.push(of_cell),
-            Line::Start(of_cell) => recorded.started.push(of_cell),
-            Line::End(ended) => recorded.ended = Some(ended),
+            Line::Sample(sample) => data.samples.push(sample),
+            Line::Accesses(of_cell) => data.counted.push(of_cell),
+            Line::Calls(of_cell) => data.timed.push(of_cell),
+            Line::Start(of_cell) => data.started.push(of_cell),
+            Line::End(ended) => data.ended = Some(ended),
         }
     }
     // It is going to be cut off: only what can be the beginning of a line is. After a crash of the
@@ -557,7 +564,7 @@ fn parse(path: &Path) -> Result<(Recorded, u64), Error> {
         let last = text[..whole].lines().count();
         return Err(no_session(last, "it is not a record".to_owned()));
     }
-    Ok((recorded, whole as u64))
+    Ok((data, whole as u64))
 }
 
 /// What a session measures.
@@ -606,27 +613,27 @@ fn work_of(asked: &Asked, expected: Work) -> String {
     format!("{}; {what}: {files} found, {errors} not, {bytes} bytes", task.about())
 }
 
-impl Header {
+impl SessionSpec {
     /// Returns what is measured.
     pub fn kind(&self) -> SessionKind {
         if self.transform.is_some() {
             SessionKind::Transform
-        } else if self.places.iter().any(|place| place.asked.is_some()) {
+        } else if self.datasets.iter().any(|dataset| dataset.asked.is_some()) {
             SessionKind::Attributes
         } else {
             SessionKind::Enumerate
         }
     }
 
-    /// Returns whether a cell runs in a place.
-    pub fn runs_in(&self, cell: &Cell, place: usize) -> bool {
-        let task = self.places[place].asked.as_ref().map(|asked| asked.task);
+    /// Returns whether a cell runs in a dataset.
+    pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
+        let task = self.datasets[dataset].asked.as_ref().map(|asked| asked.task);
         cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
     }
 
-    /// Returns the cells that run in a place.
-    pub fn cells_in(&self, place: usize) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(move |cell| self.runs_in(cell, place))
+    /// Returns the cells that run in a dataset.
+    pub fn cells_in(&self, dataset: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |cell| self.runs_in(cell, dataset))
     }
 
     /// Returns whether a cell is a method of its own: no floor, and not the base once more.
@@ -636,16 +643,16 @@ impl Header {
         !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
     }
 
-    /// Returns what is done in a place, for people.
-    pub fn work_in(&self, place: &Place) -> String {
+    /// Returns what is done in a dataset, for people.
+    pub fn work_in(&self, dataset: &Dataset) -> String {
         match self.transform {
-            None => match &place.asked {
-                None => place.expected.to_string(),
-                Some(asked) => work_of(asked, place.expected),
+            None => match &dataset.asked {
+                None => dataset.expected.to_string(),
+                Some(asked) => work_of(asked, dataset.expected),
             },
             Some(rules) => {
-                let Work { files, bytes, .. } = place.expected;
-                let files = place.phase.map_or(String::new(), |_| format!("{files} files, "));
+                let Work { files, bytes, .. } = dataset.expected;
+                let files = dataset.phase.map_or(String::new(), |_| format!("{files} files, "));
                 format!("{files}{bytes} bytes; {}", rules.about())
             }
         }
@@ -653,8 +660,8 @@ impl Header {
 
     /// Returns the state before the runs of a pass, for people. A guest's host has caches of its own,
     /// which nobody here can drop.
-    pub fn state_of(&self, pass: usize) -> String {
-        let state = self.passes[pass];
+    pub fn state_of(&self, cache_state: usize) -> String {
+        let state = self.cache_states[cache_state];
         match self.transform {
             None => format!("caches {}", state.word()),
             Some(_) if state == State::Cold && self.environment.hypervisor => {

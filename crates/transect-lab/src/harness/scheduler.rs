@@ -14,7 +14,8 @@ use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::launch::{RunLine, launch, nanoseconds};
 use crate::harness::log::{
-    self, Cell, Counted, Ended, Header, Outcome, Place, Record, Sample, SessionKind, Started, Timed,
+    self, Cell, Counted, Dataset, Ended, Outcome, Sample, SessionKind, SessionLog, SessionSpec,
+    Started, Timed,
 };
 use crate::harness::stopping;
 use crate::harness::timed::CallTimes;
@@ -22,7 +23,7 @@ use crate::harness::work::Work;
 use crate::rivals::peer::Inventory;
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
-use crate::tune::portion::{Portion, portion};
+use crate::tune::sample_tree::{SampleTree, sample_tree};
 
 /// The entries among which calls are counted, at most, if they can be divided so.
 const MOST_COUNTED: u64 = 8000;
@@ -38,7 +39,7 @@ pub(crate) const AGAIN: &str = " (again)";
 #[non_exhaustive]
 pub enum Error {
     /// Its file.
-    Record(log::Error),
+    SessionLog(log::Error),
     /// There is no place for an empty directory.
     Scratch(PathBuf, io::Error),
     /// A tree cannot be walked.
@@ -52,7 +53,7 @@ pub enum Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Record(error) => error.fmt(f),
+            Self::SessionLog(error) => error.fmt(f),
             Self::Scratch(path, error) => {
                 write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
             }
@@ -72,7 +73,7 @@ impl std::error::Error for Error {}
 
 impl From<log::Error> for Error {
     fn from(error: log::Error) -> Self {
-        Self::Record(error)
+        Self::SessionLog(error)
     }
 }
 
@@ -84,10 +85,10 @@ pub trait Measure {
     /// The state cannot be made. What goes wrong in a method is an outcome.
     fn measure(
         &mut self,
-        header: &Header,
+        spec: &SessionSpec,
         cell: &Cell,
-        place: usize,
-        pass: usize,
+        dataset: usize,
+        cache_state: usize,
     ) -> Result<Outcome, Error>;
 }
 
@@ -95,12 +96,12 @@ pub trait Measure {
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
 /// Finds something out of a cell, or says why it cannot.
-pub type ForEach<'p, T> = dyn FnMut(&Header, &Cell) -> Result<T, String> + 'p;
+pub type ForEach<'p, T> = dyn FnMut(&SessionSpec, &Cell) -> Result<T, String> + 'p;
 
 /// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
-    record: Record,
+    log: SessionLog,
 }
 
 /// What makes the processes of a session.
@@ -119,8 +120,8 @@ impl Session {
     ///
     /// # Errors
     /// The file is there already, or cannot be written.
-    pub fn begin(header: Header, file: &Path) -> Result<Self, Error> {
-        Ok(Self { record: Record::create(header, file)? })
+    pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, Error> {
+        Ok(Self { log: SessionLog::create(spec, file)? })
     }
 
     /// Goes on with a session, behind the last whole line of its file.
@@ -128,39 +129,40 @@ impl Session {
     /// # Errors
     /// The file cannot be read, or holds no session; a tree has changed.
     pub fn resume(file: &Path) -> Result<Self, Error> {
-        let record = Record::open(file)?;
-        let header = &record.recorded.header;
+        let log = SessionLog::open(file)?;
+        let spec = &log.data.spec;
         // What is passed over is made anew.
-        let is_of_trees = header.kind() == SessionKind::Enumerate;
-        let trees = header.places.iter().filter(|_| is_of_trees);
-        for Place { root, expected, inventory, .. } in trees {
+        let is_of_trees = spec.kind() == SessionKind::Enumerate;
+        let trees = spec.datasets.iter().filter(|_| is_of_trees);
+        for Dataset { root, expected, inventory, .. } in trees {
             let now = Inventory::of(root);
             if now != *inventory {
                 return Err(Error::Changed(root.clone(), *expected, now.work()));
             }
         }
-        Ok(Self { record })
+        Ok(Self { log })
     }
 
     /// Returns what it holds so far.
-    pub fn recorded(&self) -> &log::Recorded {
-        &self.record.recorded
+    pub fn data(&self) -> &log::SessionData {
+        &self.log.data
     }
 
     /// Returns its file.
     pub fn file(&self) -> &Path {
-        self.record.file()
+        self.log.file()
     }
 
     /// Returns how many processes are still to be run, in the rounds that are known of.
     pub fn left(&self) -> usize {
         let (out, done) = (self.out(), self.done());
-        let header = &self.recorded().header;
-        (0..self.recorded().rounds())
-            .flat_map(|round| all(header).map(move |run| (round, run)))
-            .filter(|&(round, (place, cell, pass))| {
-                let cell = header.cells[cell].name.as_str();
-                !out.contains(&(place, cell)) && !done.contains(&(round, place, pass, cell))
+        let spec = &self.data().spec;
+        (0..self.data().rounds())
+            .flat_map(|round| all(spec).map(move |run| (round, run)))
+            .filter(|&(round, (dataset, cell, cache_state))| {
+                let cell = spec.cells[cell].name.as_str();
+                !out.contains(&(dataset, cell))
+                    && !done.contains(&(round, dataset, cache_state, cell))
             })
             .count()
     }
@@ -170,14 +172,14 @@ impl Session {
     fn out(&self) -> HashSet<(usize, &str)> {
         let failed =
             |sample: &&Sample| matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_));
-        let samples = self.recorded().samples.iter().filter(failed);
-        samples.map(|sample| (sample.place, sample.cell.as_str())).collect()
+        let samples = self.data().samples.iter().filter(failed);
+        samples.map(|sample| (sample.dataset, sample.cell.as_str())).collect()
     }
 
     /// Returns what was run: round, place, pass, cell.
     fn done(&self) -> HashSet<(usize, usize, usize, &str)> {
-        let samples = self.recorded().samples.iter();
-        samples.map(|s| (s.round, s.place, s.pass, s.cell.as_str())).collect()
+        let samples = self.data().samples.iter();
+        samples.map(|s| (s.round, s.dataset, s.cache_state, s.cell.as_str())).collect()
     }
 
     /// Runs what is left, and tells `progress` of every sample.
@@ -195,24 +197,25 @@ impl Session {
             if self.is_over(round)? {
                 break;
             }
-            for (place, cell, pass) in self.order(round) {
+            for (dataset, cell, cache_state) in self.order(round) {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let header = &self.recorded().header;
-                let cell = &header.cells[cell];
-                let run = (round, place, pass, cell.name.as_str());
-                if self.done().contains(&run) || self.out().contains(&(place, cell.name.as_str())) {
+                let spec = &self.data().spec;
+                let cell = &spec.cells[cell];
+                let run = (round, dataset, cache_state, cell.name.as_str());
+                if self.done().contains(&run) || self.out().contains(&(dataset, cell.name.as_str()))
+                {
                     continue;
                 }
                 let began = Instant::now();
-                let mut outcome = measure.measure(header, cell, place, pass)?;
+                let mut outcome = measure.measure(spec, cell, dataset, cache_state)?;
                 let mut repeated = 0;
                 while repeated < self.patience() && !outcome.disturbed().is_empty() {
                     if cancel.is_cancelled() {
                         return Ok(());
                     }
-                    outcome = measure.measure(header, cell, place, pass)?;
+                    outcome = measure.measure(spec, cell, dataset, cache_state)?;
                     repeated += 1;
                 }
                 let (cell, took_ns) = (cell.name.clone(), Some(nanoseconds(began.elapsed())));
@@ -220,8 +223,9 @@ impl Session {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
-                let sample = Sample { round, place, pass, cell, took_ns, repeated, outcome };
-                self.record.add_sample(sample.clone())?;
+                let sample =
+                    Sample { round, dataset, cache_state, cell, took_ns, repeated, outcome };
+                self.log.add_sample(sample.clone())?;
                 progress(&sample, self.left());
             }
         }
@@ -231,24 +235,24 @@ impl Session {
     /// Returns how often a sample is repeated that was disturbed. Where that did not help the last time,
     /// it is not tried again until a sample was calm: a machine that never calms would keep all waiting.
     fn patience(&self) -> usize {
-        let last = self.recorded().samples.last();
+        let last = self.data().samples.last();
         if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { PATIENCE }
     }
 
     /// Returns whether a round is not to begin any more; where that was open, it is written down why.
     fn is_over(&mut self, round: usize) -> Result<bool, Error> {
-        let recorded = self.recorded();
+        let data = self.data();
         // One that was begun before a stop is run to its end.
-        if round < recorded.rounds() {
+        if round < data.rounds() {
             return Ok(false);
         }
-        let Some(seconds) = recorded.header.max_time.filter(|_| recorded.ended.is_none()) else {
+        let Some(seconds) = data.spec.max_time.filter(|_| data.ended.is_none()) else {
             return Ok(true);
         };
         let max_time = Duration::from_secs(seconds);
-        let end = stopping::end(recorded, &rank(recorded), round, max_time);
+        let end = stopping::end(data, &rank(data), round, max_time);
         if let Some(by) = end {
-            self.record.add_end(Ended { rounds: round, by })?;
+            self.log.add_end(Ended { rounds: round, by })?;
         }
         Ok(end.is_some())
     }
@@ -257,18 +261,20 @@ impl Session {
     /// each in another order every round, the passes of a cell together, so that one makes the
     /// state of the next. The same whenever the session goes on.
     fn order(&self, round: usize) -> Vec<(usize, usize, usize)> {
-        let header = &self.recorded().header;
-        let mut random = SplitMix64::new(header.seed ^ round as u64);
+        let spec = &self.data().spec;
+        let mut random = SplitMix64::new(spec.seed ^ round as u64);
         let mut shuffled = |length: usize| {
             let mut order: Vec<usize> = (0..length).collect();
             random.shuffle(&mut order);
             order
         };
         let mut order = Vec::new();
-        for place in shuffled(header.places.len()) {
-            let cells = shuffled(header.cells.len()).into_iter();
-            for cell in cells.filter(|&cell| header.runs_in(&header.cells[cell], place)) {
-                order.extend((0..header.passes.len()).map(|pass| (place, cell, pass)));
+        for dataset in shuffled(spec.datasets.len()) {
+            let cells = shuffled(spec.cells.len()).into_iter();
+            for cell in cells.filter(|&cell| spec.runs_in(&spec.cells[cell], dataset)) {
+                order.extend(
+                    (0..spec.cache_states.len()).map(|cache_state| (dataset, cell, cache_state)),
+                );
             }
         }
         order
@@ -300,12 +306,12 @@ impl Session {
         progress: &mut OfEach<'_, Accesses>,
         scratch: &Path,
     ) -> Result<(), Error> {
-        let limit = Duration::from_secs(self.recorded().header.limit);
-        let places = self.recorded().header.places.iter();
-        let portions: Vec<Portion> = places
-            .map(|place| portion(&place.root, MOST_COUNTED).map_err(Error::Walk))
+        let limit = Duration::from_secs(self.data().spec.limit);
+        let datasets = self.data().spec.datasets.iter();
+        let sample_trees: Vec<SampleTree> = datasets
+            .map(|dataset| sample_tree(&dataset.root, MOST_COUNTED).map_err(Error::Walk))
             .collect::<Result<_, _>>()?;
-        self.count_each(cancel, progress, &mut |_, place, cell| {
+        self.count_each(cancel, progress, &mut |_, dataset, cell| {
             let method = methods.iter().find(|method| method.name == cell.method);
             let method = method.ok_or("no such method here any more")?;
             let of = |root: &Path| {
@@ -315,13 +321,13 @@ impl Session {
                 };
                 Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
             };
-            let portion = &portions[place];
+            let sample_tree = &sample_trees[dataset];
             let start = of(&scratch.join("root"))?;
-            Ok(Accesses { entries: portion.entries, ..of(&portion.root)?.without(start) })
+            Ok(Accesses { entries: sample_tree.entries, ..of(&sample_tree.root)?.without(start) })
         })
     }
 
-    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a place,
+    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a dataset,
     /// and tells `progress` of every cell. What cannot be counted is told and left out.
     ///
     /// # Errors
@@ -330,17 +336,17 @@ impl Session {
         &mut self,
         cancel: &Cancel,
         progress: &mut OfEach<'_, Accesses>,
-        of: &mut dyn FnMut(&Header, usize, &Cell) -> Result<Accesses, String>,
+        of: &mut dyn FnMut(&SessionSpec, usize, &Cell) -> Result<Accesses, String>,
     ) -> Result<(), Error> {
         let uncounted = self.uncounted();
         let cells = uncounted.len();
-        for (at, (place, cell)) in uncounted.into_iter().enumerate() {
+        for (at, (dataset, cell)) in uncounted.into_iter().enumerate() {
             if cancel.is_cancelled() {
                 return Ok(());
             }
-            let accesses = of(&self.recorded().header, place, &cell);
+            let accesses = of(&self.data().spec, dataset, &cell);
             if let Ok(accesses) = accesses {
-                self.record.add_counted(Counted { place, cell: cell.name.clone(), accesses })?;
+                self.log.add_counted(Counted { dataset, cell: cell.name.clone(), accesses })?;
             }
             progress(&cell.name, accesses, cells - at - 1);
         }
@@ -349,20 +355,20 @@ impl Session {
 
     /// Returns the cells whose calls are still to be counted, and where.
     fn uncounted(&self) -> Vec<(usize, Cell)> {
-        let counted = self.recorded().counted.iter();
-        self.all_but(counted.map(|counted| (counted.place, counted.cell.as_str())).collect())
+        let counted = self.data().counted.iter();
+        self.all_but(counted.map(|counted| (counted.dataset, counted.cell.as_str())).collect())
     }
 
     /// Returns all cells and places but those that are known, and those that were wrong.
     fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
-        let (header, out) = (&self.recorded().header, self.out());
-        let cells = header.cells.iter().filter(|cell| cell.name != header.again);
-        (0..header.places.len())
-            .flat_map(|place| cells.clone().map(move |cell| (place, cell)))
-            .filter(|(place, cell)| header.runs_in(cell, *place))
-            .filter(|(place, cell)| !out.contains(&(*place, cell.name.as_str())))
-            .filter(|(place, cell)| !known.contains(&(*place, cell.name.as_str())))
-            .map(|(place, cell)| (place, cell.clone()))
+        let (spec, out) = (&self.data().spec, self.out());
+        let cells = spec.cells.iter().filter(|cell| cell.name != spec.again);
+        (0..spec.datasets.len())
+            .flat_map(|dataset| cells.clone().map(move |cell| (dataset, cell)))
+            .filter(|(dataset, cell)| spec.runs_in(cell, *dataset))
+            .filter(|(dataset, cell)| !out.contains(&(*dataset, cell.name.as_str())))
+            .filter(|(dataset, cell)| !known.contains(&(*dataset, cell.name.as_str())))
+            .map(|(dataset, cell)| (dataset, cell.clone()))
             .collect()
     }
 
@@ -377,24 +383,25 @@ impl Session {
         progress: &mut OfEach<'_, ()>,
         of: &mut ForEach<'_, Vec<u64>>,
     ) -> Result<(), Error> {
-        let known: Vec<&str> = self.recorded().started.iter().map(|it| it.cell.as_str()).collect();
-        let (header, out) = (&self.recorded().header, self.out());
-        let all = |cell: &str| (0..header.places.len()).all(|place| out.contains(&(place, cell)));
-        let external = header.cells.iter().filter(|cell| cell.command.is_some());
+        let known: Vec<&str> = self.data().started.iter().map(|it| it.cell.as_str()).collect();
+        let (spec, out) = (&self.data().spec, self.out());
+        let all =
+            |cell: &str| (0..spec.datasets.len()).all(|dataset| out.contains(&(dataset, cell)));
+        let external = spec.cells.iter().filter(|cell| cell.command.is_some());
         let wanted = external.filter(|it| !known.contains(&&*it.name) && !all(&it.name));
         let wanted: Vec<Cell> = wanted.cloned().collect();
         for (at, cell) in wanted.iter().enumerate() {
             if cancel.is_cancelled() {
                 return Ok(());
             }
-            let times = of(&self.recorded().header, cell);
+            let times = of(&self.data().spec, cell);
             progress(
                 &cell.name,
                 times.as_ref().map(|_| ()).map_err(Clone::clone),
                 wanted.len() - at - 1,
             );
             if let Ok(times_ns) = times {
-                self.record.add_started(Started { cell: cell.name.clone(), times_ns })?;
+                self.log.add_started(Started { cell: cell.name.clone(), times_ns })?;
             }
         }
         Ok(())
@@ -412,17 +419,18 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, CallTimes>,
     ) -> Result<(), Error> {
-        let limit = Duration::from_secs(self.recorded().header.limit);
+        let limit = Duration::from_secs(self.data().spec.limit);
         let untimed = self.untimed();
         let cells = untimed.len();
-        for (at, (place, pass, cell)) in untimed.into_iter().enumerate() {
+        for (at, (dataset, cache_state, cell)) in untimed.into_iter().enumerate() {
             let method = methods.iter().find(|method| method.name == cell.method);
             let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
             let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
                 continue;
             };
-            let Header { places, passes, .. } = &self.recorded().header;
-            let (Place { root, expected, .. }, state) = (&places[place], passes[pass]);
+            let SessionSpec { datasets, cache_states, .. } = &self.data().spec;
+            let (Dataset { root, expected, .. }, state) =
+                (&datasets[dataset], cache_states[cache_state]);
             state.prepare().map_err(|error| Error::State(state, error))?;
             let command = launcher.engine(method, root, 1, true);
             let lines = launch(command, 1, limit).map_err(|failure| failure.to_string());
@@ -431,7 +439,12 @@ impl Session {
                 _ => Err("found something else".to_owned()),
             });
             if let Ok(calls) = calls {
-                self.record.add_timed(Timed { place, pass, cell: cell.name.clone(), calls })?;
+                self.log.add_timed(Timed {
+                    dataset,
+                    cache_state,
+                    cell: cell.name.clone(),
+                    calls,
+                })?;
             }
             progress(&cell.name, calls, cells - at - 1);
         }
@@ -440,23 +453,27 @@ impl Session {
 
     /// Returns the cells whose calls are still to be timed, where and in which pass.
     fn untimed(&self) -> Vec<(usize, usize, Cell)> {
-        let timed = &self.recorded().timed;
-        (0..self.recorded().header.passes.len())
-            .flat_map(|pass| {
-                let of_pass = timed.iter().filter(move |timed| timed.pass == pass);
-                let known = of_pass.map(|timed| (timed.place, timed.cell.as_str())).collect();
-                self.all_but(known).into_iter().map(move |(place, cell)| (place, pass, cell))
+        let timed = &self.data().timed;
+        (0..self.data().spec.cache_states.len())
+            .flat_map(|cache_state| {
+                let of_pass = timed.iter().filter(move |timed| timed.cache_state == cache_state);
+                let known = of_pass.map(|timed| (timed.dataset, timed.cell.as_str())).collect();
+                self.all_but(known)
+                    .into_iter()
+                    .map(move |(dataset, cell)| (dataset, cache_state, cell))
             })
             .collect()
     }
 }
 
 /// Returns all that is run in a round: place, cell, pass.
-fn all(header: &Header) -> impl Iterator<Item = (usize, usize, usize)> {
-    let (cells, passes) = (header.cells.len(), header.passes.len());
-    (0..header.places.len()).flat_map(move |place| {
-        let cells = (0..cells).filter(move |&cell| header.runs_in(&header.cells[cell], place));
-        cells.flat_map(move |cell| (0..passes).map(move |pass| (place, cell, pass)))
+fn all(spec: &SessionSpec) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (cells, cache_states) = (spec.cells.len(), spec.cache_states.len());
+    (0..spec.datasets.len()).flat_map(move |dataset| {
+        let cells = (0..cells).filter(move |&cell| spec.runs_in(&spec.cells[cell], dataset));
+        cells.flat_map(move |cell| {
+            (0..cache_states).map(move |cache_state| (dataset, cell, cache_state))
+        })
     })
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::log::Recorded;
+use crate::harness::log::SessionData;
 use crate::stats::Ratios;
 use crate::stats::ranking::Ranking;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
@@ -49,7 +49,7 @@ impl End {
 /// Returns why there is to be no further round, if so: so many whole `rounds` have been run, and
 /// `rankings` are what they have come to.
 pub(crate) fn end(
-    recorded: &Recorded,
+    data: &SessionData,
     rankings: &[Ranking],
     rounds: usize,
     max_time: Duration,
@@ -58,7 +58,7 @@ pub(crate) fn end(
         return Some(End::Precision);
     }
     let spent: Duration =
-        recorded.samples.iter().filter_map(|it| it.took_ns).map(Duration::from_nanos).sum();
+        data.samples.iter().filter_map(|it| it.took_ns).map(Duration::from_nanos).sum();
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
     // As long as those before.
     let next = spent / rounds.max(1);
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn rounds_end_when_all_is_known_or_the_time_is_over() {
         let long = Duration::from_secs(1);
-        let end = |it: &Recorded, time| end(it, &rank(it), it.rounds(), time);
-        let mut recorded = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
-        assert_eq!(end(&recorded, long), Some(End::Precision));
+        let end = |it: &SessionData, time| end(it, &rank(it), it.rounds(), time);
+        let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
+        assert_eq!(end(&data, long), Some(End::Precision));
         // Among so many, five rounds decide nothing.
         let names: Vec<String> = (0..20).map(|n| format!("cell {n}")).collect();
         let mut many = vec![("base", 100_000), ("base (again)", 100_000)];
@@ -121,17 +121,17 @@ mod tests {
         assert_eq!(end(&with(&many, 5), long), None);
         assert_eq!(end(&with(&many, 10), long), Some(End::Precision));
 
-        for (at, sample) in recorded.samples.iter_mut().enumerate() {
+        for (at, sample) in data.samples.iter_mut().enumerate() {
             sample.took_ns = Some(1_000_000);
             let crate::harness::log::Outcome::Right { runs, .. } = &mut sample.outcome else {
                 continue;
             };
             runs[0].elapsed_ns += if at % 2 == 0 { 30_000 } else { 0 };
         }
-        assert_eq!(end(&recorded, long), None, "they are restless");
+        assert_eq!(end(&data, long), None, "they are restless");
         // Fifteen milliseconds were spent, three for each round.
-        assert_eq!(end(&recorded, Duration::from_millis(18)), None);
-        assert_eq!(end(&recorded, Duration::from_millis(17)), Some(End::Time));
+        assert_eq!(end(&data, Duration::from_millis(18)), None);
+        assert_eq!(end(&data, Duration::from_millis(17)), Some(End::Time));
     }
 
     /// Rounds of a method that is the base under another name, until `is_over`; whether a difference

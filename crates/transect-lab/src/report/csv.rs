@@ -4,7 +4,7 @@
 //! nanoseconds, memory is bytes. What is not known is empty, never 0.
 
 use super::Report;
-use crate::harness::log::{Cell, Header, Place};
+use crate::harness::log::{Cell, Dataset, SessionSpec};
 use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row, Unranked};
 
@@ -78,21 +78,21 @@ pub fn write(report: &Report<'_>) -> String {
 }
 
 /// Returns the lines of a ranking, without their ends: its rows, those apart, then what is not ranked.
-pub fn lines(header: &Header, ranking: &Ranking) -> Vec<String> {
+pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Those apart are a ranking of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
-    let rows = rows.map(|(at, row)| of_row(header, ranking, at + 1, row));
+    let rows = rows.map(|(at, row)| of_row(spec, ranking, at + 1, row));
     let unranked = ranking.unranked.iter();
-    rows.chain(unranked.map(|unranked| of_unranked(header, ranking, unranked))).collect()
+    rows.chain(unranked.map(|unranked| of_unranked(spec, ranking, unranked))).collect()
 }
 
 /// What a cell is, and where: the columns up to `contract`.
-fn what(header: &Header, ranking: &Ranking, cell: &Cell) -> Vec<String> {
-    let place: &Place = &header.places[ranking.place];
+fn what(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
+    let dataset: &Dataset = &spec.datasets[ranking.dataset];
     vec![
-        place.name.clone(),
-        place.entries().to_string(),
-        (ranking.pass + 1).to_string(),
+        dataset.name.clone(),
+        dataset.entries().to_string(),
+        (ranking.cache_state + 1).to_string(),
         ranking.state.as_str().to_owned(),
         cell.name.clone(),
         cell.method.clone(),
@@ -103,9 +103,9 @@ fn what(header: &Header, ranking: &Ranking, cell: &Cell) -> Vec<String> {
     ]
 }
 
-fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String {
+fn of_row(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> String {
     let time = &row.time;
-    let mut fields = what(header, ranking, &row.cell);
+    let mut fields = what(spec, ranking, &row.cell);
     fields.extend([rank.to_string(), time.n.to_string()]);
     fields.extend(
         [time.median, time.min, time.max, time.mean, time.mad]
@@ -142,10 +142,10 @@ fn of_row(header: &Header, ranking: &Ranking, rank: usize, row: &Row) -> String 
     join(&fields)
 }
 
-fn of_unranked(header: &Header, ranking: &Ranking, unranked: &Unranked) -> String {
-    let cell = header.cells.iter().find(|cell| cell.name == unranked.cell);
+fn of_unranked(spec: &SessionSpec, ranking: &Ranking, unranked: &Unranked) -> String {
+    let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);
     let cell = cell.expect("BUG: what is not ranked is a cell of the session");
-    let mut fields = what(header, ranking, cell);
+    let mut fields = what(spec, ranking, cell);
     fields.resize(COLUMNS.len() - 1, String::new());
     fields.push(unranked.reason.clone());
     join(&fields)
@@ -172,7 +172,7 @@ pub(crate) fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::{NAMES, recorded};
+    use crate::report::tests::{NAMES, data};
 
     /// Splits a text as RFC 4180 says.
     fn parse(text: &str) -> Vec<Vec<String>> {
@@ -200,10 +200,10 @@ mod tests {
 
     #[test]
     fn every_cell_is_a_line_of_as_many_fields_whatever_it_is_called() {
-        let recorded = recorded();
-        let lines = parse(&write(&Report::of(&recorded)));
-        let cells = recorded.header.cells.len();
-        assert_eq!(lines.len(), 1 + cells * recorded.header.places.len());
+        let data = data();
+        let lines = parse(&write(&Report::of(&data)));
+        let cells = data.spec.cells.len();
+        assert_eq!(lines.len(), 1 + cells * data.spec.datasets.len());
         for line in &lines {
             assert_eq!(line.len(), COLUMNS.len(), "{line:?}");
         }
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn who_is_not_ranked_has_a_reason_and_no_number() {
-        let recorded = recorded();
-        let lines = parse(&write(&Report::of(&recorded)));
+        let data = data();
+        let lines = parse(&write(&Report::of(&data)));
         let unranked = lines.iter().find(|line| line[4] == "wrong").unwrap();
         assert_eq!(unranked[unranked.len() - 1], "found something else: \"2\", not 3");
         assert!(unranked[10..unranked.len() - 1].iter().all(String::is_empty), "{unranked:?}");

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
-use crate::harness::log::{Header, Recorded};
+use crate::harness::log::{SessionData, SessionSpec};
 use crate::stats::ranking::{Quantity, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
@@ -31,24 +31,24 @@ pub struct Finding {
 
 impl Finding {
     /// Puts a ranking into words.
-    pub(super) fn of(recorded: &Recorded, ranking: &Ranking) -> Self {
-        let header = &recorded.header;
+    pub(super) fn of(data: &SessionData, ranking: &Ranking) -> Self {
+        let spec = &data.spec;
         Self {
-            sentence: sentence(header, ranking),
-            noise: noise(header, ranking),
-            alarms: alarms(header, ranking),
-            notes: notes(recorded, ranking),
+            sentence: sentence(spec, ranking),
+            noise: noise(spec, ranking),
+            alarms: alarms(spec, ranking),
+            notes: notes(data, ranking),
         }
     }
 }
 
 /// The rows that are there to be compared.
-fn methods<'r>(header: &Header, ranking: &'r Ranking) -> Vec<&'r Row> {
-    ranking.rows.iter().filter(|row| header.is_method(&row.cell.name)).collect()
+fn methods<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
+    ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect()
 }
 
-fn sentence(header: &Header, ranking: &Ranking) -> String {
-    let methods = methods(header, ranking);
+fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
+    let methods = methods(spec, ranking);
     let Some(fastest) = methods.first() else {
         return "No method has a time that could be ranked.".to_owned();
     };
@@ -86,24 +86,24 @@ fn sentence(header: &Header, ranking: &Ranking) -> String {
     })
     .collect();
     if !said.is_empty() {
-        let base = if *name == header.base { "it" } else { &header.base };
+        let base = if *name == spec.base { "it" } else { &spec.base };
         text += &format!(" Beside {base}, {}.", said.join(", "));
     }
     text
 }
 
-fn noise(header: &Header, ranking: &Ranking) -> String {
-    let base = &header.base;
+fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
+    let base = &spec.base;
     match &ranking.noise {
         None => "The base did not run twice: nothing is known of noise.".to_owned(),
         Some(pair) => format!("{base} against itself: {pair}."),
     }
 }
 
-fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
+fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     let mut alarms = Vec::new();
     if ranking.noisy {
-        let base = &header.base;
+        let base = &spec.base;
         alarms.push(format!("{base} differs from itself: no verdict is to be believed."));
     }
     let Ranking { disturbed, samples, .. } = ranking;
@@ -114,7 +114,7 @@ fn alarms(header: &Header, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
-        let whose = if header.transform.is_some() { "the input was" } else { "caches were" };
+        let whose = if spec.transform.is_some() { "the input was" } else { "caches were" };
         let state = ranking.state.word();
         alarms.push(format!("Not every sample proved that {whose} {state}."));
     }
@@ -143,22 +143,24 @@ fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
 }
 
 /// The ways in which samples of a ranking were disturbed, once each.
-fn disturbances(recorded: &Recorded, ranking: &Ranking) -> impl Iterator<Item = Disturbance> {
-    let here =
-        recorded.samples.iter().filter(|it| (it.place, it.pass) == (ranking.place, ranking.pass));
+fn disturbances(data: &SessionData, ranking: &Ranking) -> impl Iterator<Item = Disturbance> {
+    let here = data
+        .samples
+        .iter()
+        .filter(|it| (it.dataset, it.cache_state) == (ranking.dataset, ranking.cache_state));
     let all: BTreeSet<Disturbance> = here.flat_map(|it| it.outcome.disturbed()).copied().collect();
     all.into_iter()
 }
 
-fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
-    let Recorded { header, .. } = recorded;
+fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
+    let SessionData { spec, .. } = data;
     let mut notes = Vec::new();
     if ranking.noise.is_none() {
         notes.push("The base did not run twice: nothing is known of noise.".to_owned());
     }
     let rounds = ranking.rows.iter().map(|row| row.time.n).max().unwrap_or(0);
-    if rounds < header.rounds {
-        notes.push(format!("The session is not complete: {rounds} of {} rounds.", header.rounds));
+    if rounds < spec.rounds {
+        notes.push(format!("The session is not complete: {rounds} of {} rounds.", spec.rounds));
     }
     if rounds < MIN_ROUNDS {
         notes.push(format!("Fewer than {MIN_ROUNDS} rounds decide nothing."));
@@ -175,7 +177,7 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if ranking.disturbed > 0 && ranking.by == Quantity::Time {
-        let causes: Vec<&str> = disturbances(recorded, ranking).map(Disturbance::about).collect();
+        let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");
         notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
@@ -188,7 +190,7 @@ fn notes(recorded: &Recorded, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if ranking.state == State::AsIs {
-        let whose = match header.transform {
+        let whose = match spec.transform {
             None => "Caches were as they",
             Some(_) => "The input was as it",
         };
@@ -215,18 +217,18 @@ mod tests {
     use super::*;
     use crate::harness::interference::Beside;
     use crate::harness::log::Outcome;
-    use crate::report::tests::{recorded, with};
+    use crate::report::tests::{data, with};
     use crate::stats::ranking::rank;
 
-    fn finding(recorded: &Recorded) -> Finding {
-        Finding::of(recorded, &rank(recorded)[0])
+    fn finding(data: &SessionData) -> Finding {
+        Finding::of(data, &rank(data)[0])
     }
 
     #[test]
     fn the_fastest_is_named_and_the_others_are_counted() {
         let times = [("base", 1000), ("base (again)", 1000), ("slow", 2000), ("floor", 900)];
-        let recorded = with(&times, 12);
-        let finding = finding(&recorded);
+        let data = with(&times, 12);
+        let finding = finding(&data);
         assert_eq!(
             finding.sentence,
             "The fastest of 2 methods is base, 1.11 (1.11 to 1.11) times the floor. Beside it, 1 is \
@@ -238,38 +240,38 @@ mod tests {
 
     #[test]
     fn a_base_that_differs_from_itself_silences_the_rest() {
-        let recorded = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
-        let finding = finding(&recorded);
+        let data = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
+        let finding = finding(&data);
         assert!(finding.sentence.ends_with("so nothing is said of the others."), "{finding:?}");
         assert_eq!(finding.alarms, ["base differs from itself: no verdict is to be believed."]);
     }
 
     #[test]
     fn what_is_faster_than_the_floor_is_an_alarm() {
-        let recorded = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
-        let alarms = finding(&recorded).alarms;
+        let data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
+        let alarms = finding(&data).alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
     }
 
     #[test]
     fn where_too_many_samples_were_disturbed_only_processor_time_is_compared() {
-        let mut recorded = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
-        let disturb = |recorded: &mut Recorded, samples: usize| {
-            for (at, sample) in recorded.samples.iter_mut().enumerate() {
+        let mut data = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
+        let disturb = |data: &mut SessionData, samples: usize| {
+            for (at, sample) in data.samples.iter_mut().enumerate() {
                 let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
                 usage.user_ns = if sample.cell == "busy" { 500 } else { 100 };
                 let disturbed = if at < samples { vec![Disturbance::Foreign] } else { vec![] };
                 *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
             }
         };
-        disturb(&mut recorded, 9);
-        let few = finding(&recorded);
+        disturb(&mut data, 9);
+        let few = finding(&data);
         assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
         let note = "9 of 36 samples were disturbed: others had more than 5 % of the processors.";
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
-        disturb(&mut recorded, 10);
-        let many = finding(&recorded);
+        disturb(&mut data, 10);
+        let many = finding(&data);
         let sentence =
             "The method with the least processor time, of 2, is base. Beside it, 1 is slower.";
         assert_eq!(many.sentence, sentence);
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn too_little_is_said_to_be_too_little() {
         let mut few = with(&[("base", 1000)], 3);
-        few.header.rounds = 20;
+        few.spec.rounds = 20;
         let finding = finding(&few);
         assert_eq!(
             finding.notes,
@@ -303,6 +305,6 @@ mod tests {
         few.samples.clear();
         let nothing = Finding::of(&few, &rank(&few)[0]);
         assert_eq!(nothing.sentence, "No method has a time that could be ranked.");
-        assert_eq!(Finding::of(&recorded(), &rank(&recorded())[0]).notes.len(), 2);
+        assert_eq!(Finding::of(&data(), &rank(&data())[0]).notes.len(), 2);
     }
 }

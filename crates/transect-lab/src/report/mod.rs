@@ -13,7 +13,7 @@ pub use tables::{Table, WHOSE};
 
 use serde::Serialize;
 
-use crate::harness::log::{Ended, Header, Recorded};
+use crate::harness::log::{Ended, SessionData, SessionSpec};
 use crate::stats::ranking::{Ranking, Row, rank};
 
 /// The schema of the object.
@@ -25,12 +25,12 @@ pub struct Report<'s> {
     /// `transect.lab.report/1`.
     pub schema: &'static str,
     /// The first line of the session.
-    pub session: &'s Header,
+    pub session: &'s SessionSpec,
     /// Why there were no more rounds, where that was open, and how many there were.
     pub ended: Option<Ended>,
     /// How many samples there are so far.
     pub samples: usize,
-    /// One for each place in each pass.
+    /// One for each dataset in each cache state.
     pub rankings: Vec<Ranking>,
     /// The same in words, one for each ranking.
     pub findings: Vec<Finding>,
@@ -42,15 +42,15 @@ pub struct Report<'s> {
 
 impl<'s> Report<'s> {
     /// Ranks a session, and gathers what belongs to it.
-    pub fn of(recorded: &'s Recorded) -> Self {
-        let session = &recorded.header;
-        let rankings = rank(recorded);
+    pub fn of(data: &'s SessionData) -> Self {
+        let session = &data.spec;
+        let rankings = rank(data);
         Self {
             schema: SCHEMA,
             session,
-            ended: recorded.ended,
-            samples: recorded.samples.len(),
-            findings: rankings.iter().map(|ranking| Finding::of(recorded, ranking)).collect(),
+            ended: data.ended,
+            samples: data.samples.len(),
+            findings: rankings.iter().map(|ranking| Finding::of(data, ranking)).collect(),
             reductions: Reduction::of(session, &rankings),
             references: tables::of(session),
             rankings,
@@ -59,11 +59,11 @@ impl<'s> Report<'s> {
 }
 
 /// Returns what is said of a row beside the base, for people.
-pub fn word(header: &Header, row: &Row) -> String {
+pub fn word(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
         Some(judgement) => judgement.verdict.word(),
-        None if row.cell.name == header.base => "the base",
-        None if row.cell.name == header.again => "the base again",
+        None if row.cell.name == spec.base => "the base",
+        None if row.cell.name == spec.again => "the base again",
         None => "",
     };
     let below = if row.below_the_floor { " (below the floor?)" } else { "" };

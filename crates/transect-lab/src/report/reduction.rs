@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::experiments::transform;
 use crate::experiments::walk::preset::Preset;
-use crate::harness::log::Header;
+use crate::harness::log::SessionSpec;
 use crate::stats::protocol::{all_sorted, min_max_median};
 use crate::stats::ranking::{Ranking, Row};
 
@@ -39,10 +39,12 @@ pub struct Reduced {
 /// A ranking as an article would have printed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reduction {
-    /// Which of the session's places.
-    pub place: usize,
-    /// Which of the session's passes.
-    pub pass: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
+    /// Index into the cache states of the spec.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
     /// The row of the seed contract: `P1` to `P5`.
     pub protocol: &'static str,
     /// What it does, in a few words.
@@ -59,25 +61,25 @@ type Reduce = fn(&Row) -> Vec<f64>;
 impl Reduction {
     /// Reduces rankings by the protocol of the session's preset; nothing if it has none, or one that
     /// leaves the samples as they are (a single run is its own reduction).
-    pub(super) fn of(header: &Header, rankings: &[Ranking]) -> Vec<Self> {
-        let protocol = match header.transform {
-            None => Preset::find(&header.preset).and_then(|preset| preset.contract),
+    pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
+        let protocol = match spec.transform {
+            None => Preset::find(&spec.preset).and_then(|preset| preset.contract),
             // The article on passes over files is where this protocol is from.
-            Some(_) => (header.preset == transform::CLASSIC).then_some("P2"),
+            Some(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
         };
         let Some(protocol) = protocol else {
             return Vec::new();
         };
         let reduced = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
-        reduced.filter_map(|ranking| Self::one(protocol, header, ranking)).collect()
+        reduced.filter_map(|ranking| Self::one(protocol, spec, ranking)).collect()
     }
 
-    fn one(protocol: &'static str, header: &Header, ranking: &Ranking) -> Option<Self> {
+    fn one(protocol: &'static str, spec: &SessionSpec, ranking: &Ranking) -> Option<Self> {
         let time = |name: String| Column { name, unit: Unit::Nanoseconds };
         let times = |name: &str| Column { name: name.to_owned(), unit: Unit::Times };
         let (about, columns, reduce): (_, Vec<Column>, Reduce) = match protocol {
             "P1" => {
-                let last = header.runs.saturating_sub(1);
+                let last = spec.runs.saturating_sub(1);
                 let name = format!("mean of the last {last}");
                 // A sample is that mean already; of several rounds it is the mean of all.
                 ("several walks in a process, the first is dropped", vec![time(name)], |row| {
@@ -119,22 +121,22 @@ impl Reduction {
         };
         let reduced = |row: &Row| Reduced { cell: row.cell.name.clone(), values: reduce(row) };
         let rows = ranking.rows.iter().map(reduced).collect();
-        let Ranking { place, pass, .. } = *ranking;
-        Some(Self { place, pass, protocol, about, columns, rows })
+        let Ranking { dataset, cache_state, .. } = *ranking;
+        Some(Self { dataset, cache_state, protocol, about, columns, rows })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::log::Recorded;
+    use crate::harness::log::SessionData;
     use crate::report::tests::with;
     use crate::stats::ranking::rank;
 
     fn reduced(preset: &str) -> Vec<Reduction> {
-        let mut recorded: Recorded = with(&[("base", 1000), ("slow", 4000)], 3);
-        recorded.header.preset = preset.to_owned();
-        Reduction::of(&recorded.header, &rank(&recorded))
+        let mut data: SessionData = with(&[("base", 1000), ("slow", 4000)], 3);
+        data.spec.preset = preset.to_owned();
+        Reduction::of(&data.spec, &rank(&data))
     }
 
     fn names(reduction: &Reduction) -> Vec<&str> {
@@ -161,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_classic_grid_is_printed_as_its_article_does() {
-        let mut recorded = with(&[("base", 1000), ("slow", 4000)], 5);
-        recorded.header.transform =
+        let mut data = with(&[("base", 1000), ("slow", 4000)], 5);
+        data.spec.transform =
             Some(transform::Rules { kind: transform::Kind::Copy, sync: transform::Sync::None });
         for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
-            recorded.header.preset = preset.to_owned();
-            let reduced = Reduction::of(&recorded.header, &rank(&recorded));
+            data.spec.preset = preset.to_owned();
+            let reduced = Reduction::of(&data.spec, &rank(&data));
             assert_eq!(reduced.len(), reductions, "{preset}");
             let named = reduced.iter().all(|of| names(of) == ["min", "max", "median"]);
             assert!(named, "{reduced:?}");

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::experiments::walk::preset::Preset;
-use crate::harness::log::Header;
+use crate::harness::log::SessionSpec;
 use crate::published::reference::{self, ReferenceRow};
 
 /// What stands above every such table.
@@ -20,8 +20,8 @@ pub struct Table {
     pub article: &'static str,
     /// The article's tree.
     pub corpus: &'static str,
-    /// Which of the session's places has as many entries, if one has.
-    pub place: Option<usize>,
+    /// Which of the session's datasets has as many entries, if one has.
+    pub dataset: Option<usize>,
     /// Whose numbers these are, in words.
     pub whose: &'static str,
     /// The table.
@@ -40,17 +40,17 @@ const TREES: [(&str, &str, &str); 7] = [
 ];
 
 /// Returns the tables that belong beside a session; those for its places first.
-pub(super) fn of(header: &Header) -> Vec<Table> {
-    let protocol = Preset::find(&header.preset).and_then(|preset| preset.contract);
+pub(super) fn of(spec: &SessionSpec) -> Vec<Table> {
+    let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract);
     let mut tables: Vec<Table> = Vec::new();
     for row in reference::rows() {
-        let place = header.places.iter().position(|place| {
+        let dataset = spec.datasets.iter().position(|dataset| {
             TREES.iter().any(|(corpus, source, tree)| {
-                place.name == *corpus && row.source == *source && row.corpus.starts_with(tree)
+                dataset.name == *corpus && row.source == *source && row.corpus.starts_with(tree)
             })
         });
         let by_its_rules = protocol.is_some_and(|protocol| row.contract.contains(&protocol));
-        if place.is_none() && !by_its_rules {
+        if dataset.is_none() && !by_its_rules {
             continue;
         }
         let table = tables.iter_mut().find(|t| (t.source, t.corpus) == (row.source, row.corpus));
@@ -59,10 +59,10 @@ pub(super) fn of(header: &Header) -> Vec<Table> {
         } else {
             let ReferenceRow { source, corpus, .. } = *row;
             let article = reference::article(source);
-            tables.push(Table { source, article, corpus, place, whose: WHOSE, rows: vec![row] });
+            tables.push(Table { source, article, corpus, dataset, whose: WHOSE, rows: vec![row] });
         }
     }
-    tables.sort_by_key(|table| table.place.unwrap_or(usize::MAX));
+    tables.sort_by_key(|table| table.dataset.unwrap_or(usize::MAX));
     tables
 }
 
@@ -72,16 +72,15 @@ mod tests {
     use crate::corpora;
     use crate::report::tests::with;
 
-    fn tables(preset: &str, places: &[&str]) -> Vec<(&'static str, &'static str, Option<usize>)> {
-        let mut header = with(&[("base", 1000)], 1).header;
-        header.preset = preset.to_owned();
-        let place = header.places.remove(0);
-        for name in places {
-            header
-                .places
-                .push(crate::harness::log::Place { name: (*name).to_owned(), ..place.clone() });
+    fn tables(preset: &str, datasets: &[&str]) -> Vec<(&'static str, &'static str, Option<usize>)> {
+        let mut spec = with(&[("base", 1000)], 1).spec;
+        spec.preset = preset.to_owned();
+        let dataset = spec.datasets.remove(0);
+        for name in datasets {
+            spec.datasets
+                .push(crate::harness::log::Dataset { name: (*name).to_owned(), ..dataset.clone() });
         }
-        of(&header).iter().map(|table| (table.source, table.corpus, table.place)).collect()
+        of(&spec).iter().map(|table| (table.source, table.corpus, table.dataset)).collect()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::launch::{RunLine, Usage};
-use crate::harness::log::{Cell, Header, Outcome, Place, Recorded, SCHEMA, Sample};
+use crate::harness::log::{Cell, Dataset, Outcome, SCHEMA, Sample, SessionData, SessionSpec};
 use crate::harness::work::Work;
 use crate::rivals::peer::Inventory;
 
@@ -23,7 +23,7 @@ pub(crate) const NAMES: &[&str] = &[
 
 /// A session on one place, in which every cell took the same time, but a nanosecond more in every
 /// round. `base` is the base, `floor` the floor.
-pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
+pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     let work = Work { files: 3, directories: 1, bytes: 15, errors: 0 };
     let cell = |&(name, _): &(&str, u64)| Cell {
         name: name.to_owned(),
@@ -40,8 +40,8 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
     let sample = |round: usize, &(name, time): &(&str, u64)| Sample {
         round,
-        place: 0,
-        pass: 0,
+        dataset: 0,
+        cache_state: 0,
         cell: name.to_owned(),
         took_ns: None,
         repeated: 0,
@@ -57,11 +57,11 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
     let mut environment = Environment::capture(vec!["transect".to_owned(), "lab".to_owned()]);
     // Noon of a day that everybody has a calendar for.
     environment.began = 1_700_049_600;
-    let header = Header {
+    let spec = SessionSpec {
         schema: SCHEMA.to_owned(),
         preset: "quick".to_owned(),
         environment,
-        places: vec![Place {
+        datasets: vec![Dataset {
             name: "tree".to_owned(),
             root: PathBuf::from("/tree"),
             file_system: FileSystem::default(),
@@ -71,7 +71,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
             phase: None,
             asked: None,
         }],
-        passes: vec![State::Warm],
+        cache_states: vec![State::Warm],
         rounds,
         max_time: None,
         runs: 1,
@@ -84,23 +84,23 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> Recorded {
         parallel_floor: None,
         transform: None,
     };
-    Recorded { samples: samples.collect(), ..Recorded::begin(header) }
+    SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
 }
 
 /// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name
 /// of that kind where nothing was measured yet.
-pub(crate) fn recorded() -> Recorded {
+pub(crate) fn data() -> SessionData {
     let cells = ["base", "base (again)", "floor", "wrong"];
     let times: Vec<(&str, u64)> =
         cells.into_iter().chain(NAMES.iter().copied()).map(|name| (name, 1000)).collect();
-    let mut recorded = with(&times, 1);
-    for sample in &mut recorded.samples {
+    let mut data = with(&times, 1);
+    for sample in &mut data.samples {
         if sample.cell == "wrong" {
             sample.outcome = Outcome::Wrong { found: "\"2\", not 3".to_owned() };
         }
     }
-    let mut second = recorded.header.places[0].clone();
+    let mut second = data.spec.datasets[0].clone();
     second.name = NAMES[0].to_owned();
-    recorded.header.places.push(second);
-    recorded
+    data.spec.datasets.push(second);
+    data
 }

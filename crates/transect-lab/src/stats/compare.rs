@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::harness::cache_state::State;
-use crate::harness::log::{Header, Place, Recorded, SessionKind};
+use crate::harness::log::{Dataset, SessionData, SessionKind, SessionSpec};
 use crate::stats::ranking::{Quantity, Ranking, Row, rank, rank_by};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge_all};
@@ -80,41 +80,41 @@ pub struct Compared {
 }
 
 /// Compares two sessions: places by their names, cells by theirs.
-pub fn compare(before: &Recorded, after: &Recorded) -> Comparison {
+pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
     let (rankings, mut others) = (rank(before), rank(after));
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
     // Who leaves the writing to somebody else did less, on whatever machine.
     let [sync, other_sync] =
-        [before, after].map(|session| session.header.transform.map(|rules| rules.sync));
+        [before, after].map(|session| session.spec.transform.map(|rules| rules.sync));
     for ranking in rankings {
         let same = |other: &Ranking| {
             sync == other_sync
-                && (&other.name, other.pass, other.state)
-                    == (&ranking.name, ranking.pass, ranking.state)
+                && (&other.name, other.cache_state, other.state)
+                    == (&ranking.name, ranking.cache_state, ranking.state)
         };
         match others.iter().position(same) {
             Some(at) => {
                 let [one, other] = like_with_like((before, ranking), (after, others.remove(at)));
-                groups.push(group(&one, &other, &before.header));
+                groups.push(group(&one, &other, &before.spec));
             }
-            None => alone.push(format!("before: {}", about(&ranking, &before.header))),
+            None => alone.push(format!("before: {}", about(&ranking, &before.spec))),
         }
     }
-    alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.header))));
-    Comparison { changed: changed(&before.header, &after.header), groups, alone }
+    alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.spec))));
+    Comparison { changed: changed(&before.spec, &after.spec), groups, alone }
 }
 
-fn about(ranking: &Ranking, header: &Header) -> String {
-    format!("{}, {}", ranking.name, header.state_of(ranking.pass))
+fn about(ranking: &Ranking, spec: &SessionSpec) -> String {
+    format!("{}, {}", ranking.name, spec.state_of(ranking.cache_state))
 }
 
 /// Returns two rankings by the same quantity. Where others disturbed too much of one session, wall time is
 /// not to be had, and processor time of both is.
-fn like_with_like(before: (&Recorded, Ranking), after: (&Recorded, Ranking)) -> [Ranking; 2] {
+fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
-    [before, after].map(|(recorded, ranking)| match ranking.by {
+    [before, after].map(|(data, ranking)| match ranking.by {
         Quantity::Time if differ => {
-            rank_by(recorded, ranking.place, ranking.pass, Quantity::Processor)
+            rank_by(data, ranking.dataset, ranking.cache_state, Quantity::Processor)
         }
         _ => ranking,
     })
@@ -131,7 +131,7 @@ fn all_of(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     rows.chain(ranking.apart.iter().map(|row| (row, true)))
 }
 
-fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
+fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
     for (row, is_apart) in all_of(before) {
         let cell = &row.cell.name;
@@ -144,7 +144,7 @@ fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
             incomparable.push(Incomparable { cell: cell.clone(), reason });
             continue;
         }
-        match other.and_then(|(other, _)| Compared::of(row, other, header.seed)) {
+        match other.and_then(|(other, _)| Compared::of(row, other, spec.seed)) {
             Some(compared) => rows.push(compared),
             None => alone.push(format!("before: {cell}")),
         }
@@ -156,7 +156,7 @@ fn group(before: &Ranking, after: &Ranking, header: &Header) -> Group {
     for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
         row.judgement = Some(judgement);
     }
-    let conditions = header.state_of(before.pass);
+    let conditions = spec.state_of(before.cache_state);
     Group {
         name: before.name.clone(),
         state: before.state,
@@ -193,7 +193,7 @@ struct Fact {
 /// Returns what was not the same: the work, the machine, the system, the version, the rules, and each
 /// place that both have. Walks are compared to learn what such a change does to them; what passes over
 /// files take hangs on too much below them for that.
-fn changed(before: &Header, after: &Header) -> Vec<Changed> {
+fn changed(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
     let of_files = before.transform.is_some() || after.transform.is_some();
     let others = facts(after);
     let differs = |Fact { what, is, matters }: Fact| {
@@ -205,12 +205,12 @@ fn changed(before: &Header, after: &Header) -> Vec<Changed> {
     facts(before).into_iter().filter_map(differs).collect()
 }
 
-fn facts(header: &Header) -> Vec<Fact> {
-    let Header { environment, transform, preset, rounds, runs, .. } = header;
+fn facts(spec: &SessionSpec) -> Vec<Fact> {
+    let SessionSpec { environment, transform, preset, rounds, runs, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
-    let names: Vec<&str> = header.places.iter().map(|place| place.name.as_str()).collect();
+    let names: Vec<&str> = spec.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     let (kind, sync) = match transform {
-        None if header.kind() == SessionKind::Attributes => ("attributes", "none"),
+        None if spec.kind() == SessionKind::Attributes => ("attributes", "none"),
         None => ("walk", "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
@@ -227,19 +227,19 @@ fn facts(header: &Header) -> Vec<Fact> {
     if transform.is_some() {
         facts.push(Fact { what: "inputs".to_owned(), is: names.join(", "), matters: true });
     }
-    for place in &header.places {
+    for dataset in &spec.datasets {
         let mut of_it = |what, is| facts.push(Fact { what, is, matters: true });
-        of_it(place.name.clone(), place.expected.to_string());
-        for (what, is) in of_file_system(place) {
-            of_it(format!("file system of {}, {what}", place.name), is);
+        of_it(dataset.name.clone(), dataset.expected.to_string());
+        for (what, is) in of_file_system(dataset) {
+            of_it(format!("file system of {}, {what}", dataset.name), is);
         }
     }
     facts
 }
 
-/// Returns all that is known of what a place lies on, whatever that is.
-fn of_file_system(place: &Place) -> Vec<(String, String)> {
-    let known = serde_json::to_value(&place.file_system).expect("BUG: it can be written");
+/// Returns all that is known of what a dataset lies on, whatever that is.
+fn of_file_system(dataset: &Dataset) -> Vec<(String, String)> {
+    let known = serde_json::to_value(&dataset.file_system).expect("BUG: it can be written");
     let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
     known
         .map(|(what, is)| {
@@ -258,22 +258,22 @@ mod tests {
     use crate::harness::log::Outcome;
     use crate::report::tests::with;
 
-    fn of_files() -> Recorded {
-        let mut recorded = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
-        recorded.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
-        recorded.header.places[0].file_system.name = Some("ext4".to_owned());
-        recorded
+    fn of_files() -> SessionData {
+        let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
+        data.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        data.spec.datasets[0].file_system.name = Some("ext4".to_owned());
+        data
     }
 
-    fn forbidding(before: &Recorded, after: &Recorded) -> Vec<String> {
+    fn forbidding(before: &SessionData, after: &SessionData) -> Vec<String> {
         let changed = compare(before, after).changed.into_iter();
         changed.filter(|changed| changed.forbids).map(|changed| changed.what).collect()
     }
 
     #[test]
     fn what_is_the_same_is_compared() {
-        let recorded = of_files();
-        let same = compare(&recorded, &recorded);
+        let data = of_files();
+        let same = compare(&data, &data);
         assert_eq!((same.changed, same.alone), (vec![], vec![]));
         assert_eq!(same.groups[0].conditions, "input warm");
         assert_eq!(same.groups[0].rows.len(), 3);
@@ -282,23 +282,24 @@ mod tests {
     #[test]
     fn passes_over_files_are_of_one_machine_one_work_and_one_device() {
         let before = of_files();
-        let with = |change: &dyn Fn(&mut Header)| {
+        let with = |change: &dyn Fn(&mut SessionSpec)| {
             let mut after = before.clone();
-            change(&mut after.header);
+            change(&mut after.spec);
             forbidding(&before, &after)
         };
         let rules =
-            |kind, sync| move |header: &mut Header| header.transform = Some(Rules { kind, sync });
+            |kind, sync| move |spec: &mut SessionSpec| spec.transform = Some(Rules { kind, sync });
         assert_eq!(with(&rules(Kind::Case, Sync::None)), ["kind"]);
         assert_eq!(with(&rules(Kind::Copy, Sync::Inside)), ["sync"]);
-        assert_eq!(with(&|header| header.environment.cores += 1), ["machine"]);
-        assert_eq!(with(&|header| header.environment.system = "Linux 2.4".to_owned()), ["system"]);
-        assert_eq!(with(&|header| header.places[0].name = "2M".to_owned()), ["inputs"]);
-        assert_eq!(with(&|header| header.places[0].expected.bytes += 1), ["tree"]);
-        let xfs = |header: &mut Header| header.places[0].file_system.name = Some("xfs".to_owned());
+        assert_eq!(with(&|spec| spec.environment.cores += 1), ["machine"]);
+        assert_eq!(with(&|spec| spec.environment.system = "Linux 2.4".to_owned()), ["system"]);
+        assert_eq!(with(&|spec| spec.datasets[0].name = "2M".to_owned()), ["inputs"]);
+        assert_eq!(with(&|spec| spec.datasets[0].expected.bytes += 1), ["tree"]);
+        let xfs =
+            |spec: &mut SessionSpec| spec.datasets[0].file_system.name = Some("xfs".to_owned());
         assert_eq!(with(&xfs), ["file system of tree, name"]);
-        assert_eq!(with(&|header| header.rounds += 1), [""; 0]);
-        assert_eq!(with(&|header| header.environment.version = "9".to_owned()), [""; 0]);
+        assert_eq!(with(&|spec| spec.rounds += 1), [""; 0]);
+        assert_eq!(with(&|spec| spec.environment.version = "9".to_owned()), [""; 0]);
     }
 
     #[test]
@@ -324,15 +325,15 @@ mod tests {
     #[test]
     fn who_is_apart_in_one_session_only_did_something_else_there() {
         let leaving = |other: u64| {
-            let mut recorded = of_files();
-            for sample in &mut recorded.samples {
+            let mut data = of_files();
+            for sample in &mut data.samples {
                 let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
                 let unwritten = Some(if sample.cell == "other" { other } else { 1 << 20 });
                 let (bytes, written, primed) = (1 << 20, Some(1 << 20), Usage::default());
                 *passed =
                     Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
             }
-            recorded
+            data
         };
         let (late, apart) = (leaving(1 << 20), leaving(0));
         for (before, after, which) in [(&late, &apart, "second"), (&apart, &late, "first")] {
@@ -350,7 +351,7 @@ mod tests {
     fn walks_are_compared_across_machines() {
         let before = with(&[("base", 1000), ("base (again)", 1000)], 6);
         let mut after = before.clone();
-        after.header.environment.system = "Linux 2.4".to_owned();
+        after.spec.environment.system = "Linux 2.4".to_owned();
         let comparison = compare(&before, &after);
         assert_eq!(comparison.changed.len(), 1);
         assert!(!comparison.changed[0].forbids && comparison.groups.len() == 1);
@@ -361,7 +362,7 @@ mod tests {
     fn what_was_synced_is_never_beside_what_was_not() {
         let before = of_files();
         let mut after = before.clone();
-        after.header.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+        after.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
         let comparison = compare(&before, &after);
         assert!(comparison.groups.is_empty());
         assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::launch::Held;
-use crate::harness::log::{Cell, Outcome, Recorded, Sample, Started};
+use crate::harness::log::{Cell, Outcome, Sample, SessionData, Started};
 use crate::harness::timed::CallTimes;
 use crate::stats::protocol::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
@@ -27,12 +27,14 @@ const PAGE: f64 = 4096.0;
 /// What a session has come to on one tree, in one state of the caches.
 #[derive(Debug, Serialize)]
 pub struct Ranking {
-    /// Which of the session's places.
-    pub place: usize,
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
     /// Its name.
     pub name: String,
-    /// Which of the session's passes.
-    pub pass: usize,
+    /// Index into the cache states of the spec.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
     /// The state of the caches before every run.
     pub state: State,
     /// What is compared, and what rows are sorted by.
@@ -187,29 +189,36 @@ struct Value {
 /// The values of a cell by round.
 type Values = BTreeMap<usize, Value>;
 
-/// Ranks the cells of a session: for each place, each pass.
-pub fn rank(recorded: &Recorded) -> Vec<Ranking> {
-    let passes = recorded.header.passes.len();
-    (0..recorded.header.places.len())
-        .flat_map(|place| (0..passes).map(move |pass| rank_one(recorded, place, pass)))
+/// Ranks the cells of a session: for each dataset, each cache state.
+pub fn rank(data: &SessionData) -> Vec<Ranking> {
+    let cache_states = data.spec.cache_states.len();
+    (0..data.spec.datasets.len())
+        .flat_map(|dataset| {
+            (0..cache_states).map(move |cache_state| rank_one(data, dataset, cache_state))
+        })
         .collect()
 }
 
-fn rank_one(recorded: &Recorded, place: usize, pass: usize) -> Ranking {
-    let here = samples_in(recorded, place);
-    let (disturbed, right) = disturbances(&here, pass);
+fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
+    let here = samples_in(data, dataset);
+    let (disturbed, right) = disturbances(&here, cache_state);
     let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
-    rank_by(recorded, place, pass, by)
+    rank_by(data, dataset, cache_state, by)
 }
 
 /// Ranks the cells of a session in one place and pass by what is asked for, whatever disturbed them.
-pub(crate) fn rank_by(recorded: &Recorded, place: usize, pass: usize, by: Quantity) -> Ranking {
-    let Recorded { header, counted, timed, started, .. } = recorded;
-    let here = samples_in(recorded, place);
-    let (disturbed, right) = disturbances(&here, pass);
+pub(crate) fn rank_by(
+    data: &SessionData,
+    dataset: usize,
+    cache_state: usize,
+    by: Quantity,
+) -> Ranking {
+    let SessionData { spec, counted, timed, started, .. } = data;
+    let here = samples_in(data, dataset);
+    let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
-    for cell in header.cells_in(place) {
-        match values(cell, &here, pass, by) {
+    for cell in spec.cells_in(dataset) {
+        match values(cell, &here, cache_state, by) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
@@ -220,67 +229,70 @@ pub(crate) fn rank_by(recorded: &Recorded, place: usize, pass: usize, by: Quanti
         let (base, other) = (rounds.get(base)?, rounds.get(other)?);
         let pairs: Vec<(f64, f64)> =
             base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
-        Ratios::of(&pairs, header.seed).ok()
+        Ratios::of(&pairs, spec.seed).ok()
     };
-    let noise = against(&header.base, &header.again);
+    let noise = against(&spec.base, &spec.again);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
     let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
-    let later = leaves_nothing(&header.base) == Some(false);
+    let later = leaves_nothing(&spec.base) == Some(false);
     let (mut rows, mut apart) = (Vec::<Row>::new(), Vec::new());
-    let passed_over = header.places[place].bytes_of_one();
-    for cell in &header.cells {
+    let passed_over = spec.datasets[dataset].bytes_of_one();
+    for cell in &spec.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
-        let accesses = counted.iter().find(|it| it.place == place && it.cell == cell.name);
+        let accesses = counted.iter().find(|it| it.dataset == dataset && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
         let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
         row.start_up = start;
         row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
-        let mut calls = timed.iter().filter(|it| it.place == place && it.pass == pass);
+        let mut calls =
+            timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
         row.ns_per_byte = passed_over.map(|bytes| row.time.median / bytes as f64);
         if later && leaves_nothing(&cell.name) == Some(true) {
             apart.push(row);
             continue;
         }
-        let parallel = cell.parallel && header.parallel_floor.is_some();
-        let floor = if parallel { &header.parallel_floor } else { &header.floor };
+        let parallel = cell.parallel && spec.parallel_floor.is_some();
+        let floor = if parallel { &spec.parallel_floor } else { &spec.floor };
         row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
         let floors: Vec<&String> = match &cell.floors {
             Some(floors) => floors.iter().collect(),
-            None => [&header.floor, floor].into_iter().flatten().collect(),
+            None => [&spec.floor, floor].into_iter().flatten().collect(),
         };
         let floors = floors.into_iter();
         let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
-        row.below_the_floor = header.passes[pass] != State::Cold
+        row.below_the_floor = spec.cache_states[cache_state] != State::Cold
             && to_floors.peek().is_some()
             && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
-        let is_base = cell.name == header.base || cell.name == header.again;
+        let is_base = cell.name == spec.base || cell.name == spec.again;
         row.to_base =
-            if is_base || cell.is_floor() { None } else { against(&header.base, &cell.name) };
+            if is_base || cell.is_floor() { None } else { against(&spec.base, &cell.name) };
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut rows);
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut apart);
-    let state = header.passes[pass];
+    let state = spec.cache_states[cache_state];
     let proved =
-        here.iter().filter(|sample| sample.pass == pass).all(|sample| match &sample.outcome {
+        here.iter().filter(|sample| sample.cache_state == cache_state).all(|sample| match &sample
+            .outcome
+        {
             right @ Outcome::Right { .. } => right.is_proved(state) == Some(true),
             _ => true,
         });
-    let name = header.places[place].name.clone();
+    let name = spec.datasets[dataset].name.clone();
     let samples = right;
     Ranking {
-        place,
+        dataset,
         name,
-        pass,
+        cache_state,
         state,
         by,
         disturbed,
         samples,
-        harness: harness(&here, pass),
+        harness: harness(&here, cache_state),
         rows,
         apart,
         unranked,
@@ -290,9 +302,9 @@ pub(crate) fn rank_by(recorded: &Recorded, place: usize, pass: usize, by: Quanti
     }
 }
 
-/// Returns the samples of a place.
-fn samples_in(recorded: &Recorded, place: usize) -> Vec<&Sample> {
-    recorded.samples.iter().filter(|sample| sample.place == place).collect()
+/// Returns the samples of a dataset.
+fn samples_in(data: &SessionData, dataset: usize) -> Vec<&Sample> {
+    data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
 }
 
 /// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last
@@ -320,17 +332,18 @@ fn start_up(started: &Started) -> Option<f64> {
 }
 
 /// Returns the processor time of the lab over the time of the run: the median of a pass.
-fn harness(samples: &[&Sample], pass: usize) -> Option<f64> {
-    let shares = samples.iter().filter(|sample| sample.pass == pass).filter_map(|sample| {
-        let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
-        (beside.wall_ns > 0).then(|| beside.lab_ns as f64 / beside.wall_ns as f64)
-    });
+fn harness(samples: &[&Sample], cache_state: usize) -> Option<f64> {
+    let shares =
+        samples.iter().filter(|sample| sample.cache_state == cache_state).filter_map(|sample| {
+            let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
+            (beside.wall_ns > 0).then(|| beside.lab_ns as f64 / beside.wall_ns as f64)
+        });
     Summary::of(&shares.collect::<Vec<_>>()).map(|summary| summary.median)
 }
 
 /// Returns how many samples of a pass were disturbed, and how many there are.
-fn disturbances(samples: &[&Sample], pass: usize) -> (usize, usize) {
-    let of_pass = samples.iter().filter(|sample| sample.pass == pass);
+fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
+    let of_pass = samples.iter().filter(|sample| sample.cache_state == cache_state);
     let right = of_pass.filter(|sample| matches!(sample.outcome, Outcome::Right { .. }));
     let disturbed = right.clone().filter(|sample| !sample.outcome.disturbed().is_empty());
     (disturbed.count(), right.count())
@@ -402,14 +415,19 @@ impl Row {
 
 /// Returns the values of a cell in one pass by round, or why it has none. Who was wrong in another
 /// pass is wrong.
-fn values(cell: &Cell, samples: &[&Sample], pass: usize, by: Quantity) -> Result<Values, String> {
+fn values(
+    cell: &Cell,
+    samples: &[&Sample],
+    cache_state: usize,
+    by: Quantity,
+) -> Result<Values, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
     for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
         match &sample.outcome {
             Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
             Outcome::Failed(failure) => return Err(failure.to_string()),
-            _ if sample.pass != pass => {}
+            _ if sample.cache_state != cache_state => {}
             Outcome::Void { instead } => void = Some(*instead),
             Outcome::Right { runs, usage, passed, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
@@ -456,10 +474,10 @@ mod tests {
     use crate::report::tests::with;
 
     /// A session in which cells leave so much of a MiB unwritten.
-    fn leaving(cells: &[(&str, Option<u64>)]) -> Recorded {
+    fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {
         let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
-        let mut recorded = with(&times, 6);
-        for sample in &mut recorded.samples {
+        let mut data = with(&times, 6);
+        for sample in &mut data.samples {
             let (_, unwritten) = cells.iter().find(|(name, _)| *name == sample.cell).unwrap();
             let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
             let primed = crate::harness::launch::Usage::default();
@@ -467,7 +485,7 @@ mod tests {
             let unwritten = *unwritten;
             *passed = Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
         }
-        recorded
+        data
     }
 
     fn names(rows: &[Row]) -> Vec<&str> {

@@ -1,7 +1,7 @@
 //! Finding the settings that win on a file system.
 //!
 //! ```text
-//! PATH ─► a portion that fits the time ─► a session: the default, and each setting changed alone
+//! PATH ─► a sample tree that fits the time ─► a session: the default, and each setting changed alone
 //!                                             │ only what is decidedly faster
 //!                                             ▼
 //!                       a second session: the default, and all that won, together ─► profile
@@ -10,8 +10,8 @@
 //! The second session is there because the winner among many is partly the luckiest: what it won
 //! with is not measured again by believing it. Only fresh samples that say "faster" change anything.
 
-pub mod portion;
 pub mod profile;
+pub mod sample_tree;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,13 +23,13 @@ use crate::experiments::walk::method::Method;
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
 use crate::harness::launch;
-use crate::harness::log::{Header, Place, SCHEMA};
+use crate::harness::log::{Dataset, SCHEMA, SessionSpec};
 use crate::harness::scheduler::{self, Launcher, Session};
 use crate::size;
 use crate::stats::Verdict;
 use crate::stats::ranking::{Quantity, Ranking, rank};
-use crate::tune::portion::{Portion, SMALLEST_PORTION, portion};
 use crate::tune::profile::{Evidence, Settings};
+use crate::tune::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
 /// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their
@@ -39,7 +39,7 @@ const FEWEST_ROUNDS: usize = 10;
 /// More rounds narrow nothing that matters.
 const MOST_ROUNDS: usize = 40;
 
-/// The largest portion that is tried first, in entries.
+/// The largest sample tree that is tried first, in entries.
 const LARGEST_PORTION: u64 = 60_000;
 
 /// With fewer entries than that, threads are mostly started: what is best there is not best for a
@@ -77,7 +77,7 @@ impl Request<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
     /// What was read.
-    pub portion: Portion,
+    pub sample_tree: SampleTree,
     /// What won: the default where nothing did.
     pub settings: Settings,
     /// Everything that was tried.
@@ -92,7 +92,7 @@ pub enum Step<'a> {
     /// This will be read: so many walks, so long.
     Begins {
         /// The tree.
-        portion: &'a Portion,
+        sample_tree: &'a SampleTree,
         /// Walks.
         walks: usize,
         /// For about so long.
@@ -112,7 +112,7 @@ pub enum Error {
     Walk(transect::Error),
     /// There is too little to learn anything from: so many entries.
     TooSmall(PathBuf, u64),
-    /// Reading the smallest portion often enough would take so long.
+    /// Reading the smallest sample tree often enough would take so long.
     TooSlow(PathBuf, Duration),
     /// A walk failed.
     Launch(launch::Failure),
@@ -166,14 +166,14 @@ pub fn tune(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Step<'_>),
 ) -> Result<Option<Tuned>, Error> {
-    let (portion, rounds, each) = portion_in_time(request)?;
-    let candidates = candidates(request.states, portion.entries);
-    let walks = walks_of_a_round(request.states, portion.entries);
+    let (sample_tree, rounds, each) = sample_tree_in_time(request)?;
+    let candidates = candidates(request.states, sample_tree.entries);
+    let walks = walks_of_a_round(request.states, sample_tree.entries);
     let time = each * u32::try_from(walks * rounds).unwrap_or(u32::MAX);
-    progress(Step::Begins { portion: &portion, walks: walks * rounds, time });
+    progress(Step::Begins { sample_tree: &sample_tree, walks: walks * rounds, time });
 
     let alone: Vec<Settings> = candidates.iter().map(|candidate| candidate.settings).collect();
-    let trial = Trial { request, portion: &portion, rounds };
+    let trial = Trial { request, sample_tree: &sample_tree, rounds };
     let Some(rankings) = trial.run(&request.files[0], &alone, cancel, progress)? else {
         return Ok(None);
     };
@@ -191,7 +191,7 @@ pub fn tune(
         noisy |= rankings.iter().any(|ranking| ranking.noisy);
         evidence.extend(further);
     }
-    Ok(Some(Tuned { portion, settings, evidence, noisy }))
+    Ok(Some(Tuned { sample_tree, settings, evidence, noisy }))
 }
 
 /// Returns all that is tried in some states, on so many entries.
@@ -299,7 +299,7 @@ fn seen(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
 /// What both sessions have in common.
 struct Trial<'a> {
     request: &'a Request<'a>,
-    portion: &'a Portion,
+    sample_tree: &'a SampleTree,
     rounds: usize,
 }
 
@@ -321,12 +321,12 @@ impl Trial<'_> {
         let (cells, again) =
             scheduler::cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
         let environment = Environment::of_this_command();
-        let root = self.portion.root.clone();
-        let header = Header {
+        let root = self.sample_tree.root.clone();
+        let spec = SessionSpec {
             schema: SCHEMA.to_owned(),
             preset: "tune".to_owned(),
-            places: vec![Place::look(root.display().to_string(), root)],
-            passes: states.to_vec(),
+            datasets: vec![Dataset::look(root.display().to_string(), root)],
+            cache_states: states.to_vec(),
             rounds: self.rounds,
             max_time: None,
             runs: 1,
@@ -340,37 +340,37 @@ impl Trial<'_> {
             parallel_floor: None,
             transform: None,
         };
-        let mut session = Session::begin(header, file)?;
+        let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
         session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
             progress(Step::Left(left))
         })?;
-        Ok((!cancel.is_cancelled()).then(|| rank(session.recorded())))
+        Ok((!cancel.is_cancelled()).then(|| rank(session.data())))
     }
 }
 
-/// Returns the largest portion that can be walked often enough in the time that there is, in how
+/// Returns the largest sample tree that can be walked often enough in the time that there is, in how
 /// many rounds, and how long one walk of it takes.
-fn portion_in_time(request: &Request<'_>) -> Result<(Portion, usize, Duration), Error> {
+fn sample_tree_in_time(request: &Request<'_>) -> Result<(SampleTree, usize, Duration), Error> {
     let mut most = LARGEST_PORTION;
     loop {
-        let portion = portion(request.path, most).map_err(Error::Walk)?;
-        if portion.entries < 2 {
-            return Err(Error::TooSmall(request.path.to_owned(), portion.entries));
+        let sample_tree = sample_tree(request.path, most).map_err(Error::Walk)?;
+        if sample_tree.entries < 2 {
+            return Err(Error::TooSmall(request.path.to_owned(), sample_tree.entries));
         }
-        let each = time_of_a_walk(request, &portion)?;
+        let each = time_of_a_walk(request, &sample_tree)?;
         // The second session has a third of the walks of the first, at most.
-        let walks = walks_of_a_round(request.states, portion.entries);
+        let walks = walks_of_a_round(request.states, sample_tree.entries);
         let round = each * u32::try_from(walks).unwrap_or(u32::MAX) * 4 / 3;
         let rounds = request.time.as_nanos() / round.as_nanos().max(1);
         let rounds = usize::try_from(rounds).unwrap_or(usize::MAX).min(MOST_ROUNDS);
         if rounds >= FEWEST_ROUNDS {
-            return Ok((portion, rounds, each));
+            return Ok((sample_tree, rounds, each));
         }
-        most = portion.entries.min(most) / 2;
-        if most < SMALLEST_PORTION {
+        most = sample_tree.entries.min(most) / 2;
+        if most < SMALLEST_SAMPLE_TREE {
             let time = round * FEWEST_ROUNDS as u32;
-            return Err(Error::TooSlow(portion.root, time));
+            return Err(Error::TooSlow(sample_tree.root, time));
         }
     }
 }
@@ -381,14 +381,14 @@ fn walks_of_a_round(states: &[State], entries: u64) -> usize {
 }
 
 /// Walks once in every state, as the default does, in a process of its own; returns the mean.
-fn time_of_a_walk(request: &Request<'_>, portion: &Portion) -> Result<Duration, Error> {
+fn time_of_a_walk(request: &Request<'_>, sample_tree: &SampleTree) -> Result<Duration, Error> {
     let method = Method::variant(&Settings::default().variant());
     let launcher = request.launcher();
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
         state.prepare().map_err(|error| scheduler::Error::State(state, error))?;
-        let command = launcher.engine(&method, &portion.root, 1, false);
+        let command = launcher.engine(&method, &sample_tree.root, 1, false);
         launch::launch(command, 1, Duration::from_secs(LIMIT)).map_err(Error::Launch)?;
         sum += start.elapsed();
     }
@@ -399,7 +399,7 @@ fn time_of_a_walk(request: &Request<'_>, portion: &Portion) -> Result<Duration, 
 mod tests {
     use super::*;
     use crate::harness::launch::{RunLine, Usage};
-    use crate::harness::log::{Outcome, Recorded, Sample};
+    use crate::harness::log::{Outcome, Sample, SessionData};
     use crate::rivals::peer::Inventory;
     use transect_testkit::TempDir;
 
@@ -415,7 +415,7 @@ mod tests {
         let work = Inventory::default().work();
         let mut samples = Vec::new();
         for round in 0..20 {
-            for pass in 0..states.len() {
+            for cache_state in 0..states.len() {
                 for (at, cell) in cells.iter().enumerate() {
                     let factor = at.checked_sub(1).and_then(|at| settings.get(at));
                     let factor = factor.map_or(1.0, |(_, factor)| *factor);
@@ -429,8 +429,8 @@ mod tests {
                     let cell = cell.name.clone();
                     samples.push(Sample {
                         round,
-                        place: 0,
-                        pass,
+                        dataset: 0,
+                        cache_state,
                         cell,
                         took_ns: None,
                         repeated: 0,
@@ -440,12 +440,12 @@ mod tests {
             }
         }
         let temp = TempDir::new();
-        let header = Header {
+        let spec = SessionSpec {
             schema: SCHEMA.to_owned(),
             preset: "tune".to_owned(),
             environment: Environment::capture(Vec::new()),
-            places: vec![Place::look("here".to_owned(), temp.path().to_owned())],
-            passes: states.to_vec(),
+            datasets: vec![Dataset::look("here".to_owned(), temp.path().to_owned())],
+            cache_states: states.to_vec(),
             rounds: 20,
             max_time: None,
             runs: 1,
@@ -458,7 +458,7 @@ mod tests {
             parallel_floor: None,
             transform: None,
         };
-        rank(&Recorded { samples, ..Recorded::begin(header) })
+        rank(&SessionData { samples, ..SessionData::begin(spec) })
     }
 
     fn threads(busy: usize) -> Candidate {

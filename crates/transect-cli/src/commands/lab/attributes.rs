@@ -10,8 +10,8 @@ use transect_lab::experiments::attributes::{
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
-use transect_lab::harness::estimate::Pilot;
-use transect_lab::harness::log::{Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::estimate::Estimate;
+use transect_lab::harness::log::{Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::Session;
 
 use super::begin::{self, file_of, named, possible, rounds, seed};
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
     }
     let scratch = scratch(args)?;
     let mut session = session(args, &methods, &scratch)?;
-    let header = &session.recorded().header;
-    let is_cell = |method: &&Method| header.cells.iter().any(|cell| cell.method == method.name);
+    let spec = &session.data().spec;
+    let is_cell = |method: &&Method| spec.cells.iter().any(|cell| cell.method == method.name);
     let contenders = methods.iter().filter(is_cell).filter_map(|method| match &method.how {
         How::Contender(contender) => Some(&**contender),
         How::Engine(_) => None,
@@ -44,26 +44,26 @@ pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
     let launcher = launcher(contenders, &cancel)?;
     let mut answers = Answers::new(&methods, &launcher, &scratch);
     if args.resume.is_none() {
-        tell_time(header, &Pilot::of(header), &mut answers, &cancel)?;
+        tell_time(spec, &Estimate::of(spec), &mut answers, &cancel)?;
     }
     measure(&mut session, &mut answers, &cancel)?;
     if !args.session.no_calls {
         count(|progress| {
-            session.count_each(&cancel, progress, &mut |header, place, cell| {
-                answers.accesses(header, place, cell)
+            session.count_each(&cancel, progress, &mut |spec, dataset, cell| {
+                answers.accesses(spec, dataset, cell)
             })
         })?;
     }
     drop(answers);
     drop(scratch);
-    report::show(session.recorded(), false)?;
+    report::show(session.data(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
 
 /// Says what a session would measure, and makes nothing.
 fn show_plan(args: &LabAttributesArgs, methods: &[Method]) -> Result<End, Fatal> {
     let chosen = choose(args, methods)?;
-    let passes = passes(args)?.len();
+    let cache_states = cache_states(args)?.len();
     let rounds = rounds(&args.session, args.preset.rounds);
     let mut out = output::buffer();
     let mut samples = 0;
@@ -71,7 +71,7 @@ fn show_plan(args: &LabAttributesArgs, methods: &[Method]) -> Result<End, Fatal>
         let doing: Vec<&str> =
             chosen.iter().filter(|it| it.does(task)).map(|it| it.name.as_str()).collect();
         // The base runs twice.
-        samples += (doing.len() + 1) * passes * rounds;
+        samples += (doing.len() + 1) * cache_states * rounds;
         writeln!(out, "{name}: {}\n  {}", task.about(), doing.join(", "))?;
     }
     writeln!(out, "{}", counted(samples as u64, "sample", "samples"))?;
@@ -100,32 +100,32 @@ fn session(
 ) -> Result<Session, Fatal> {
     if let Some(file) = &args.resume {
         let session = begin::resume(file, SessionKind::Attributes)?;
-        remake(&session.recorded().header, scratch)?;
+        remake(&session.data().spec, scratch)?;
         return Ok(session);
     }
     let chosen = choose(args, methods)?;
-    let passes = passes(args)?;
-    let mut places = Vec::new();
+    let cache_states = cache_states(args)?;
+    let mut datasets = Vec::new();
     let mut status = StatusLine::on_a_terminal();
     for (name, task, scale, source) in wanted(args)? {
         if let Some(status) = &mut status {
             status.show(format!("making what '{name}' asks about"));
         }
-        places.push(place(name, task, &scale, source.as_ref(), scratch)?);
+        datasets.push(dataset(name, task, &scale, source.as_ref(), scratch)?);
     }
     drop(status);
     let tasks: Vec<Task> =
-        places.iter().filter_map(|place| Some(place.asked.as_ref()?.task)).collect();
+        datasets.iter().filter_map(|dataset| Some(dataset.asked.as_ref()?.task)).collect();
     let doing: Vec<&Method> =
         chosen.into_iter().filter(|method| tasks.iter().any(|&task| method.does(task))).collect();
     let (cells, again) = attributes::cells(&doing);
     let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
-    let header = Header {
+    let spec = SessionSpec {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
         environment: Environment::of_this_command(),
-        places,
-        passes,
+        datasets,
+        cache_states,
         rounds: rounds(&args.session, args.preset.rounds),
         max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: 1,
@@ -138,17 +138,17 @@ fn session(
         parallel_floor: None,
         transform: None,
     };
-    let file = args.session.output.clone().unwrap_or_else(|| file_of(&header));
+    let file = args.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
-    Session::begin(header, &file).map_err(lab)
+    Session::begin(spec, &file).map_err(lab)
 }
 
 /// Makes again what a session asks about, which has to be what it was.
-fn remake(header: &Header, scratch: &Scratch) -> Result<(), Fatal> {
-    for then in &header.places {
+fn remake(spec: &SessionSpec, scratch: &Scratch) -> Result<(), Fatal> {
+    for then in &spec.datasets {
         let asked = then.asked.as_ref().expect("BUG: a session of questions asks in every place");
         let now =
-            place(then.name.clone(), asked.task, &asked.scale, asked.source.as_ref(), scratch)?;
+            dataset(then.name.clone(), asked.task, &asked.scale, asked.source.as_ref(), scratch)?;
         if (now.expected, &now.asked) != (then.expected, &then.asked) {
             let name = &then.name;
             return Err(Fatal::Lab(format!("'{name}' has changed since the session began")));
@@ -157,18 +157,18 @@ fn remake(header: &Header, scratch: &Scratch) -> Result<(), Fatal> {
     Ok(())
 }
 
-fn place(
+fn dataset(
     name: String,
     task: Task,
     scale: &Scale,
     source: Option<&Source>,
     scratch: &Scratch,
-) -> Result<Place, Fatal> {
-    attributes::place(name, task, scale, source, scratch).map_err(Fatal::Lab)
+) -> Result<Dataset, Fatal> {
+    attributes::dataset(name, task, scale, source, scratch).map_err(Fatal::Lab)
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.
-fn passes(args: &LabAttributesArgs) -> Result<Vec<State>, Fatal> {
+fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, Fatal> {
     possible(args.state.iter().map(|&state| state.into()).collect())
 }
 
@@ -191,8 +191,9 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, Fatal> {
             let what = "--compile-database FILE or --dep-info DIR";
             return Err(Fatal::Lab(format!("task '{}' needs {what}", task.as_str())));
         }
-        let places = args.preset.places(task, args.paths.map(|paths| paths as usize));
-        wanted.extend(places.into_iter().map(|(name, scale)| (name, task, scale, source.clone())));
+        let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
+        wanted
+            .extend(datasets.into_iter().map(|(name, scale)| (name, task, scale, source.clone())));
     }
     Ok(wanted)
 }

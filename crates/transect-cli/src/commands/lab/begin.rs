@@ -11,7 +11,7 @@ use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
-use transect_lab::harness::log::{Cell, Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::log::{Cell, Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::{self, Session};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
@@ -30,7 +30,7 @@ const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 /// Its file cannot be read, a tree has changed, or it is of another kind.
 pub(super) fn resume(file: &Path, kind: SessionKind) -> Result<Session, Fatal> {
     let session = Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?;
-    let own = session.recorded().header.kind();
+    let own = session.data().spec.kind();
     if own == kind {
         return Ok(session);
     }
@@ -40,23 +40,23 @@ pub(super) fn resume(file: &Path, kind: SessionKind) -> Result<Session, Fatal> {
 }
 
 /// Returns the first line of a session; nothing if somebody interrupts.
-pub(super) fn header(
+pub(super) fn spec(
     args: &LabRunArgs,
     methods: &[Method],
     cancel: &Cancel,
-) -> Result<Option<Header>, Fatal> {
-    let passes = passes(args)?;
+) -> Result<Option<SessionSpec>, Fatal> {
+    let cache_states = cache_states(args)?;
     let base = base();
     let chosen = choose(args, methods, &base)?;
-    let Some(places) = places(args, cancel)? else { return Ok(None) };
+    let Some(datasets) = datasets(args, cancel)? else { return Ok(None) };
     let (cells, again) = scheduler::cells(&chosen, &base);
     let floor = |name: &str| cells.iter().any(|cell| cell.name == name).then(|| name.to_owned());
-    Ok(Some(Header {
+    Ok(Some(SessionSpec {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
         environment: Environment::of_this_command(),
-        places,
-        passes,
+        datasets,
+        cache_states,
         rounds: rounds(&args.session, args.preset.rounds),
         max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: args.preset.runs,
@@ -74,17 +74,17 @@ pub(super) fn header(
 /// Says what a session would measure, and makes nothing.
 pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<End, Fatal> {
     add_variants(args, methods);
-    let passes = passes(args)?.len();
+    let cache_states = cache_states(args)?.len();
     let base = base();
     let (cells, _) = scheduler::cells(&choose(args, methods, &base)?, &base);
     let corpora = corpora_of(args);
-    let places = args.path.len() + corpora.len();
-    if places == 0 {
+    let datasets = args.path.len() + corpora.len();
+    if datasets == 0 {
         return Err(nothing_to_walk());
     }
     let rounds = rounds(&args.session, args.preset.rounds);
     let mut out = output::buffer();
-    write_cells(&mut out, &cells, (places, "tree", "trees"), passes, rounds)?;
+    write_cells(&mut out, &cells, (datasets, "tree", "trees"), cache_states, rounds)?;
     for name in &corpora {
         let definition = corpora::find(name).expect("BUG: the parser lets only corpora pass");
         writeln!(out, "makes corpus '{name}', if it is not there: {}", definition.needs())?;
@@ -97,15 +97,19 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
 pub(super) fn write_cells(
     out: &mut impl Write,
     cells: &[Cell],
-    (places, one, many): (usize, &str, &str),
-    passes: usize,
+    (datasets, one, many): (usize, &str, &str),
+    cache_states: usize,
     rounds: usize,
 ) -> std::io::Result<()> {
     let of = |number: usize, one, many| counted(number as u64, one, many);
-    let all = of(cells.len() * places * passes * rounds, "sample", "samples");
+    let all = of(cells.len() * datasets * cache_states * rounds, "sample", "samples");
     let cells_of = of(cells.len(), "cell", "cells");
-    let (places, passes) = (of(places, one, many), of(passes, "state", "states"));
-    writeln!(out, "{all}: {cells_of}, {places}, {passes}, {}", of(rounds, "round", "rounds"))?;
+    let (datasets, cache_states) = (of(datasets, one, many), of(cache_states, "state", "states"));
+    writeln!(
+        out,
+        "{all}: {cells_of}, {datasets}, {cache_states}, {}",
+        of(rounds, "round", "rounds")
+    )?;
     cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
 }
 
@@ -127,9 +131,9 @@ fn nothing_to_walk() -> Fatal {
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.
-fn passes(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
+fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
     match args.state.as_slice() {
-        [] => possible(args.preset.passes.to_vec()),
+        [] => possible(args.preset.cache_states.to_vec()),
         asked => possible(asked.iter().map(|&state| state.into()).collect()),
     }
 }
@@ -143,8 +147,8 @@ pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, Fatal> {
 }
 
 /// Looks at all that is to be walked, and makes what is not there yet.
-fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fatal> {
-    let mut places = Vec::new();
+fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, Fatal> {
+    let mut datasets = Vec::new();
     for path in &args.path {
         let root = path.canonicalize().map_err(|error| {
             Fatal::Lab(format!("cannot access '{}': {}", path.display(), transect::reason(&error)))
@@ -152,7 +156,7 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
         if !root.is_dir() {
             return Err(Fatal::Lab(format!("'{}' is no directory", path.display())));
         }
-        places.push(look(path.display().to_string(), root));
+        datasets.push(look(path.display().to_string(), root));
     }
     let corpora = corpora_of(args);
     let folder = match &args.corpora {
@@ -163,23 +167,23 @@ fn places(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Place>>, Fata
     for name in corpora {
         let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = super::corpus::have(definition, &folder, cancel)? else { return Ok(None) };
-        places.push(look(name, root));
+        datasets.push(look(name, root));
     }
-    if places.is_empty() {
+    if datasets.is_empty() {
         return Err(nothing_to_walk());
     }
-    Ok(Some(places))
+    Ok(Some(datasets))
 }
 
-fn look(name: String, root: PathBuf) -> Place {
-    let place = Place::look(name, root);
-    if place.expected.errors > 0 {
+fn look(name: String, root: PathBuf) -> Dataset {
+    let dataset = Dataset::look(name, root);
+    if dataset.expected.errors > 0 {
         output::hint(&format!(
             "{} entries of '{}' cannot be read: methods may count that in their own way",
-            place.expected.errors, place.name
+            dataset.expected.errors, dataset.name
         ));
     }
-    place
+    dataset
 }
 
 /// Adds the variants of the engine that the preset asks for, or that are named by all their settings.
@@ -189,8 +193,8 @@ pub(super) fn add_variants(args: &LabRunArgs, methods: &mut Vec<Method>) {
 }
 
 /// Adds the variants of the engine that a session has among its cells.
-pub(super) fn add_recorded(header: &Header, methods: &mut Vec<Method>) {
-    add(header.cells.iter().filter_map(|cell| cell.method.parse().ok()), methods);
+pub(super) fn add_methods_of(spec: &SessionSpec, methods: &mut Vec<Method>) {
+    add(spec.cells.iter().filter_map(|cell| cell.method.parse().ok()), methods);
 }
 
 fn add(variants: impl Iterator<Item = Variant>, methods: &mut Vec<Method>) {
@@ -258,6 +262,6 @@ pub(super) fn seed() -> u64 {
 }
 
 /// Returns the file of a session that began at some second, where none is named.
-pub(super) fn file_of(header: &Header) -> PathBuf {
-    Path::new(&format!("lab-{}.jsonl", header.environment.began)).to_owned()
+pub(super) fn file_of(spec: &SessionSpec) -> PathBuf {
+    Path::new(&format!("lab-{}.jsonl", spec.environment.began)).to_owned()
 }

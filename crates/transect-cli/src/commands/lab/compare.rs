@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use transect_lab::harness::log::{Record, Recorded};
+use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::stats::Verdict;
 use transect_lab::stats::compare::{Changed, Compared, Comparison, Group, Incomparable, compare};
 
@@ -46,8 +46,8 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<End, Fatal> {
     Ok(if args.check && slower { End::Partial } else { End::Complete })
 }
 
-fn read(file: &Path) -> Result<Recorded, Fatal> {
-    Record::read(file).map_err(|error| Fatal::Lab(error.to_string()))
+fn read(file: &Path) -> Result<SessionData, Fatal> {
+    SessionLog::read(file).map_err(|error| Fatal::Lab(error.to_string()))
 }
 
 /// Returns why the sessions are not to be compared, if they are not.
@@ -61,7 +61,7 @@ fn refusal(comparison: &Comparison) -> Option<String> {
     (!differing.is_empty()).then(|| {
         let differing = differing.join("; ");
         format!(
-            "the sessions are not of the same work in the same place (--force compares them all the \
+            "the sessions are not of the same work in the same dataset (--force compares them all the \
              same): {differing}"
         )
     })

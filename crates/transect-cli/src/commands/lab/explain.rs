@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_lab::explain::{Choice, Chosen, Explained, Fastest, Part, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
-use transect_lab::harness::log::{Record, Recorded};
+use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::size;
 use transect_lab::tune::profile::Profile;
 
@@ -26,13 +26,13 @@ struct Report<'e> {
 }
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
-    let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
-    let explained = explain(&recorded).ok_or_else(|| {
-        let (file, about) = (args.session.display(), recorded.header.kind().about());
+    let data = SessionLog::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+    let explained = explain(&data).ok_or_else(|| {
+        let (file, about) = (args.session.display(), data.spec.kind().about());
         let why = "only passes over files are explained; `transect lab tune` is for walks";
         Fatal::Lab(format!("'{file}' is a session of {about}: {why}"))
     })?;
-    let stored = if args.save { store(&recorded, &explained)? } else { None };
+    let stored = if args.save { store(&data, &explained)? } else { None };
     let mut text = output::buffer();
     if args.json {
         let schema = "transect.lab.explanation/1";
@@ -50,18 +50,18 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
 
 /// Stores what was decided in the profile of the file system that was measured; returns its file,
 /// nothing if nothing was decided.
-fn store(recorded: &Recorded, explained: &[Explained]) -> Result<Option<PathBuf>, Fatal> {
-    let decisions = decisions(recorded, explained);
+fn store(data: &SessionData, explained: &[Explained]) -> Result<Option<PathBuf>, Fatal> {
+    let decisions = decisions(data, explained);
     if decisions.is_empty() {
         return Ok(None);
     }
-    let header = &recorded.header;
-    let (then, now) = (&header.environment, Environment::capture(Vec::new()));
+    let spec = &data.spec;
+    let (then, now) = (&spec.environment, Environment::capture(Vec::new()));
     if (&then.processor, then.cores, &then.system) != (&now.processor, now.cores, &now.system) {
         let why = "the session was measured on another machine or system: nothing is stored for it";
         return Err(Fatal::Lab(why.to_owned()));
     }
-    let root = header.places.first().map_or(Path::new("."), |place| &place.root);
+    let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
     let identity = transect_sys::host::file_system_identity(root).ok_or_else(|| {
         let root = root.display();
         Fatal::Lab(format!("nothing tells the file system of '{root}' from others"))

@@ -8,9 +8,9 @@ use transect::Cancel;
 use transect_lab::experiments::walk::measure::Walks;
 use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::harness::accesses::{self, Accesses};
-use transect_lab::harness::estimate::Pilot;
+use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::interference;
-use transect_lab::harness::log::{Header, Outcome, Sample, SessionKind};
+use transect_lab::harness::log::{Outcome, Sample, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::{self, Launcher, Measure, OfEach, Session};
 use transect_lab::rivals::contender::Contender;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
         return Ok(End::Interrupted);
     };
     let wanted: BTreeSet<&str> =
-        session.recorded().header.cells.iter().map(|cell| cell.method.as_str()).collect();
+        session.data().spec.cells.iter().map(|cell| cell.method.as_str()).collect();
     methods.retain(|method| wanted.contains(method.name.as_str()));
     let contenders = methods.iter().filter_map(|method| match &method.kind {
         Kind::Contender(contender) => Some(&**contender),
@@ -44,14 +44,14 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     let launcher = launcher(contenders, &cancel)?;
     let mut walks = Walks::new(&methods, &launcher);
     if args.resume.is_none() {
-        let header = &session.recorded().header;
-        tell_time(header, &Pilot::of(header), &mut walks, &cancel)?;
+        let spec = &session.data().spec;
+        tell_time(spec, &Estimate::of(spec), &mut walks, &cancel)?;
     }
     measure(&mut session, &mut walks, &cancel)?;
     if args.preset.calls && !args.session.no_calls {
         look_at_calls(&mut session, &methods, &launcher, &cancel)?;
     }
-    report::show(session.recorded(), false)?;
+    report::show(session.data(), false)?;
     write_page(&session)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
@@ -64,20 +64,20 @@ fn session(
 ) -> Result<Option<Session>, Fatal> {
     if let Some(file) = &args.resume {
         let session = begin::resume(file, SessionKind::Enumerate)?;
-        begin::add_recorded(&session.recorded().header, methods);
+        begin::add_methods_of(&session.data().spec, methods);
         return Ok(Some(session));
     }
     begin::add_variants(args, methods);
-    let Some(header) = begin::header(args, methods, cancel)? else { return Ok(None) };
-    let file = args.session.output.clone().unwrap_or_else(|| begin::file_of(&header));
+    let Some(spec) = begin::spec(args, methods, cancel)? else { return Ok(None) };
+    let file = args.session.output.clone().unwrap_or_else(|| begin::file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
-    Session::begin(header, &file).map(Some).map_err(lab)
+    Session::begin(spec, &file).map(Some).map_err(lab)
 }
 
 /// Writes the page of a session beside its file.
 fn write_page(session: &Session) -> Result<(), Fatal> {
     let page = session.file().with_extension("html");
-    report::write_page(session.recorded(), &page)?;
+    report::write_page(session.data(), &page)?;
     output::hint(&format!("the page is '{}'", page.display()));
     Ok(())
 }
@@ -86,10 +86,10 @@ pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
     Fatal::Lab(error.to_string())
 }
 
-/// Says how long a session will take, after a pilot of it.
+/// Says how long a session will take, after a trial of it.
 pub(super) fn tell_time(
-    header: &Header,
-    pilot: &Pilot,
+    spec: &SessionSpec,
+    estimate: &Estimate,
     measure: &mut dyn Measure,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
@@ -97,12 +97,12 @@ pub(super) fn tell_time(
     if let Some(status) = &mut status {
         status.show("finding out how long it will take".to_owned());
     }
-    let time = pilot.run(measure, cancel).map_err(lab)?;
+    let time = estimate.run(measure, cancel).map_err(lab)?;
     drop(status);
     let Some(time) = time else { return Ok(()) };
-    let (time, cells) = (units::duration(time), header.cells.len());
-    let (rounds, base) = (header.rounds, &header.base);
-    let longer = header.max_time.map_or(String::new(), |seconds| {
+    let (time, cells) = (units::duration(time), spec.cells.len());
+    let (rounds, base) = (spec.rounds, &spec.base);
+    let longer = spec.max_time.map_or(String::new(), |seconds| {
         format!(
             ", with further rounds up to about {}",
             units::duration(Duration::from_secs(seconds))

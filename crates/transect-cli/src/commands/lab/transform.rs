@@ -13,8 +13,8 @@ use transect_lab::experiments::transform::{
 };
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::{Environment, FileSystem, version_of};
-use transect_lab::harness::estimate::Pilot;
-use transect_lab::harness::log::{Cell, Header, Place, SCHEMA, SessionKind};
+use transect_lab::harness::estimate::Estimate;
+use transect_lab::harness::log::{Cell, Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::work::Work;
 use transect_lab::rivals::contender::can_start;
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     }
     let folder = folder(args)?;
     let mut session = session(args, &folder)?;
-    let header = &session.recorded().header;
-    let methods = wanted(header, methods(args, rules(header).kind)?);
+    let spec = &session.data().spec;
+    let methods = wanted(spec, methods(args, rules(spec).kind)?);
     let scratch = Scratch::new(&folder).map_err(failed("make a folder in", &folder))?;
     let contenders = methods.iter().filter_map(|method| match &method.how {
         How::Contender(contender) => Some(&**contender),
@@ -49,20 +49,20 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     let launcher = launcher(contenders, &cancel)?;
     let mut passes = Passes::new(&methods, &launcher, &scratch);
     if args.resume.is_none() {
-        pilot(header, &mut passes, &scratch, &cancel)?;
+        estimate(spec, &mut passes, &scratch, &cancel)?;
     }
-    make_inputs(header, &scratch, &cancel)?;
+    make_inputs(spec, &scratch, &cancel)?;
     measure(&mut session, &mut passes, &cancel)?;
     time_starts(&mut session, &passes, &cancel)?;
     if args.preset.calls && !args.session.no_calls {
         count(|progress| {
-            session.count_each(&cancel, progress, &mut |header, place, cell| {
-                passes.accesses(header, place, cell)
+            session.count_each(&cancel, progress, &mut |spec, dataset, cell| {
+                passes.accesses(spec, dataset, cell)
             })
         })?;
     }
     drop(scratch);
-    report::show(session.recorded(), false)?;
+    report::show(session.data(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
 
@@ -73,22 +73,22 @@ fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> R
             output::complain(&format!("{cell}: cannot time its start: {reason}"));
         }
     };
-    let of = &mut |header: &Header, cell: &Cell| passes.start_up(header, cell);
+    let of = &mut |spec: &SessionSpec, cell: &Cell| passes.start_up(spec, cell);
     session.time_starts(cancel, &mut told, of).map_err(lab)
 }
 
-/// Says how long the session will take, after a pilot. Its input goes, unless it is one of the session's.
-fn pilot(
-    header: &Header,
+/// Says how long the session will take, after a trial. Its input goes, unless it is one of the session's.
+fn estimate(
+    spec: &SessionSpec,
     passes: &mut Passes<'_>,
     scratch: &Scratch,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
-    let pilot = Pilot::of(header);
-    make_inputs(&pilot.header, scratch, cancel)?;
-    tell_time(header, &pilot, passes, cancel)?;
-    let is_wanted = |size: u64| header.places.iter().any(|place| place.expected.bytes == size);
-    let own = pilot.header.places.iter().map(|place| place.expected.bytes);
+    let estimate = Estimate::of(spec);
+    make_inputs(&estimate.spec, scratch, cancel)?;
+    tell_time(spec, &estimate, passes, cancel)?;
+    let is_wanted = |size: u64| spec.datasets.iter().any(|dataset| dataset.expected.bytes == size);
+    let own = estimate.spec.datasets.iter().map(|dataset| dataset.expected.bytes);
     own.filter(|&size| !is_wanted(size)).try_for_each(|size| {
         let input = scratch.input(size);
         std::fs::remove_file(&input).map_err(failed("remove", &input))
@@ -104,13 +104,13 @@ fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
     // One that is not there yet will lie where the next one above it does.
     let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
     let there = there.unwrap_or_else(|| folder.clone());
-    let header = header(args, &there)?;
-    let (places, passes) = (header.places.len(), header.passes.len());
-    let many = header.places.iter().any(|place| place.phase.is_some());
-    let what = if many { (places, "phase", "phases") } else { (places, "size", "sizes") };
-    let takes = takes(&header, &there)?;
+    let spec = spec(args, &there)?;
+    let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
+    let many = spec.datasets.iter().any(|dataset| dataset.phase.is_some());
+    let what = if many { (datasets, "phase", "phases") } else { (datasets, "size", "sizes") };
+    let takes = takes(&spec, &there)?;
     let mut out = output::buffer();
-    write_cells(&mut out, &header.cells, what, passes, header.rounds)?;
+    write_cells(&mut out, &spec.cells, what, cache_states, spec.rounds)?;
     writeln!(out, "{takes}")?;
     output::print(out)?;
     Ok(End::Complete)
@@ -129,19 +129,19 @@ fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
 fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
     if let Some(file) = &args.resume {
         let session = begin::resume(file, SessionKind::Transform)?;
-        check(&session.recorded().header, folder)?;
+        check(&session.data().spec, folder)?;
         return Ok(session);
     }
-    let header = header(args, folder)?;
-    check(&header, folder)?;
-    let file = args.session.output.clone().unwrap_or_else(|| file_of(&header));
+    let spec = spec(args, folder)?;
+    check(&spec, folder)?;
+    let file = args.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
-    Session::begin(header, &file).map_err(lab)
+    Session::begin(spec, &file).map_err(lab)
 }
 
 /// Makes sure that the folder has room and can hold what is to be measured, and says what that takes.
-fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
-    if header.passes.contains(&State::Cold) {
+fn check(spec: &SessionSpec, folder: &Path) -> Result<(), Fatal> {
+    if spec.cache_states.contains(&State::Cold) {
         let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
         if File::open(folder).is_ok_and(in_memory) {
             let folder = folder.display();
@@ -149,16 +149,16 @@ fn check(header: &Header, folder: &Path) -> Result<(), Fatal> {
             return Err(Fatal::Lab(format!("nothing is ever cold in '{folder}': {why}")));
         }
     }
-    output::hint(&takes(header, folder)?);
+    output::hint(&takes(spec, folder)?);
     Ok(())
 }
 
 /// Returns what a session takes, if there is room for it.
-fn takes(header: &Header, folder: &Path) -> Result<String, Fatal> {
-    let needs = Needs::of(header);
+fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, Fatal> {
+    let needs = Needs::of(spec);
     let free = needs.check(folder).map_err(failed("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
-    let further = header.max_time.map_or("", |_| " before further rounds");
+    let further = spec.max_time.map_or("", |_| " before further rounds");
     Ok(format!(
         "takes {}{free} in '{}'; up to {} are written there{further}, most of them removed before \
          they reach the device",
@@ -169,18 +169,22 @@ fn takes(header: &Header, folder: &Path) -> Result<String, Fatal> {
 }
 
 /// Returns the first line of a session.
-fn header(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
+fn spec(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fatal> {
     match args.preset.files {
-        Some(files) => header_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
+        Some(files) => spec_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
         None if args.files.is_some() => {
             Err(Fatal::Lab("--files is for --preset many-files".to_owned()))
         }
-        None => header_of_one(args, folder),
+        None => spec_of_one(args, folder),
     }
 }
 
-/// Returns that of a session of many small files, in which each phase is a place.
-fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Header, Fatal> {
+/// Returns that of a session of many small files, in which each phase is a dataset.
+fn spec_of_many(
+    args: &LabTransformArgs,
+    folder: &Path,
+    files: usize,
+) -> Result<SessionSpec, Fatal> {
     let of_one = [
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
@@ -193,7 +197,7 @@ fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Resul
         return Err(Fatal::Lab(format!("--preset many-files takes no {option}")));
     }
     let rules = Rules { kind: Kind::Case, sync: args.sync.into() };
-    let place = |&phase: &Phase| Place {
+    let dataset = |&phase: &Phase| Dataset {
         name: phase.as_str().to_owned(),
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
@@ -203,14 +207,14 @@ fn header_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Resul
         phase: Some(phase),
         asked: None,
     };
-    let places = Phase::ALL.iter().map(place).collect();
+    let datasets = Phase::ALL.iter().map(dataset).collect();
     let (cells, again) = transform::cells_of_many(rules.sync);
     let base = cells[0].name.clone();
-    Ok(Header { base, floor: None, ..begin(args, rules, places, (cells, again)) })
+    Ok(SessionSpec { base, floor: None, ..begin(args, rules, datasets, (cells, again)) })
 }
 
-/// Returns that of a session of large files, in which each size is a place.
-fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal> {
+/// Returns that of a session of large files, in which each size is a dataset.
+fn spec_of_one(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fatal> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let methods = methods(args, rules.kind)?;
     let chosen = choose(args, &methods)?;
@@ -228,7 +232,7 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
     }
     let tools = tools(&chosen, &args.commands);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
-    let place = |size: u64| Place {
+    let dataset = |size: u64| Dataset {
         name: size::shortest(size as usize),
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
@@ -238,10 +242,10 @@ fn header_of_one(args: &LabTransformArgs, folder: &Path) -> Result<Header, Fatal
         phase: None,
         asked: None,
     };
-    let places = given(&sizes, args.preset.sizes).into_iter().map(place).collect();
-    let mut header = begin(args, rules, places, (cells, again));
-    header.environment.tools = tools;
-    Ok(header)
+    let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
+    let mut spec = begin(args, rules, datasets, (cells, again));
+    spec.environment.tools = tools;
+    Ok(spec)
 }
 
 /// Returns what the programs that contenders need, and those that are cells, say of their version.
@@ -260,16 +264,16 @@ fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String>
 fn begin(
     args: &LabTransformArgs,
     rules: Rules,
-    places: Vec<Place>,
+    datasets: Vec<Dataset>,
     (cells, again): (Vec<Cell>, String),
-) -> Header {
+) -> SessionSpec {
     let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
-    Header {
+    SessionSpec {
         schema: SCHEMA.to_owned(),
         preset: args.preset.name.to_owned(),
         environment: Environment::of_this_command(),
-        places,
-        passes: given(&states, args.preset.states),
+        datasets,
+        cache_states: given(&states, args.preset.states),
         rounds: rounds(&args.session, args.preset.rounds),
         max_time: args.session.max_time.map(|time| time.as_secs()),
         runs: 1,
@@ -320,39 +324,39 @@ fn choose<'m>(args: &LabTransformArgs, methods: &'m [Method]) -> Result<Vec<&'m 
 }
 
 /// Returns the methods that a session has among its cells.
-fn wanted(header: &Header, mut methods: Vec<Method>) -> Vec<Method> {
-    let variants = header.cells.iter().filter_map(|cell| cell.method.parse::<Variant>().ok());
+fn wanted(spec: &SessionSpec, mut methods: Vec<Method>) -> Vec<Method> {
+    let variants = spec.cells.iter().filter_map(|cell| cell.method.parse::<Variant>().ok());
     let wanted: BTreeSet<String> = variants.map(|variant| variant.method).collect();
     methods.retain(|method| wanted.contains(&method.name));
     methods
 }
 
-fn rules(header: &Header) -> Rules {
-    header.transform.expect("BUG: a session of transforms has rules")
+fn rules(spec: &SessionSpec) -> Rules {
+    spec.transform.expect("BUG: a session of transforms has rules")
 }
 
 /// Makes the inputs that are not there yet, unless somebody interrupts.
-fn make_inputs(header: &Header, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
-    if header.places.iter().any(|place| place.phase.is_some()) {
-        let (inputs, files) = (scratch.inputs(), header.places[0].expected.files as usize);
+fn make_inputs(spec: &SessionSpec, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
+    if spec.datasets.iter().any(|dataset| dataset.phase.is_some()) {
+        let (inputs, files) = (scratch.inputs(), spec.datasets[0].expected.files as usize);
         if inputs.exists() {
             return Ok(());
         }
         return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
     }
     let mut status = StatusLine::on_a_terminal();
-    for place in &header.places {
+    for dataset in &spec.datasets {
         if cancel.is_cancelled() {
             return Ok(());
         }
         if let Some(status) = &mut status {
-            status.show(format!("making an input of {}", bytes(place.expected.bytes)));
+            status.show(format!("making an input of {}", bytes(dataset.expected.bytes)));
         }
-        let input = scratch.input(place.expected.bytes);
+        let input = scratch.input(dataset.expected.bytes);
         if input.exists() {
             continue;
         }
-        transform::create(&input, place.expected.bytes).map_err(failed("create", &input))?;
+        transform::create(&input, dataset.expected.bytes).map_err(failed("create", &input))?;
     }
     Ok(())
 }

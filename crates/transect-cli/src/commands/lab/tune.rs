@@ -44,10 +44,10 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let mut status = StatusLine::on_a_terminal();
     let tuned = tune(&request, &cancel, &mut |step| match step {
-        Step::Begins { portion, walks, time } => output::hint(&format!(
+        Step::Begins { sample_tree, walks, time } => output::hint(&format!(
             "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
-            portion.root.display(),
-            count(portion.entries),
+            sample_tree.root.display(),
+            count(sample_tree.entries),
             duration(time)
         )),
         Step::Confirms(settings) => {
@@ -63,13 +63,13 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     let Some(tuned) = tuned.map_err(|error| Fatal::Lab(error.to_string()))? else {
         return Ok(End::Interrupted);
     };
-    let Tuned { portion, settings, evidence, noisy } = tuned;
+    let Tuned { sample_tree, settings, evidence, noisy } = tuned;
     let profile = Profile {
         schema: SCHEMA.to_owned(),
         identity,
         file_system: FileSystem::of(&path),
-        measured: portion.root,
-        entries: portion.entries,
+        measured: sample_tree.root,
+        entries: sample_tree.entries,
         states,
         environment: Environment::of_this_command(),
         settings,

@@ -19,7 +19,7 @@ use crate::harness::cache_state::{Probe, VOID_RETRIES};
 use crate::harness::environment::FileSystem;
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Cell, Header, Instead, Outcome, Place};
+use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
 use crate::harness::scheduler::{Error, Launcher, Measure};
 use crate::rivals::peer::Inventory;
 
@@ -35,17 +35,17 @@ pub struct Answers<'m> {
     primed: HashSet<usize>,
 }
 
-/// Makes what a place asks about in the folder of a session, and returns the place.
+/// Makes what a dataset asks about in the folder of a session, and returns the dataset.
 ///
 /// # Errors
 /// Whatever the system says, or what is wrong with the source: one line.
-pub fn place(
+pub fn dataset(
     name: String,
     task: Task,
     scale: &Scale,
     source: Option<&Source>,
     scratch: &Scratch,
-) -> Result<Place, String> {
+) -> Result<Dataset, String> {
     let failed = |error: io::Error| format!("cannot make '{name}': {}", transect::reason(&error));
     let (questions, made) = match source {
         Some(source) => (Questions { paths: source.paths()?, dirs: Vec::new() }, 0),
@@ -64,7 +64,7 @@ pub fn place(
         scale: *scale,
         source: source.cloned(),
     };
-    Ok(Place {
+    Ok(Dataset {
         name,
         file_system: FileSystem::of(scratch.folder()),
         root,
@@ -76,9 +76,9 @@ pub fn place(
     })
 }
 
-/// Returns the file that hands a place's questions to processes.
-fn file_of(scratch: &Scratch, place: &str) -> PathBuf {
-    scratch.folder().join(format!("{place}.questions"))
+/// Returns the file that hands a dataset's questions to processes.
+fn file_of(scratch: &Scratch, dataset: &str) -> PathBuf {
+    scratch.folder().join(format!("{dataset}.questions"))
 }
 
 impl<'m> Answers<'m> {
@@ -113,10 +113,10 @@ impl<'m> Answers<'m> {
     }
 
     /// Makes sure that a service knows all that a cell will ask it, if it asks one.
-    fn serve(&mut self, cell: &Cell, header: &Header, place: usize) -> Result<(), Failure> {
+    fn serve(&mut self, cell: &Cell, spec: &SessionSpec, dataset: usize) -> Result<(), Failure> {
         let asks = |method: &Method| matches!(method.how, How::Engine(Way::Service));
         let method = self.methods.iter().find(|known| known.name == cell.method);
-        if !method.is_some_and(asks) || self.primed.contains(&place) {
+        if !method.is_some_and(asks) || self.primed.contains(&dataset) {
             return Ok(());
         }
         let failed = |reason: String| Failure::NotStarted { reason };
@@ -124,11 +124,11 @@ impl<'m> Answers<'m> {
             Some(server) => server,
             None => Server::start(&self.launcher.program).map_err(failed)?,
         };
-        let file = file_of(self.scratch, &header.places[place].name);
+        let file = file_of(self.scratch, &spec.datasets[dataset].name);
         let questions = Questions::read(&file).map_err(|e| failed(transect::reason(&e)))?;
         server.prime(&questions.paths).map_err(failed)?;
         self.server = Some(server);
-        self.primed.insert(place);
+        self.primed.insert(dataset);
         Ok(())
     }
 
@@ -140,18 +140,18 @@ impl<'m> Answers<'m> {
     /// What `strace` said, or the system.
     pub fn accesses(
         &mut self,
-        header: &Header,
-        place: usize,
+        spec: &SessionSpec,
+        dataset: usize,
         cell: &Cell,
     ) -> Result<Accesses, String> {
-        self.serve(cell, header, place).map_err(|failure| failure.to_string())?;
+        self.serve(cell, spec, dataset).map_err(|failure| failure.to_string())?;
         let nothing = file_of(self.scratch, "nothing");
         Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
-        let asked = asked(&header.places[place]);
-        let questions = file_of(self.scratch, &header.places[place].name);
+        let asked = asked(&spec.datasets[dataset]);
+        let questions = file_of(self.scratch, &spec.datasets[dataset].name);
         let of = |command: Result<Command, Failure>| {
             let command = command.map_err(|failure| failure.to_string())?;
-            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(header.limit))
+            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(spec.limit))
         };
         let known = [Way::GetKnown, Way::GetManyKnown];
         let knows =
@@ -174,24 +174,24 @@ impl<'m> Answers<'m> {
     fn run(
         &self,
         cell: &Cell,
-        header: &Header,
-        place: &Place,
+        spec: &SessionSpec,
+        dataset: &Dataset,
     ) -> Result<(Vec<RunLine>, Usage), Failure> {
-        let questions = file_of(self.scratch, &place.name);
-        let command = self.command(cell, asked(place), &questions)?;
-        launch(command, 1, Duration::from_secs(header.limit))
+        let questions = file_of(self.scratch, &dataset.name);
+        let command = self.command(cell, asked(dataset), &questions)?;
+        launch(command, 1, Duration::from_secs(spec.limit))
     }
 }
 
-fn asked(place: &Place) -> &Asked {
-    place.asked.as_ref().expect("BUG: a session of questions asks something in every place")
+fn asked(dataset: &Dataset) -> &Asked {
+    dataset.asked.as_ref().expect("BUG: a session of questions asks something in every place")
 }
 
 /// Returns what is wrong with what was found, if anything is.
-fn disproof(place: &Place, runs: &[RunLine]) -> Option<String> {
-    let Asked { changed, .. } = asked(place);
+fn disproof(dataset: &Dataset, runs: &[RunLine]) -> Option<String> {
+    let Asked { changed, .. } = asked(dataset);
     runs.iter().find_map(|run| {
-        if run.work != place.expected {
+        if run.work != dataset.expected {
             let (files, bytes, missing) = (run.work.files, run.work.bytes, run.work.errors);
             return Some(format!("{files} found, {missing} missing, {bytes} bytes"));
         }
@@ -206,28 +206,28 @@ fn disproof(place: &Place, runs: &[RunLine]) -> Option<String> {
 impl Measure for Answers<'_> {
     fn measure(
         &mut self,
-        header: &Header,
+        spec: &SessionSpec,
         cell: &Cell,
-        place: usize,
-        pass: usize,
+        dataset: usize,
+        cache_state: usize,
     ) -> Result<Outcome, Error> {
-        if let Err(failure) = self.serve(cell, header, place) {
+        if let Err(failure) = self.serve(cell, spec, dataset) {
             return Ok(Outcome::Failed(failure));
         }
-        let (place, state) = (&header.places[place], header.passes[pass]);
+        let (dataset, state) = (&spec.datasets[dataset], spec.cache_states[cache_state]);
         let mut void = 0;
         for _ in 0..VOID_RETRIES {
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
             let served = self.served_ns();
             let watch = self.launcher.disturbable.then(Watch::begin);
-            let ran = self.run(cell, header, place);
+            let ran = self.run(cell, spec, dataset);
             let read_kib = probe.end();
             let (runs, usage) = match ran {
                 Ok(ran) => ran,
                 Err(failure) => return Ok(Outcome::Failed(failure)),
             };
-            if let Some(found) = disproof(place, &runs) {
+            if let Some(found) = disproof(dataset, &runs) {
                 return Ok(Outcome::Wrong { found });
             }
             // What a service works for us is ours, or it would be taken for a disturbance.
@@ -250,21 +250,21 @@ mod tests {
     use crate::harness::work::Work;
     use transect_testkit::TempDir;
 
-    fn place_of(task: Task, temp: &TempDir) -> Place {
+    fn place_of(task: Task, temp: &TempDir) -> Dataset {
         let scratch = Scratch::new(temp.path()).unwrap();
         let scale = Scale { files: 200, search_dirs: 5, headers: 4 };
-        place("here".to_owned(), task, &scale, None, &scratch).unwrap()
+        dataset("here".to_owned(), task, &scale, None, &scratch).unwrap()
     }
 
     #[test]
     fn who_finds_something_else_is_wrong() {
         let temp = TempDir::new();
-        let place = place_of(Task::Uptodate, &temp);
-        let changed = Some(asked(&place).changed);
+        let dataset = place_of(Task::Uptodate, &temp);
+        let changed = Some(asked(&dataset).changed);
         let says = |work: Work, changed: Option<u64>| {
-            disproof(&place, &[RunLine { changed, ..RunLine::new(work, 1) }])
+            disproof(&dataset, &[RunLine { changed, ..RunLine::new(work, 1) }])
         };
-        let right = place.expected;
+        let right = dataset.expected;
         assert_eq!(says(right, changed), None);
         for work in [
             Work { files: right.files - 1, ..right },

@@ -20,7 +20,7 @@ mod task;
 mod tree;
 
 pub use ask::{Asking, ask};
-pub use measure::{Answers, place};
+pub use measure::{Answers, dataset};
 pub use method::{BASE, FLOOR_STATX, How, Method, Way, cells};
 pub use preset::{PRESETS, Preset, Scale};
 pub use questions::Questions;

@@ -63,7 +63,7 @@ impl Preset {
 
     /// Returns the places of a task: a name and how much is asked, each a ranking of its own. With `paths`
     /// that many are asked about instead, once.
-    pub fn places(&self, task: Task, paths: Option<usize>) -> Vec<(String, Scale)> {
+    pub fn datasets(&self, task: Task, paths: Option<usize>) -> Vec<(String, Scale)> {
         let plain = |files| Scale { files, search_dirs: 0, headers: 0 };
         let scales = match (task, paths) {
             (Task::Includes, Some(files)) => {
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn the_full_preset_asks_what_the_targets_are_about() {
         let full = Preset::find("full").unwrap();
-        let scale = |task| full.places(task, None)[0].1;
+        let scale = |task| full.datasets(task, None)[0].1;
         assert_eq!(scale(Task::Uptodate).files, 400_000);
         let includes = scale(Task::Includes);
         assert_eq!((includes.files, includes.search_dirs), (20_000, 200));
         assert_eq!(scale(Task::OneCold).files, 100_000);
         let names: Vec<String> =
-            full.places(Task::Article, None).into_iter().map(|(name, _)| name).collect();
+            full.datasets(Task::Article, None).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["article-1000", "article-2000", "article-5000"]);
     }
 }

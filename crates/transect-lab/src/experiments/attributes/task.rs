@@ -66,7 +66,7 @@ impl Task {
     }
 }
 
-/// What is asked in a place.
+/// What is asked in a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The kind of questions.

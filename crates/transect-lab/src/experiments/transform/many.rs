@@ -26,7 +26,7 @@ const LONGEST: usize = 27 << 10;
 /// Where the lengths come from: the same in every session.
 const SEED: u64 = 14;
 
-/// What is done with the files. Each phase is a place of a session.
+/// What is done with the files. Each phase is a dataset of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {

@@ -22,7 +22,7 @@ use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch, time};
-use crate::harness::log::{Cell, Header, Instead, Outcome, Place};
+use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
 use crate::harness::scheduler::{Error, Launcher, Measure};
 use crate::harness::work::Work;
 
@@ -81,16 +81,16 @@ impl<'m> Passes<'m> {
     }
 
     /// Returns what makes a process of a cell.
-    fn command(&self, cell: &Cell, rules: Rules, place: &Place) -> Result<Command, Failure> {
-        if let Some(phase) = place.phase {
+    fn command(&self, cell: &Cell, rules: Rules, dataset: &Dataset) -> Result<Command, Failure> {
+        if let Some(phase) = dataset.phase {
             let mut command = Command::new(&self.launcher.program);
             command.args(["lab", "pass", "--sync", rules.sync.as_str()]);
             command.args(["--phase", phase.as_str()]);
-            command.args(["--files", &place.expected.files.to_string(), &cell.method]);
+            command.args(["--files", &dataset.expected.files.to_string(), &cell.method]);
             command.arg(self.scratch.inputs()).arg(self.scratch.outputs());
             return Ok(command);
         }
-        let input = &self.scratch.input(place.expected.bytes);
+        let input = &self.scratch.input(dataset.expected.bytes);
         if let Some(words) = &cell.command {
             return Ok(external::command(words, input, &self.scratch.output()));
         }
@@ -126,18 +126,18 @@ impl<'m> Passes<'m> {
     fn run(
         &self,
         cell: &Cell,
-        header: &Header,
-        place: &Place,
+        spec: &SessionSpec,
+        dataset: &Dataset,
     ) -> Result<(Vec<RunLine>, Usage), Failure> {
-        let rules = header.transform.expect("BUG: a session of transforms has rules");
+        let rules = spec.transform.expect("BUG: a session of transforms has rules");
         let (command, limit) =
-            (self.command(cell, rules, place)?, Duration::from_secs(header.limit));
+            (self.command(cell, rules, dataset)?, Duration::from_secs(spec.limit));
         if cell.command.is_none() {
             return launch(command, 1, limit);
         }
         // It has no clock of ours: what it took is what its process took.
         let usage = time(command, limit)?;
-        Ok((vec![RunLine::new(place.expected, usage.wall_ns)], usage))
+        Ok((vec![RunLine::new(dataset.expected, usage.wall_ns)], usage))
     }
 
     /// Counts the system calls of a cell for each of its files, in a run of its own. What it does to
@@ -145,41 +145,46 @@ impl<'m> Passes<'m> {
     ///
     /// # Errors
     /// What `strace` said, or the system.
-    pub fn accesses(&self, header: &Header, place: usize, cell: &Cell) -> Result<Accesses, String> {
-        let place = &header.places[place];
-        let files = if place.phase.is_some() { 0 } else { 1 };
-        let nothing = self.nothing_of(place, files)?;
-        let of = |place: &Place| {
-            self.clear().and_then(|()| self.prepare(place)).map_err(|error| error.to_string())?;
-            let rules = header.transform.expect("BUG: a session of transforms has rules");
+    pub fn accesses(
+        &self,
+        spec: &SessionSpec,
+        dataset: usize,
+        cell: &Cell,
+    ) -> Result<Accesses, String> {
+        let dataset = &spec.datasets[dataset];
+        let files = if dataset.phase.is_some() { 0 } else { 1 };
+        let nothing = self.nothing_of(dataset, files)?;
+        let of = |dataset: &Dataset| {
+            self.clear().and_then(|()| self.prepare(dataset)).map_err(|error| error.to_string())?;
+            let rules = spec.transform.expect("BUG: a session of transforms has rules");
             let command =
-                self.command(cell, rules, place).map_err(|failure| failure.to_string())?;
-            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(header.limit))
+                self.command(cell, rules, dataset).map_err(|failure| failure.to_string())?;
+            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(spec.limit))
         };
         let start = of(&nothing)?;
-        let accesses = of(place)?.without(start);
-        Ok(Accesses { entries: place.expected.files, ..accesses })
+        let accesses = of(dataset)?.without(start);
+        Ok(Accesses { entries: dataset.expected.files, ..accesses })
     }
 
     /// Returns a place where so many files hold nothing.
-    fn nothing_of(&self, place: &Place, files: u64) -> Result<Place, String> {
+    fn nothing_of(&self, dataset: &Dataset, files: u64) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
             super::create(&empty, 0).map_err(|error| transect::reason(&error))?;
         }
         let expected = Work { files, directories: 0, bytes: 0, errors: 0 };
-        Ok(Place { expected, ..place.clone() })
+        Ok(Dataset { expected, ..dataset.clone() })
     }
 
     /// Times what a program takes with an input that holds nothing, in nanoseconds, several times over.
     ///
     /// # Errors
     /// Whatever it did instead, or the system.
-    pub fn start_up(&self, header: &Header, cell: &Cell) -> Result<Vec<u64>, String> {
-        let nothing = self.nothing_of(&header.places[0], 1)?;
+    pub fn start_up(&self, spec: &SessionSpec, cell: &Cell) -> Result<Vec<u64>, String> {
+        let nothing = self.nothing_of(&spec.datasets[0], 1)?;
         let once = || {
             self.scratch.clear().map_err(|error| transect::reason(&error))?;
-            let ran = self.run(cell, header, &nothing).map_err(|failure| failure.to_string())?;
+            let ran = self.run(cell, spec, &nothing).map_err(|failure| failure.to_string())?;
             Ok(ran.1.wall_ns)
         };
         // The first finds the program as the last one of a session has left it, long ago.
@@ -209,75 +214,75 @@ impl<'m> Passes<'m> {
     fn attempt(
         &self,
         cell: &Cell,
-        header: &Header,
-        place: &Place,
+        spec: &SessionSpec,
+        dataset: &Dataset,
         state: State,
     ) -> Result<Outcome, Error> {
         let not_made = |error| Error::State(state, error);
-        let read = self.read_in(place);
+        let read = self.read_in(dataset);
         self.clear()?;
-        self.prepare(place)?;
+        self.prepare(dataset)?;
         make(state, &read).map_err(not_made)?;
-        let primed = match self.run(cell, header, place) {
+        let primed = match self.run(cell, spec, dataset) {
             Ok((_, primed)) => primed,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
         // At once: memory that is free for seconds may be given back to a host.
         self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
-        self.prepare(place)?;
+        self.prepare(dataset)?;
         make(state, &read).map_err(not_made)?;
         let resident = look(state, &read).map_err(not_made)?;
-        let bytes = place.expected.bytes;
+        let bytes = dataset.expected.bytes;
         if resident.and_then(|it| state.is_proved_by_residency(it, bytes)) == Some(false) {
             let resident = resident.unwrap_or_default();
             return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
         }
         let probe = Probe::begin();
         let watch = self.launcher.disturbable.then(Watch::begin);
-        let ran = self.run(cell, header, place);
+        let ran = self.run(cell, spec, dataset);
         let read_kib = probe.end();
         let (runs, usage) = match ran {
             Ok(ran) => ran,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
         let beside = watch.and_then(|watch| watch.end(&usage)).map(Box::new);
-        let (written, unwritten) = left_by(&self.made_in(place));
-        let unwritten = unwritten.filter(|_| place.phase.is_none_or(Phase::writes));
+        let (written, unwritten) = left_by(&self.made_in(dataset));
+        let unwritten = unwritten.filter(|_| dataset.phase.is_none_or(Phase::writes));
         let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
-        Ok(match self.disproof(cell, header, place, &runs, &passed) {
+        Ok(match self.disproof(cell, spec, dataset, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
             None => Outcome::Right { runs, usage, read_kib, beside, passed: Some(passed) },
         })
     }
 
     /// Makes what a run finds, beside its inputs.
-    fn prepare(&self, place: &Place) -> Result<(), Error> {
-        let Some(phase) = place.phase else { return Ok(()) };
+    fn prepare(&self, dataset: &Dataset) -> Result<(), Error> {
+        let Some(phase) = dataset.phase else { return Ok(()) };
         let outputs = self.scratch.outputs();
-        many::prepare(&outputs, place.expected.files as usize, phase)
+        many::prepare(&outputs, dataset.expected.files as usize, phase)
             .map_err(|error| Error::Scratch(outputs, error))
     }
 
     /// Returns the files that a run reads.
-    fn read_in(&self, place: &Place) -> Vec<PathBuf> {
-        match place.phase {
-            None => vec![self.scratch.input(place.expected.bytes)],
-            Some(Phase::Create) => many::paths(&self.scratch.inputs(), place.expected.files),
-            Some(_) => self.made_in(place),
+    fn read_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
+        match dataset.phase {
+            None => vec![self.scratch.input(dataset.expected.bytes)],
+            Some(Phase::Create) => many::paths(&self.scratch.inputs(), dataset.expected.files),
+            Some(_) => self.made_in(dataset),
         }
     }
 
     /// Returns the files that a run makes.
-    fn made_in(&self, place: &Place) -> Vec<PathBuf> {
-        match place.phase {
+    fn made_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
+        match dataset.phase {
             None => vec![self.scratch.output()],
-            Some(_) => many::paths(&self.scratch.outputs(), place.expected.files),
+            Some(_) => many::paths(&self.scratch.outputs(), dataset.expected.files),
         }
     }
 
     /// Returns what is wrong with many files, if anything is.
-    fn disproof_of_many(&self, place: &Place) -> Option<String> {
-        let digests = place.digests.as_ref().expect("BUG: the place of a transform has digests");
+    fn disproof_of_many(&self, dataset: &Dataset) -> Option<String> {
+        let digests = dataset.digests.as_ref().expect("BUG: the place of a transform has digests");
         match many::digest_of_all(&self.scratch.outputs()) {
             Ok(found) if found == digests.output => None,
             Ok(found) => Some(format!("files with the digest {found}, not {}", digests.output)),
@@ -289,19 +294,19 @@ impl<'m> Passes<'m> {
     fn disproof(
         &self,
         cell: &Cell,
-        header: &Header,
-        place: &Place,
+        spec: &SessionSpec,
+        dataset: &Dataset,
         runs: &[RunLine],
         passed: &Passed,
     ) -> Option<String> {
-        if let Some(line) = runs.iter().find(|line| line.work != place.expected) {
+        if let Some(line) = runs.iter().find(|line| line.work != dataset.expected) {
             return Some(format!("{} read", line.work));
         }
-        if place.phase.is_some() {
-            return self.disproof_of_many(place);
+        if dataset.phase.is_some() {
+            return self.disproof_of_many(dataset);
         }
-        let digests = place.digests.as_ref().expect("BUG: the place of a transform has digests");
-        let rules = header.transform.expect("BUG: a session of transforms has rules");
+        let digests = dataset.digests.as_ref().expect("BUG: the place of a transform has digests");
+        let rules = spec.transform.expect("BUG: a session of transforms has rules");
         let (kind, expected) = match self.floor(cell) {
             Some(floor) if !floor.writes() => {
                 return passed.written.map(|bytes| format!("an output of {bytes} bytes, not none"));
@@ -363,18 +368,18 @@ fn of_length(passed: &Passed) -> String {
 impl Measure for Passes<'_> {
     fn measure(
         &mut self,
-        header: &Header,
+        spec: &SessionSpec,
         cell: &Cell,
-        place: usize,
-        pass: usize,
+        dataset: usize,
+        cache_state: usize,
     ) -> Result<Outcome, Error> {
-        let (place, state) = (&header.places[place], header.passes[pass]);
-        let mut outcome = self.attempt(cell, header, place, state)?;
+        let (dataset, state) = (&spec.datasets[dataset], spec.cache_states[cache_state]);
+        let mut outcome = self.attempt(cell, spec, dataset, state)?;
         for _ in 1..VOID_RETRIES {
             if !matches!(outcome, Outcome::Void { .. }) {
                 break;
             }
-            outcome = self.attempt(cell, header, place, state)?;
+            outcome = self.attempt(cell, spec, dataset, state)?;
         }
         self.clear()?;
         Ok(outcome)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::corpora;
 use crate::harness::estimate;
-use crate::harness::log::Header;
+use crate::harness::log::SessionSpec;
 
 /// Room that is left to others.
 const MARGIN: u64 = 16 << 20;
@@ -21,20 +21,20 @@ pub struct Needs {
 
 impl Needs {
     /// Returns what a session takes from its beginning to its end.
-    pub fn of(header: &Header) -> Self {
-        let inputs: u64 = header.places.iter().map(|place| place.expected.bytes).sum();
-        let largest = header.places.iter().map(|place| place.expected.bytes).max().unwrap_or(0);
+    pub fn of(spec: &SessionSpec) -> Self {
+        let inputs: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
+        let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max().unwrap_or(0);
         // Each is run once more before it is measured.
         let runs =
-            2 * header.rounds as u64 * header.cells.len() as u64 * header.passes.len() as u64;
+            2 * spec.rounds as u64 * spec.cells.len() as u64 * spec.cache_states.len() as u64;
         // It is run twice in every state, and may make an input.
-        let pilot = estimate::size(header).map_or(0, |size| {
-            let is_there = header.places.iter().any(|place| place.expected.bytes == size);
-            size * (2 * header.passes.len() as u64 + u64::from(!is_there))
+        let estimate = estimate::size(spec).map_or(0, |size| {
+            let is_there = spec.datasets.iter().any(|dataset| dataset.expected.bytes == size);
+            size * (2 * spec.cache_states.len() as u64 + u64::from(!is_there))
         });
         Self {
             room: inputs.saturating_add(largest).saturating_add(MARGIN),
-            written: inputs.saturating_add(inputs.saturating_mul(runs)).saturating_add(pilot),
+            written: inputs.saturating_add(inputs.saturating_mul(runs)).saturating_add(estimate),
         }
     }
 

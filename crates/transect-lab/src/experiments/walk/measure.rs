@@ -7,7 +7,7 @@ use crate::experiments::walk::method::{Kind, Method};
 use crate::harness::cache_state::{Probe, VOID_RETRIES};
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Cell, Header, Instead, Outcome, Place};
+use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
 use crate::harness::scheduler::{Error, Launcher, Measure};
 use crate::rivals::peer::{Aim, Ran};
 
@@ -28,19 +28,19 @@ impl<'m> Walks<'m> {
     }
 
     /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
-    /// every place, before its first run.
-    fn disproof(&mut self, method: &Method, header: &Header, place: usize) -> Option<Outcome> {
+    /// every dataset, before its first run.
+    fn disproof(&mut self, method: &Method, spec: &SessionSpec, dataset: usize) -> Option<Outcome> {
         let Kind::Peer(peer) = method.kind else { return None };
-        if peer.is_read_in_every_run() || self.proved.contains(&(place, peer.name)) {
+        if peer.is_read_in_every_run() || self.proved.contains(&(dataset, peer.name)) {
             return None;
         }
-        let Header { places, limit, .. } = header;
-        let Place { root, inventory, .. } = &places[place];
+        let SessionSpec { datasets, limit, .. } = spec;
+        let Dataset { root, inventory, .. } = &datasets[dataset];
         match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
             Err(failure) => Some(Outcome::Failed(failure)),
             Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
             Ok(_) => {
-                self.proved.insert((place, peer.name));
+                self.proved.insert((dataset, peer.name));
                 None
             }
         }
@@ -50,25 +50,25 @@ impl<'m> Walks<'m> {
 impl Measure for Walks<'_> {
     fn measure(
         &mut self,
-        header: &Header,
+        spec: &SessionSpec,
         cell: &Cell,
-        place: usize,
-        pass: usize,
+        dataset: usize,
+        cache_state: usize,
     ) -> Result<Outcome, Error> {
         let Some(method) = self.methods.iter().find(|known| known.name == cell.method) else {
             return Ok(Outcome::Failed(Failure::unknown()));
         };
-        if let Some(outcome) = self.disproof(method, header, place) {
+        if let Some(outcome) = self.disproof(method, spec, dataset) {
             return Ok(outcome);
         }
-        let Header { places, passes, runs, limit, .. } = header;
-        let (place, state) = (&places[place], passes[pass]);
+        let SessionSpec { datasets, cache_states, runs, limit, .. } = spec;
+        let (dataset, state) = (&datasets[dataset], cache_states[cache_state]);
         let mut void = 0;
         for _ in 0..VOID_RETRIES {
             state.prepare().map_err(|error| Error::State(state, error))?;
             let probe = Probe::begin();
             let watch = self.launcher.disturbable.then(Watch::begin);
-            let ran = run_once(method, self.launcher, place, *runs, Duration::from_secs(*limit));
+            let ran = run_once(method, self.launcher, dataset, *runs, Duration::from_secs(*limit));
             let read_kib = probe.end();
             let (lines, usage) = match ran {
                 Ok(Ok(ran)) => ran,
@@ -101,11 +101,11 @@ impl Measure for Walks<'_> {
 fn run_once(
     method: &Method,
     launcher: &Launcher,
-    place: &Place,
+    dataset: &Dataset,
     runs: usize,
     limit: Duration,
 ) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
-    let Place { root, expected, inventory, .. } = place;
+    let Dataset { root, expected, inventory, .. } = dataset;
     if let Kind::Peer(peer) = method.kind {
         let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
         // It has no clock of ours: what it took is what its process took.

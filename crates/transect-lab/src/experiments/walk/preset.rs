@@ -21,7 +21,7 @@ pub struct Preset {
     /// The row of the seed contract that it is.
     pub contract: Option<&'static str>,
     /// The state of the caches before each pass.
-    pub passes: &'static [State],
+    pub cache_states: &'static [State],
     /// Rounds.
     pub rounds: usize,
     /// Walks in one process.
@@ -53,7 +53,7 @@ const PLAIN: Preset = Preset {
     name: "full",
     about: "twenty rounds, all methods in all orders",
     contract: None,
-    passes: &[State::Warm],
+    cache_states: &[State::Warm],
     rounds: 20,
     runs: 1,
     corpora: &[],
@@ -79,7 +79,7 @@ pub const PRESETS: &[Preset] = &[
         name: "article-s0",
         about: "1,000, 2,000 and 5,000 files in a directory, cold and at once warm, times against the slowest",
         contract: Some("P3"),
-        passes: &[State::Cold, State::Warm],
+        cache_states: &[State::Cold, State::Warm],
         rounds: 1,
         corpora: &["flat-1000", "flat-2000", "flat-5000"],
         orders: &[Order::Queue],
@@ -99,7 +99,7 @@ pub const PRESETS: &[Preset] = &[
         name: "article-s2",
         about: "a shared queue and seven threads, cold, once; time inside the calls summed over the threads",
         contract: Some("P5"),
-        passes: &[State::Cold],
+        cache_states: &[State::Cold],
         rounds: 1,
         corpora: &["data"],
         orders: &[Order::SharedQueue],
@@ -111,7 +111,7 @@ pub const PRESETS: &[Preset] = &[
         name: "article-s3",
         about: "the rules of the file transforms: five processes, caches emptied before each, min, max, median",
         contract: Some("P2"),
-        passes: &[State::Cold],
+        cache_states: &[State::Cold],
         rounds: 5,
         corpora: &["data"],
         orders: &[Order::WorkStealing, Order::Recursive],
@@ -121,7 +121,7 @@ pub const PRESETS: &[Preset] = &[
         name: "article-s3-naive",
         about: "the same command three times, caches as they are: what a cache does to who does not know of it",
         contract: Some("P6"),
-        passes: &[State::AsIs, State::AsIs, State::AsIs],
+        cache_states: &[State::AsIs, State::AsIs, State::AsIs],
         rounds: 1,
         corpora: &["data"],
         orders: &[Order::WorkStealing, Order::Recursive],
@@ -176,7 +176,7 @@ mod tests {
     fn every_preset_can_be_found_and_its_corpora_made() {
         for preset in PRESETS {
             assert_eq!(Preset::find(preset.name).map(|found| found.about), Some(preset.about));
-            assert!(!preset.passes.is_empty() && preset.rounds > 0 && preset.runs > 0);
+            assert!(!preset.cache_states.is_empty() && preset.rounds > 0 && preset.runs > 0);
             for name in preset.corpora {
                 assert!(corpora::find(name).is_some(), "{name}");
             }

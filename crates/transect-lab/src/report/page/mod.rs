@@ -80,9 +80,9 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
 
 /// Returns the name of the page: the first tree and how many more, and how many methods.
 fn title(report: &Report<'_>) -> String {
-    let places = &report.session.places;
-    let names: Vec<&str> = places.iter().take(3).map(|place| place.name.as_str()).collect();
-    let more = match places.len().saturating_sub(names.len()) {
+    let datasets = &report.session.datasets;
+    let names: Vec<&str> = datasets.iter().take(3).map(|dataset| dataset.name.as_str()).collect();
+    let more = match datasets.len().saturating_sub(names.len()) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -94,10 +94,10 @@ fn title(report: &Report<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::{NAMES, recorded};
+    use crate::report::tests::{NAMES, data};
 
     fn page() -> String {
-        html(&Report::of(&recorded()), &Nonce::predictable(1)).unwrap()
+        html(&Report::of(&data()), &Nonce::predictable(1)).unwrap()
     }
 
     /// Returns what is between two texts.
@@ -119,10 +119,10 @@ mod tests {
     #[test]
     fn the_data_is_the_report() {
         let page = page();
-        let data = between(&page, "<script type=\"application/json\" id=\"data\">", "</script>");
-        let data: serde_json::Value = serde_json::from_str(data).unwrap();
-        let report = serde_json::to_value(Report::of(&recorded())).unwrap();
-        assert_eq!(data["report"], report);
+        let json = between(&page, "<script type=\"application/json\" id=\"data\">", "</script>");
+        let embedded: serde_json::Value = serde_json::from_str(json).unwrap();
+        let report = serde_json::to_value(Report::of(&data())).unwrap();
+        assert_eq!(embedded["report"], report);
         let cells: Vec<&str> = report["session"]["cells"]
             .as_array()
             .unwrap()
@@ -132,7 +132,7 @@ mod tests {
         for name in NAMES {
             assert!(cells.contains(name), "{name:?}");
         }
-        assert_eq!(data["csv"][0].as_array().unwrap().len(), cells.len());
+        assert_eq!(embedded["csv"][0].as_array().unwrap().len(), cells.len());
     }
 
     #[test]
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn the_same_session_is_the_same_page() {
-        let recorded = recorded();
-        let page = || html(&Report::of(&recorded), &Nonce::predictable(1)).unwrap();
+        let data = data();
+        let page = || html(&Report::of(&data), &Nonce::predictable(1)).unwrap();
         assert!(page() == page());
     }
 }

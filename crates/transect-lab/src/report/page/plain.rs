@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use transect_web::page::escaped;
 
-use crate::harness::log::Header;
+use crate::harness::log::SessionSpec;
 use crate::report::{
     Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
 };
@@ -42,13 +42,13 @@ pub(super) fn write(report: &Report<'_>) -> String {
 }
 
 fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding: &Finding) {
-    let place = &report.session.places[ranking.place];
+    let dataset = &report.session.datasets[ranking.dataset];
     let _ = write!(
         out,
         "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
         escaped(&ranking.name),
-        report.session.state_of(ranking.pass),
-        report.session.work_in(place),
+        report.session.state_of(ranking.cache_state),
+        report.session.work_in(dataset),
         escaped(&finding.sentence),
         escaped(&finding.noise),
     );
@@ -90,8 +90,8 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
     }
 }
 
-fn of_row(header: &Header, row: &Row) -> Vec<String> {
-    let rates = match header.transform {
+fn of_row(spec: &SessionSpec, row: &Row) -> Vec<String> {
+    let rates = match spec.transform {
         Some(_) => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
         None => Vec::new(),
     };
@@ -107,7 +107,7 @@ fn of_row(header: &Header, row: &Row) -> Vec<String> {
     cells.extend([
         interval(row.to_base.as_ref()),
         interval(row.to_floor.as_ref()),
-        word(header, row),
+        word(spec, row),
     ]);
     cells
 }

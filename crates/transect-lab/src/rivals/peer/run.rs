@@ -43,7 +43,7 @@ impl Peer {
             return launch::time(command, limit).map(|usage| Ran { usage, judged: Ok(()) });
         }
         let (claimed, usage) = launch::listen(command, limit, |output| self.parse(output))?;
-        let claimed = claimed.map_err(|line| Failure::Garbage { line })?;
+        let claimed = claimed.map_err(|line| Failure::ProtocolError { line })?;
         Ok(Ran { usage, judged: self.judge(claimed, inventory) })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use transect_lab::harness::log::{Header, SessionKind};
+use transect_lab::harness::log::{SessionKind, SessionSpec};
 use transect_lab::report::{
     Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
     nanoseconds_per_byte, word,
@@ -16,12 +16,13 @@ use crate::output::units::{bytes, count};
 /// Writes a report.
 pub(super) fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
-    let header = report.session;
+    let spec = report.session;
     writeln!(out, "# transect lab\n")?;
-    environment(out, header)?;
+    environment(out, spec)?;
     for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
-        of_ranking(out, header, ranking, finding)?;
-        let of_it = |r: &&Reduction| (r.place, r.pass) == (ranking.place, ranking.pass);
+        of_ranking(out, spec, ranking, finding)?;
+        let of_it =
+            |r: &&Reduction| (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state);
         report.reductions.iter().filter(of_it).try_for_each(|r| of_reduction(out, r))?;
     }
     if let Some(table) = report.references.first() {
@@ -30,8 +31,8 @@ pub(super) fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     report.references.iter().try_for_each(|table| of_article(out, table))
 }
 
-fn environment(out: &mut impl Write, header: &Header) -> Result<()> {
-    let Header { environment, .. } = header;
+fn environment(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
+    let SessionSpec { environment, .. } = spec;
     let guest = if environment.hypervisor { ", a guest" } else { "" };
     let unknown = || "unknown".to_owned();
     let processor = environment.processor.clone().unwrap_or_else(unknown);
@@ -43,10 +44,10 @@ fn environment(out: &mut impl Write, header: &Header) -> Result<()> {
         ("load at the start", environment.load.clone().unwrap_or_else(unknown)),
         ("began", format!("{} (seconds since 1970 UTC)", environment.began)),
         ("transect", environment.version.clone()),
-        ("preset", header.preset.clone()),
-        ("rounds", format!("{} of {}", header.rounds, header.runs)),
-        ("seed", header.seed.to_string()),
-        ("base", header.base.clone()),
+        ("preset", spec.preset.clone()),
+        ("rounds", format!("{} of {}", spec.rounds, spec.runs)),
+        ("seed", spec.seed.to_string()),
+        ("base", spec.base.clone()),
     ] {
         line(out, &[what.to_owned(), text(&is)])?;
     }
@@ -60,20 +61,23 @@ fn environment(out: &mut impl Write, header: &Header) -> Result<()> {
 
 fn of_ranking(
     out: &mut impl Write,
-    header: &Header,
+    spec: &SessionSpec,
     ranking: &Ranking,
     finding: &Finding,
 ) -> Result<()> {
-    let place = &header.places[ranking.place];
-    let number =
-        if header.passes.len() > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
-    let state = header.state_of(ranking.pass);
+    let dataset = &spec.datasets[ranking.dataset];
+    let number = if spec.cache_states.len() > 1 {
+        format!("{}. ", ranking.cache_state + 1)
+    } else {
+        String::new()
+    };
+    let state = spec.state_of(ranking.cache_state);
     writeln!(out, "\n## {}: {number}{state}\n", text(&ranking.name))?;
-    let kind = place.file_system.name.as_deref().unwrap_or("unknown file system");
-    let options = place.file_system.options.as_deref().unwrap_or("options unknown");
-    let root = place.root.to_string_lossy();
-    let below = place.file_system.below().map_or(String::new(), |below| format!("; {below}"));
-    let on = format!("{root}: {}; {kind}, {options}{below}", header.work_in(place));
+    let kind = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
+    let options = dataset.file_system.options.as_deref().unwrap_or("options unknown");
+    let root = dataset.root.to_string_lossy();
+    let below = dataset.file_system.below().map_or(String::new(), |below| format!("; {below}"));
+    let on = format!("{root}: {}; {kind}, {options}{below}", spec.work_in(dataset));
     writeln!(out, "{}\n\n{}\n\n{}", text(&on), text(&finding.sentence), text(&finding.noise))?;
     for alarm in &finding.alarms {
         writeln!(out, "\n> **{}**", text(alarm))?;
@@ -83,13 +87,13 @@ fn of_ranking(
     }
     writeln!(out)?;
     let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.of.is_in(header.kind())).collect();
+        COLUMNS.iter().filter(|column| column.of.is_in(spec.kind())).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
         table(out, &titles, &right)?;
         rows.iter().try_for_each(|row| {
-            let cells = columns.iter().map(|column| (column.text)(header, row));
+            let cells = columns.iter().map(|column| (column.text)(spec, row));
             line(out, &cells.collect::<Vec<String>>())
         })
     };
@@ -132,14 +136,14 @@ struct Column {
     title: &'static str,
     is_number: bool,
     of: Of,
-    text: fn(&Header, &Row) -> String,
+    text: fn(&SessionSpec, &Row) -> String,
 }
 
 const fn column(
     title: &'static str,
     is_number: bool,
     of: Of,
-    text: fn(&Header, &Row) -> String,
+    text: fn(&SessionSpec, &Row) -> String,
 ) -> Column {
     Column { title, is_number, of, text }
 }

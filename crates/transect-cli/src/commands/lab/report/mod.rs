@@ -7,7 +7,7 @@ mod terminal;
 use std::io::Write;
 
 use anstream::AutoStream;
-use transect_lab::harness::log::{Record, Recorded};
+use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::{Report, csv};
 
 pub(super) use self::page::write_page;
@@ -16,30 +16,30 @@ use crate::exit::{End, Fatal};
 use crate::output;
 
 pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
-    let recorded = Record::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+    let data = SessionLog::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
     match &args.html {
-        Some(file) => write_page(&recorded, file)?,
-        None if args.csv => print(&recorded, |out, report| write!(out, "{}", csv::write(report)))?,
-        None if args.markdown => print(&recorded, |out, report| markdown::write(out, report))?,
-        None => show(&recorded, args.json)?,
+        Some(file) => write_page(&data, file)?,
+        None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
+        None if args.markdown => print(&data, |out, report| markdown::write(out, report))?,
+        None => show(&data, args.json)?,
     }
     Ok(End::Complete)
 }
 
 /// Shows a session: to a program, or to whoever looks on.
-pub(super) fn show(recorded: &Recorded, json: bool) -> Result<(), Fatal> {
+pub(super) fn show(data: &SessionData, json: bool) -> Result<(), Fatal> {
     let width = output::terminal_width();
-    print(recorded, |out, report| match json {
+    print(data, |out, report| match json {
         true => output::write_json(out, report),
         false => terminal::write(out, report, width),
     })
 }
 
 fn print(
-    recorded: &Recorded,
+    data: &SessionData,
     write: impl FnOnce(&mut AutoStream<Vec<u8>>, &Report<'_>) -> std::io::Result<()>,
 ) -> Result<(), Fatal> {
     let mut text = output::buffer();
-    write(&mut text, &Report::of(recorded))?;
+    write(&mut text, &Report::of(data))?;
     Ok(output::print(text)?)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use transect_lab::harness::log::Recorded;
+use transect_lab::harness::log::SessionData;
 use transect_lab::report::Report;
 use transect_lab::report::page;
 use transect_web::page::Nonce;
@@ -11,8 +11,8 @@ use crate::exit::Fatal;
 use crate::output;
 
 /// Writes the page of a session.
-pub(in crate::commands::lab) fn write_page(recorded: &Recorded, file: &Path) -> Result<(), Fatal> {
-    let page = page::html(&Report::of(recorded), &Nonce::random()?);
+pub(in crate::commands::lab) fn write_page(data: &SessionData, file: &Path) -> Result<(), Fatal> {
+    let page = page::html(&Report::of(data), &Nonce::random()?);
     let page = page.map_err(|error| Fatal::Lab(error.to_string()))?;
     output::page::write(&page, file)
 }

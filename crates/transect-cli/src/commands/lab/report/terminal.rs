@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use anstyle::Style;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::log::{Header, SessionKind};
+use transect_lab::harness::log::{SessionKind, SessionSpec};
 use transect_lab::report::{
     Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
     word,
@@ -24,7 +24,7 @@ pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usiz
     let mut screen = Screen { out: &mut out, width };
     screen.session(report)?;
     for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
-        screen.place(report.session, ranking)?;
+        screen.dataset(report.session, ranking)?;
         screen.rows(report.session, &ranking.rows)?;
         if !ranking.apart.is_empty() {
             writeln!(screen.out)?;
@@ -45,7 +45,8 @@ pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usiz
         for note in finding.notes.iter().filter(|note| **note != finding.noise) {
             screen.say(WARN, note)?;
         }
-        let of_it = |r: &&Reduction| (r.place, r.pass) == (ranking.place, ranking.pass);
+        let of_it =
+            |r: &&Reduction| (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state);
         if let Some(reduction) = report.reductions.iter().find(of_it) {
             screen.reduction(reduction)?;
         }
@@ -76,8 +77,8 @@ fn ratio(ratios: Option<&Ratios>) -> String {
 }
 
 /// Returns what is shown of passes over files only.
-fn of_files(header: &Header, text: impl FnOnce() -> String) -> String {
-    header.transform.map_or(String::new(), |_| text())
+fn of_files(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
+    spec.transform.map_or(String::new(), |_| text())
 }
 
 /// Returns the time in which nobody worked for a method that works on one thread.
@@ -100,7 +101,7 @@ fn length(number: Option<f64>) -> String {
 struct Column {
     title: &'static str,
     /// What is in it; a short form of it where there is no room for the long one.
-    text: fn(&Header, &Row) -> String,
+    text: fn(&SessionSpec, &Row) -> String,
     /// Its numbers end where they end; words begin where they begin.
     is_number: bool,
     /// Where there is no room, the lowest go first; 0 stays.
@@ -149,7 +150,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "mad",
-        text: |header, row| of_files(header, || time(row.time.mad)),
+        text: |spec, row| of_files(spec, || time(row.time.mad)),
         is_number: true,
         order: 1,
         instead: None,
@@ -184,56 +185,56 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "user",
-        text: |header, row| of_files(header, || time(row.user_ns)),
+        text: |spec, row| of_files(spec, || time(row.user_ns)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "sys",
-        text: |header, row| of_files(header, || time(row.system_ns)),
+        text: |spec, row| of_files(spec, || time(row.system_ns)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "off cpu",
-        text: |header, row| of_files(header, || off_cpu(row)),
+        text: |spec, row| of_files(spec, || off_cpu(row)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "faults",
-        text: |header, row| of_files(header, || whole(row.faults)),
+        text: |spec, row| of_files(spec, || whole(row.faults)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "switches",
-        text: |header, row| of_files(header, || whole(row.switches)),
+        text: |spec, row| of_files(spec, || whole(row.switches)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "unwritten",
-        text: |header, row| of_files(header, || length(row.unwritten)),
+        text: |spec, row| of_files(spec, || length(row.unwritten)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "read",
-        text: |header, row| of_files(header, || length(row.device_read)),
+        text: |spec, row| of_files(spec, || length(row.device_read)),
         is_number: true,
         order: 1,
         instead: None,
     },
     Column {
         title: "written",
-        text: |header, row| of_files(header, || length(row.device_written)),
+        text: |spec, row| of_files(spec, || length(row.device_written)),
         is_number: true,
         order: 1,
         instead: None,
@@ -254,8 +255,8 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "fresh",
-        text: |header, row| {
-            of_files(header, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
+        text: |spec, row| {
+            of_files(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
         },
         is_number: true,
         order: 1,
@@ -284,7 +285,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "speed-up",
-        text: |header, row| of_files(header, || format!("{:.2}", row.against_the_slowest)),
+        text: |spec, row| of_files(spec, || format!("{:.2}", row.against_the_slowest)),
         is_number: true,
         order: 1,
         instead: None,
@@ -319,7 +320,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "verdict",
-        text: |header, row| word(header, row),
+        text: |spec, row| word(spec, row),
         is_number: false,
         order: 0,
         instead: None,
@@ -399,7 +400,7 @@ impl Screen<'_> {
     }
 
     fn session(&mut self, report: &Report<'_>) -> Result<()> {
-        let Header { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
+        let SessionSpec { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
         let (rounds, enough) = match (report.ended, max_time) {
             (Some(ended), _) => (ended.rounds, format!(" ({})", ended.by.about())),
             (None, Some(_)) => (*rounds, " or more".to_owned()),
@@ -412,48 +413,49 @@ impl Screen<'_> {
         self.say(DIM, &format!("preset {preset}, {rounds} rounds of {runs}{enough}, seed {seed}"))
     }
 
-    fn place(&mut self, header: &Header, ranking: &Ranking) -> Result<()> {
-        let place = &header.places[ranking.place];
-        let root = quote::for_terminal(place.root.as_os_str());
+    fn dataset(&mut self, spec: &SessionSpec, ranking: &Ranking) -> Result<()> {
+        let dataset = &spec.datasets[ranking.dataset];
+        let root = quote::for_terminal(dataset.root.as_os_str());
         let proof = match ranking.proved {
             _ if ranking.state == State::AsIs => "",
             true => ", proved",
             false => ", not proved",
         };
-        let passes = header.passes.len();
-        let pass = if passes > 1 { format!("{}. ", ranking.pass + 1) } else { String::new() };
+        let passes = spec.cache_states.len();
+        let pass =
+            if passes > 1 { format!("{}. ", ranking.cache_state + 1) } else { String::new() };
         // A tree is its path; a file is made for the session, and only its folder is anybody's.
-        let title = match header.kind() {
+        let title = match spec.kind() {
             SessionKind::Enumerate => format!("{BOLD}{root}{BOLD:#}"),
             SessionKind::Transform | SessionKind::Attributes => {
-                format!("{BOLD}{}{BOLD:#} in {root}", name(&place.name))
+                format!("{BOLD}{}{BOLD:#} in {root}", name(&dataset.name))
             }
         };
-        writeln!(self.out, "\n{title}: {}", header.work_in(place))?;
-        let file_system = place.file_system.name.as_deref().unwrap_or("unknown file system");
-        let read_ahead = place.file_system.read_ahead.filter(|_| header.transform.is_some());
+        writeln!(self.out, "\n{title}: {}", spec.work_in(dataset))?;
+        let file_system = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
+        let read_ahead = dataset.file_system.read_ahead.filter(|_| spec.transform.is_some());
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
-        let state = header.state_of(ranking.pass);
+        let state = spec.state_of(ranking.cache_state);
         let by = ranking.by.about();
         self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
         writeln!(self.out)
     }
 
-    fn rows(&mut self, header: &Header, rows: &[Row]) -> Result<()> {
+    fn rows(&mut self, spec: &SessionSpec, rows: &[Row]) -> Result<()> {
         let grid = |columns: &[&Column]| Grid {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
             rows: rows
                 .iter()
                 .map(|row| {
-                    let texts = columns.iter().map(|column| (column.text)(header, row));
+                    let texts = columns.iter().map(|column| (column.text)(spec, row));
                     (colour(row), texts.collect())
                 })
                 .collect(),
         };
         let holds_something = |column: &&Column| {
-            column.order == 0 || rows.iter().any(|row| !(column.text)(header, row).is_empty())
+            column.order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
         grid(&fitting(&grid, &columns, self.width)).write(self.out)

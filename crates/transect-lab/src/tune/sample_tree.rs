@@ -7,11 +7,11 @@ use transect::{
 };
 
 /// Below that many entries a walk is mostly its own start.
-pub const SMALLEST_PORTION: u64 = 500;
+pub const SMALLEST_SAMPLE_TREE: u64 = 500;
 
 /// A tree that is small enough to be read many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Portion {
+pub struct SampleTree {
     /// Its root: the path itself, or a directory below it.
     pub root: PathBuf,
     /// Its entries.
@@ -24,28 +24,28 @@ pub struct Portion {
 ///
 /// # Errors
 /// Options that cannot be; a path that cannot be read has no entries.
-pub fn portion(path: &Path, most: u64) -> Result<Portion, transect::Error> {
-    let whole = Portion { root: path.to_owned(), entries: count(path, most)? };
+pub fn sample_tree(path: &Path, most: u64) -> Result<SampleTree, transect::Error> {
+    let whole = SampleTree { root: path.to_owned(), entries: count(path, most)? };
     if whole.entries <= most {
         return Ok(whole);
     }
-    let (mut largest, mut too_large): (Option<Portion>, _) = (None, None);
+    let (mut largest, mut too_large): (Option<SampleTree>, _) = (None, None);
     for root in directories(path) {
-        // One that cannot be read is no portion.
+        // One that cannot be read is no sample tree.
         let Ok(entries) = count(&root, most) else { continue };
         if entries > most {
             too_large = too_large.or(Some(root));
         } else if largest.as_ref().is_none_or(|largest| entries > largest.entries) {
-            largest = Some(Portion { root, entries });
+            largest = Some(SampleTree { root, entries });
             // Good enough: there may be a hundred thousand more to count.
             if entries > most / 2 {
                 break;
             }
         }
     }
-    match (largest.filter(|largest| largest.entries >= SMALLEST_PORTION), too_large) {
+    match (largest.filter(|largest| largest.entries >= SMALLEST_SAMPLE_TREE), too_large) {
         (Some(largest), _) => Ok(largest),
-        (None, Some(too_large)) => portion(&too_large, most),
+        (None, Some(too_large)) => sample_tree(&too_large, most),
         (None, None) => Ok(whole),
     }
 }
@@ -117,12 +117,15 @@ mod tests {
             }
         }
         let of = |most| {
-            let portion = portion(temp.path(), most).unwrap();
-            (portion.root.strip_prefix(temp.path()).unwrap().to_owned(), portion.entries)
+            let sample_tree = sample_tree(temp.path(), most).unwrap();
+            (sample_tree.root.strip_prefix(temp.path()).unwrap().to_owned(), sample_tree.entries)
         };
         assert_eq!(of(10_000), (PathBuf::new(), 1325));
         assert_eq!(of(1000), (PathBuf::from("large/inner"), 701));
         assert_eq!(of(650), (PathBuf::from("large/other"), 601));
-        assert!(portion(&temp.join("missing"), 10).is_ok_and(|portion| portion.entries == 0));
+        assert!(
+            sample_tree(&temp.join("missing"), 10)
+                .is_ok_and(|sample_tree| sample_tree.entries == 0)
+        );
     }
 }
