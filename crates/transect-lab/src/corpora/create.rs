@@ -1,6 +1,5 @@
 //! Making a corpus: beside its place first, and all of it or nothing.
 
-use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -8,11 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use transect::Cancel;
 
+use super::counts::Found;
 use super::definition::Definition;
 use super::error::{CorpusError, Operation, Refusal};
 use super::plan::{self, Step};
 use super::room::check_room;
-use super::verify::{Found, count};
+use super::target::Place;
+use super::verify::count;
 
 /// Entries between two reports of progress.
 const REPORTED: u64 = 256;
@@ -39,16 +40,6 @@ pub struct Report {
     pub making: Duration,
     /// How long counting it took.
     pub counting: Duration,
-}
-
-/// Where a corpus is to be.
-pub(super) struct Place {
-    /// The directory that is to hold the corpus.
-    pub(super) parent: PathBuf,
-    /// The corpus.
-    target: PathBuf,
-    /// Where it is made, until it is finished.
-    partial: PathBuf,
 }
 
 /// Makes a corpus in `dir`, which is not there yet or is an empty directory; its parent is there.
@@ -158,85 +149,6 @@ fn create_file(path: &Path, length: u64, modified: Duration, text: Option<u64>) 
     }
     let modified = SystemTime::UNIX_EPOCH + modified;
     file.set_times(FileTimes::new().set_accessed(modified).set_modified(modified))
-}
-
-impl Place {
-    /// Takes a path apart, without asking the system.
-    pub(super) fn of(dir: &Path) -> Result<Self, CorpusError> {
-        // "a/.." and "/" have no name; "a/." has that of a, "." none.
-        let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
-            return Err(CorpusError::refused(dir, Refusal::NoName));
-        };
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let mut partial = OsString::from(name);
-        partial.push(".partial");
-        // Put together anew: behind "link/" the system would see what the link leads to.
-        Ok(Self {
-            target: parent.join(name),
-            partial: parent.join(partial),
-            parent: parent.to_owned(),
-        })
-    }
-
-    /// Checks that the corpus can be made, and returns whether an empty directory is there, which
-    /// it replaces.
-    #[expect(clippy::disallowed_methods, reason = "it is asked what is in the way of a new tree")]
-    fn check(&self) -> Result<bool, CorpusError> {
-        let Self { parent, target, partial } = self;
-        let above =
-            std::fs::metadata(parent).map_err(CorpusError::failed(Operation::Stat, parent))?;
-        let replaces = match std::fs::symlink_metadata(target) {
-            Ok(there) if !there.is_dir() => {
-                return Err(CorpusError::refused(target, Refusal::NotDirectory));
-            }
-            Ok(there) => {
-                let failed = |source| CorpusError::failed(Operation::ReadDirectory, target)(source);
-                if std::fs::read_dir(target).map_err(failed)?.next().is_some() {
-                    return Err(CorpusError::refused(target, Refusal::NotEmpty));
-                }
-                check_writable(target)?;
-                if is_mount_point(&above, &there) {
-                    return Err(CorpusError::refused(target, Refusal::MountPoint));
-                }
-                true
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => false,
-            Err(error) => return Err(CorpusError::failed(Operation::Stat, target)(error)),
-        };
-        match std::fs::symlink_metadata(partial) {
-            Ok(_) => return Err(CorpusError::refused(partial, Refusal::Unfinished)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(CorpusError::failed(Operation::Stat, partial)(error)),
-        }
-        check_writable(parent)?;
-        Ok(replaces)
-    }
-}
-
-#[cfg(unix)]
-fn check_writable(dir: &Path) -> Result<(), CorpusError> {
-    use rustix::fs::Access;
-    rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|errno| CorpusError::failed(Operation::WriteTo, dir)(errno.into()))
-}
-
-/// Whether a directory can be written to is seen when the first one is made in it: before that,
-/// nothing is written either.
-#[cfg(not(unix))]
-fn check_writable(_: &Path) -> Result<(), CorpusError> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn is_mount_point(above: &std::fs::Metadata, there: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    above.dev() != there.dev()
-}
-
-/// Windows shows a mounted volume as a link, which is no directory.
-#[cfg(not(unix))]
-fn is_mount_point(_: &std::fs::Metadata, _: &std::fs::Metadata) -> bool {
-    false
 }
 
 /// The folder of a corpus that is not finished: it goes away, unless it is kept.

@@ -1,7 +1,5 @@
 //! The corpora, by name.
 
-use super::plan::Plan;
-
 /// A corpus: everything that makes it the tree that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -120,11 +118,4 @@ pub const DEFINITIONS: &[Definition] = &[
 /// Returns the corpus of that name.
 pub fn find(name: &str) -> Option<&'static Definition> {
     DEFINITIONS.iter().find(|definition| definition.name == name)
-}
-
-impl Definition {
-    /// Returns the steps that make the corpus, in their order. Nothing is written.
-    pub fn plan(&self) -> Plan {
-        Plan::new(self)
-    }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use transect::reason;
 
+use super::counts::Found;
 use super::definition::Definition;
-use super::room::{Needs, Room};
-use super::verify::Found;
+use super::space::{Needs, Room};
 
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -24,6 +24,7 @@
 //!
 //! Transforms are measured on single files ([`create_file`]), whose content is stated as well.
 
+mod counts;
 mod create;
 mod definition;
 mod error;
@@ -31,12 +32,16 @@ mod file;
 mod plan;
 mod random;
 mod room;
+mod space;
+mod target;
 mod verify;
 
+pub use counts::Found;
 pub use create::{Created, Report, create};
 pub use definition::{Content, DEFINITIONS, Definition, find};
 pub use error::{CorpusError, Operation, Refusal};
 pub use file::{EXTENT, EXTENT_DATA, FileDefinition, FileError, Pattern, TILE, create_file};
 pub use plan::{DEEPEST, Plan, Step};
-pub use room::{Needs, Room, check_room, free, room};
-pub use verify::{Found, verify};
+pub use room::{check_room, free, room};
+pub use space::{Needs, Room};
+pub use verify::verify;

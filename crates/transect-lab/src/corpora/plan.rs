@@ -54,8 +54,15 @@ struct Directory {
     files: u64,
 }
 
+impl Definition {
+    /// Returns the steps that make the corpus, in their order. Nothing is written.
+    pub fn plan(&self) -> Plan {
+        Plan::new(self)
+    }
+}
+
 impl Plan {
-    pub(super) fn new(definition: &Definition) -> Self {
+    fn new(definition: &Definition) -> Self {
         let mut random = Random::new(definition.seed * 7919 + 12_345);
         let mut directories = draw_directories(&mut random, definition.directories as usize);
         spread_files(&mut random, &mut directories, definition.files);
