@@ -19,145 +19,19 @@ pub mod protocol;
 pub mod random;
 pub mod ranking;
 pub mod ranks;
+pub mod samples;
 pub mod significance;
 pub mod summary;
 mod unpaired;
 pub mod verdict;
 
-use std::fmt;
-
 pub use paired::Ratios;
 pub use random::SplitMix64;
 pub use ranks::rank_sum_p;
+pub use samples::SampleError;
 pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;
 pub use verdict::{Judgement, Verdict, aa_check, judge, judge_all};
 
-/// Why nothing is said of some samples: a wrong number would be worse than none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Refusal {
-    /// There are no samples.
-    Empty,
-    /// A sample is no number, or infinite. `at` counts from 0.
-    NotFinite {
-        /// Which sample, or which round.
-        at: usize,
-    },
-    /// A sample is below zero: no time is, so the clock or a subtraction is at fault.
-    Negative {
-        /// Which sample, or which round.
-        at: usize,
-        /// The sample.
-        value: f64,
-    },
-    /// A sample is zero where a ratio is asked for: the clock is too coarse for this cell.
-    Zero {
-        /// Which sample, or which round.
-        at: usize,
-    },
-    /// Both samples of a round are times, but their ratio is more than a number can hold.
-    NoRatio {
-        /// Which round.
-        at: usize,
-    },
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "no samples"),
-            Self::NotFinite { at } => write!(f, "sample {at} is not a finite number"),
-            Self::Negative { at, value } => write!(f, "sample {at} is {value}, below zero"),
-            Self::Zero { at } => write!(f, "sample {at} is zero, and has no ratio to anything"),
-            Self::NoRatio { at } => write!(f, "the ratio of round {at} is no finite number"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-/// Checks that all samples are times: finite, and not below zero. Zero is a time (CPU time is
-/// counted in ticks, and a short run has none).
-///
-/// # Errors
-///
-/// The first sample that is none, or that there are none at all.
-pub fn check(samples: &[f64]) -> Result<(), Refusal> {
-    if samples.is_empty() {
-        return Err(Refusal::Empty);
-    }
-    samples.iter().enumerate().try_for_each(|(at, &value)| check_one(at, value))
-}
-
-fn check_one(at: usize, value: f64) -> Result<(), Refusal> {
-    if !value.is_finite() {
-        Err(Refusal::NotFinite { at })
-    } else if value < 0.0 {
-        Err(Refusal::Negative { at, value })
-    } else {
-        Ok(())
-    }
-}
-
-/// Like [`check`], for samples that are to be divided: zero is refused as well.
-fn check_positive(at: usize, value: f64) -> Result<(), Refusal> {
-    check_one(at, value)?;
-    if value == 0.0 { Err(Refusal::Zero { at }) } else { Ok(()) }
-}
-
-/// The samples in order of size.
-fn sorted(samples: &[f64]) -> Vec<f64> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
-}
-
-/// The middle of what is sorted; of an even number, the mean of the two in the middle.
-fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
-    let half = sorted.len() / 2;
-    let upper = *sorted.get(half)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(sorted[half - 1], upper))
-}
-
-/// The median of `|sample − middle|`.
-fn median_deviation(samples: &[f64], middle: f64) -> Option<f64> {
-    let mut deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
-    deviations.sort_by(f64::total_cmp);
-    median_of_sorted(&deviations)
-}
-
 #[cfg(test)]
 mod synthetic;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_time_is_refused_by_place() {
-        assert_eq!(check(&[]), Err(Refusal::Empty));
-        assert_eq!(check(&[1.0, f64::NAN]), Err(Refusal::NotFinite { at: 1 }));
-        assert_eq!(check(&[f64::INFINITY]), Err(Refusal::NotFinite { at: 0 }));
-        assert_eq!(check(&[2.0, 1.0, -0.5]), Err(Refusal::Negative { at: 2, value: -0.5 }));
-        assert_eq!(check(&[0.0, 1.0]), Ok(()), "no CPU time is a CPU time");
-        assert_eq!(check_positive(3, 0.0), Err(Refusal::Zero { at: 3 }));
-    }
-
-    #[test]
-    fn a_refusal_says_what_is_wrong() {
-        let said = Refusal::Negative { at: 2, value: -0.5 }.to_string();
-        assert_eq!(said, "sample 2 is -0.5, below zero");
-        assert_eq!(Refusal::Empty.to_string(), "no samples");
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_is_between_the_middle_two() {
-        assert_eq!(median_of_sorted(&[]), None);
-        assert_eq!(median_of_sorted(&[4.0]), Some(4.0));
-        assert_eq!(median_of_sorted(&[1.0, 2.0, 4.0, 9.0]), Some(3.0));
-        assert_eq!(median_of_sorted(&[1.0, 2.0, 9.0]), Some(2.0));
-    }
-}

@@ -10,8 +10,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix64;
+use super::samples::{SampleError, check_positive, median_deviation, median_of_sorted, sorted};
 use super::significance::sign_flip_p;
-use super::{Refusal, check_positive, median_deviation, median_of_sorted, sorted};
 
 /// How many resamples an interval is made of. Another seed then moves its ends by less than the
 /// distance of neighbouring ratios.
@@ -55,15 +55,15 @@ impl Ratios {
     ///
     /// If there are no rounds, or in one of them a sample is no number, infinite, below zero or
     /// zero, or the ratio of the two is beyond what a number holds.
-    pub fn of(rounds: &[(f64, f64)], seed: u64) -> Result<Self, Refusal> {
+    pub fn of(rounds: &[(f64, f64)], seed: u64) -> Result<Self, SampleError> {
         let ratios = rounds
             .iter()
             .enumerate()
             .map(|(at, &(base, other))| ratio(at, base, other))
-            .collect::<Result<Vec<f64>, Refusal>>()?;
+            .collect::<Result<Vec<f64>, SampleError>>()?;
         let sorted = sorted(&ratios);
-        let median = median_of_sorted(&sorted).ok_or(Refusal::Empty)?;
-        let mad = median_deviation(&sorted, median).ok_or(Refusal::Empty)?;
+        let median = median_of_sorted(&sorted).ok_or(SampleError::Empty)?;
+        let mad = median_deviation(&sorted, median).ok_or(SampleError::Empty)?;
         let (low, high) = interval(&sorted, median, seed);
         let logs: Vec<f64> = sorted.iter().copied().map(libm::log).collect();
         let p = sign_flip_p(&logs, seed);
@@ -79,12 +79,12 @@ impl fmt::Display for Ratios {
     }
 }
 
-fn ratio(at: usize, base: f64, other: f64) -> Result<f64, Refusal> {
+fn ratio(at: usize, base: f64, other: f64) -> Result<f64, SampleError> {
     check_positive(at, base)?;
     check_positive(at, other)?;
     let ratio = other / base;
     // A ratio too small to be told from 0 has no logarithm.
-    if ratio.is_normal() { Ok(ratio) } else { Err(Refusal::NoRatio { at }) }
+    if ratio.is_normal() { Ok(ratio) } else { Err(SampleError::NoRatio { at }) }
 }
 
 fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
@@ -166,14 +166,14 @@ mod tests {
     #[test]
     fn what_has_no_ratio_is_refused_by_round() {
         let of = |rounds: &[(f64, f64)]| Ratios::of(rounds, 1).unwrap_err();
-        assert_eq!(of(&[]), Refusal::Empty);
-        assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), Refusal::Zero { at: 1 });
-        assert_eq!(of(&[(1.0, 0.0)]), Refusal::Zero { at: 0 });
-        assert_eq!(of(&[(-1.0, 1.0)]), Refusal::Negative { at: 0, value: -1.0 });
-        assert_eq!(of(&[(1.0, f64::NAN)]), Refusal::NotFinite { at: 0 });
-        assert_eq!(of(&[(f64::INFINITY, 1.0)]), Refusal::NotFinite { at: 0 });
-        assert_eq!(of(&[(1e-300, 1e300)]), Refusal::NoRatio { at: 0 });
-        assert_eq!(of(&[(1e300, 1e-300)]), Refusal::NoRatio { at: 0 });
+        assert_eq!(of(&[]), SampleError::Empty);
+        assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), SampleError::Zero { at: 1 });
+        assert_eq!(of(&[(1.0, 0.0)]), SampleError::Zero { at: 0 });
+        assert_eq!(of(&[(-1.0, 1.0)]), SampleError::Negative { at: 0, value: -1.0 });
+        assert_eq!(of(&[(1.0, f64::NAN)]), SampleError::NotFinite { at: 0 });
+        assert_eq!(of(&[(f64::INFINITY, 1.0)]), SampleError::NotFinite { at: 0 });
+        assert_eq!(of(&[(1e-300, 1e300)]), SampleError::NoRatio { at: 0 });
+        assert_eq!(of(&[(1e300, 1e-300)]), SampleError::NoRatio { at: 0 });
     }
 
     #[test]

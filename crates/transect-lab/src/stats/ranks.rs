@@ -1,6 +1,6 @@
 //! How often chance alone would have ordered two groups of samples as they are.
 
-use super::sorted;
+use super::samples::sorted;
 
 /// Up to so many samples all ways are counted.
 pub const COUNTED_UP_TO: usize = 200;

@@ -1,7 +1,7 @@
 //! How often chance alone would have shown as much.
 
 use super::random::SplitMix64;
-use super::{median_of_sorted, sorted};
+use super::samples::{median_of_sorted, sorted};
 
 /// Up to so many rounds every pattern of signs is tried: 2¹⁵ of them, since turning all signs
 /// round changes nothing.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Refusal, check, median_deviation, median_of_sorted, sorted};
+use super::samples::{SampleError, check, median_deviation, median_of_sorted, sorted};
 
 /// What makes a median absolute deviation comparable to a standard deviation where the noise is
 /// normal. (It seldom is; the factor is what everybody else's "scaled MAD" means.)
@@ -43,11 +43,11 @@ impl Summary {
     /// # Errors
     ///
     /// If there are none, or one is no number, infinite or below zero. Zero is a time.
-    pub fn try_of(samples: &[f64]) -> Result<Self, Refusal> {
+    pub fn try_of(samples: &[f64]) -> Result<Self, SampleError> {
         check(samples)?;
         let sorted = sorted(samples);
-        let middle = median_of_sorted(&sorted).ok_or(Refusal::Empty)?;
-        let mad = median_deviation(&sorted, middle).ok_or(Refusal::Empty)?;
+        let middle = median_of_sorted(&sorted).ok_or(SampleError::Empty)?;
+        let mad = median_deviation(&sorted, middle).ok_or(SampleError::Empty)?;
         let n = sorted.len();
         // Divided first: a sum of large numbers may be infinite, their mean is not. Rounding
         // must not take it out of the samples' range either.
@@ -91,8 +91,8 @@ mod tests {
     fn nothing_is_said_of_no_samples_or_of_no_times() {
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
-        assert_eq!(Summary::try_of(&[1.0, f64::NAN]), Err(Refusal::NotFinite { at: 1 }));
-        assert_eq!(Summary::try_of(&[-1.0]), Err(Refusal::Negative { at: 0, value: -1.0 }));
+        assert_eq!(Summary::try_of(&[1.0, f64::NAN]), Err(SampleError::NotFinite { at: 1 }));
+        assert_eq!(Summary::try_of(&[-1.0]), Err(SampleError::Negative { at: 0, value: -1.0 }));
         assert_eq!(Summary::of(&[0.0, 0.0]).unwrap().max, 0.0, "no CPU time at all");
     }
 

@@ -6,7 +6,7 @@
 
 use super::paired::{RESAMPLES, Ratios, TAIL, resampled_median};
 use super::random::SplitMix64;
-use super::{Refusal, check_positive, median_deviation, median_of_sorted, sorted};
+use super::samples::{SampleError, check_positive, median_deviation, median_of_sorted, sorted};
 
 /// How many ways to deal the samples to the two sessions are tried.
 const DEALS: usize = 10_000;
@@ -23,18 +23,18 @@ impl Ratios {
     /// # Errors
     ///
     /// If there are no samples of one, or one of them is no number, infinite, below zero or zero.
-    pub fn unpaired(base: &[f64], other: &[f64], seed: u64) -> Result<Self, Refusal> {
+    pub fn unpaired(base: &[f64], other: &[f64], seed: u64) -> Result<Self, SampleError> {
         for samples in [base, other] {
             samples.iter().enumerate().try_for_each(|(at, &value)| check_positive(at, value))?;
         }
         let (base, other) = (sorted(base), sorted(other));
-        let base_median = median_of_sorted(&base).ok_or(Refusal::Empty)?;
-        let other_median = median_of_sorted(&other).ok_or(Refusal::Empty)?;
+        let base_median = median_of_sorted(&base).ok_or(SampleError::Empty)?;
+        let other_median = median_of_sorted(&other).ok_or(SampleError::Empty)?;
         let median = other_median / base_median;
         if !median.is_normal() {
-            return Err(Refusal::NoRatio { at: 0 });
+            return Err(SampleError::NoRatio { at: 0 });
         }
-        let mad = median_deviation(&other, other_median).ok_or(Refusal::Empty)? / base_median;
+        let mad = median_deviation(&other, other_median).ok_or(SampleError::Empty)? / base_median;
         let mut random = SplitMix64::new(seed);
         let (low, high) = interval(&base, &other, median, &mut random);
         let p = deal_p(&base, &other, median, &mut random);
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        assert_eq!(Ratios::unpaired(&[], &[1.0], 1), Err(Refusal::Empty));
-        assert_eq!(Ratios::unpaired(&[1.0], &[], 1), Err(Refusal::Empty));
-        assert_eq!(Ratios::unpaired(&[1.0, 0.0], &[1.0], 1), Err(Refusal::Zero { at: 1 }));
-        assert_eq!(Ratios::unpaired(&[1e-300], &[1e300], 1), Err(Refusal::NoRatio { at: 0 }));
+        assert_eq!(Ratios::unpaired(&[], &[1.0], 1), Err(SampleError::Empty));
+        assert_eq!(Ratios::unpaired(&[1.0], &[], 1), Err(SampleError::Empty));
+        assert_eq!(Ratios::unpaired(&[1.0, 0.0], &[1.0], 1), Err(SampleError::Zero { at: 1 }));
+        assert_eq!(Ratios::unpaired(&[1e-300], &[1e300], 1), Err(SampleError::NoRatio { at: 0 }));
     }
 
     proptest! {
