@@ -2,7 +2,10 @@
 //! links and pipes, links to everything and nothing, holes, hidden and ignored names, names that are
 //! no text (`tests/peers.rs`), and can change with a version: then all meanings are listed.
 
-use super::{Claimed, Definition, Inventory, Output, Peer, ROOT};
+use super::claimed::Claimed;
+use super::inventory::Inventory;
+use super::parse::Output;
+use super::spec::{Definition, Peer, ROOT};
 
 /// All peers.
 pub const PEERS: &[Peer] = &[
@@ -226,3 +229,10 @@ const EVERY_LENGTH: Definition = Definition {
     says: "lengths of files, directories and links, every name",
     of: |inventory| Claimed::bytes(inventory.parts().iter().map(|part| part.bytes).sum()),
 };
+
+impl Peer {
+    /// Returns the peer of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PEERS.iter().find(|peer| peer.name == name)
+    }
+}

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Inventory, Peer};
+use super::inventory::Inventory;
+use super::spec::Peer;
 use crate::harness::launch::{self, Failure, Usage};
 
 /// What a process of a peer is run for.

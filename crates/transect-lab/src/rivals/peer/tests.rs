@@ -1,0 +1,77 @@
+use std::collections::HashSet;
+
+use std::path::Path;
+
+use super::spec::version_in;
+use super::*;
+
+#[test]
+fn every_peer_has_a_name_of_its_own_and_one_place_for_the_root() {
+    let names: HashSet<&str> = PEERS.iter().map(|peer| peer.name).collect();
+    assert_eq!(names.len(), PEERS.len());
+    for peer in PEERS {
+        let places = peer.arguments.iter().filter(|&&argument| argument == ROOT).count();
+        assert_eq!(places, 1, "{}", peer.name);
+        assert!(!peer.definitions.is_empty() && !peer.programs.is_empty(), "{}", peer.name);
+        assert_eq!(Peer::find(peer.name).map(|found| found.name), Some(peer.name));
+    }
+    assert!(Peer::find("nothing").is_none());
+}
+
+#[test]
+fn peers_are_known_by_what_they_say_of_their_versions() {
+    for (name, said, version) in [
+        ("find", "find (GNU findutils) 4.9.0", "4.9.0"),
+        ("bfs", "bfs 2.6.1", "2.6.1"),
+        ("fd", "fdfind 8.6.0", "8.6.0"),
+        ("fd", "fd 10.5.0", "10.5.0"),
+        ("du", "du (GNU coreutils) 9.1", "9.1"),
+        ("pdu", "pdu 0.24.0", "0.24.0"),
+        ("dust", "Dust 1.2.7", "1.2.7"),
+        ("dua", "dua 3.0.0", "3.0.0"),
+        ("diskus", "diskus 0.9.0", "0.9.0"),
+        ("gdu", "Version: 5.22.0-1+b1", "5.22.0-1+b1"),
+        ("gdu", "Version: v5.30.1", "5.30.1"),
+        ("ncdu", "ncdu 1.18", "1.18"),
+    ] {
+        assert!(said.contains(Peer::find(name).unwrap().mark), "{said}");
+        assert_eq!(version_in(said).as_deref(), Some(version));
+    }
+    assert_eq!(version_in("2 programs."), None);
+    // GNU du, where that is a guest; and du of another house.
+    assert!(!"du (GNU coreutils) 9.4".contains(Peer::find("gdu").unwrap().mark));
+    assert!(!"du (uutils coreutils) 0.2.2".contains(Peer::find("du").unwrap().mark));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_root_is_no_option_and_no_setting_of_anybody_counts() {
+    let du = Peer::find("du").unwrap();
+    assert_eq!(du.why_not(), None);
+    assert!(du.version().is_some_and(|version| version.contains('.')));
+    let command = du.command(Path::new("-s")).unwrap();
+    assert_eq!(command.get_args().last(), Some(std::ffi::OsStr::new("./-s")));
+    assert!(
+        command
+            .get_envs()
+            .all(|(name, _)| ["HOME", "LC_ALL", "PATH"].contains(&name.to_str().unwrap()))
+    );
+    assert_eq!(
+        du.command_line(),
+        "du --summarize --apparent-size --count-links --block-size=1 {root}"
+    );
+    assert_eq!(Peer::find("find").unwrap().command_line(), "find {root} -printf '%y %s\\n'");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn another_program_of_the_same_name_is_not_taken_for_it() {
+    let mut peer = *Peer::find("du").unwrap();
+    peer.mark = "a mark that GNU has not";
+    assert!(peer.why_not().unwrap().starts_with("'du' is another program (du (GNU coreutils)"));
+    assert_eq!(peer.version(), None);
+    peer.programs = &["no-such-program", "neither-this"];
+    let why_not = peer.why_not().unwrap();
+    assert!(why_not.starts_with("needs no-such-program or neither-this: "), "{why_not}");
+    assert!(peer.command(Path::new("/")).is_none());
+}
