@@ -15,6 +15,8 @@
 pub mod corpora;
 pub mod experiments;
 pub mod explain;
+#[cfg(test)]
+mod fixtures;
 pub mod harness;
 pub mod published;
 pub mod report;

@@ -89,8 +89,8 @@ pub fn size(spec: &SessionSpec) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Rules, Sync};
+    use crate::fixtures::with;
     use crate::harness::log::Cell;
-    use crate::report::tests::with;
 
     #[test]
     fn a_large_file_is_stood_for_by_a_smaller_one() {

@@ -85,7 +85,7 @@ fn is_known(ratios: &Ratios) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::with;
+    use crate::fixtures::with;
     use crate::stats::ranking::rank;
     use crate::stats::{SplitMix64, Verdict, judge};
 

@@ -172,7 +172,7 @@ pub(crate) fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::{NAMES, data};
+    use crate::fixtures::{NAMES, data};
 
     /// Splits a text as RFC 4180 says.
     fn parse(text: &str) -> Vec<Vec<String>> {

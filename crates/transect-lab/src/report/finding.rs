@@ -215,9 +215,9 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::{data, with};
     use crate::harness::interference::Beside;
     use crate::harness::log::Outcome;
-    use crate::report::tests::{data, with};
     use crate::stats::ranking::rank;
 
     fn finding(data: &SessionData) -> Finding {

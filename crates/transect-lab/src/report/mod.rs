@@ -91,6 +91,3 @@ pub fn nanoseconds_per_byte(row: &Row) -> String {
 pub fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e6)
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

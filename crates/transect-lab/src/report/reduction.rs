@@ -129,8 +129,8 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::with;
     use crate::harness::log::SessionData;
-    use crate::report::tests::with;
     use crate::stats::ranking::rank;
 
     fn reduced(preset: &str) -> Vec<Reduction> {

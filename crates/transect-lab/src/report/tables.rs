@@ -70,7 +70,7 @@ pub(super) fn of(spec: &SessionSpec) -> Vec<Table> {
 mod tests {
     use super::*;
     use crate::corpora;
-    use crate::report::tests::with;
+    use crate::fixtures::with;
 
     fn tables(preset: &str, datasets: &[&str]) -> Vec<(&'static str, &'static str, Option<usize>)> {
         let mut spec = with(&[("base", 1000)], 1).spec;

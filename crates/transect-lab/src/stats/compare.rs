@@ -253,10 +253,10 @@ fn of_file_system(dataset: &Dataset) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Passed, Rules, Sync};
+    use crate::fixtures::with;
     use crate::harness::interference::{Beside, Disturbance};
     use crate::harness::launch::Usage;
     use crate::harness::log::Outcome;
-    use crate::report::tests::with;
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);

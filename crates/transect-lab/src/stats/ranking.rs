@@ -471,7 +471,7 @@ fn values(
 mod tests {
     use super::*;
     use crate::experiments::transform::Passed;
-    use crate::report::tests::with;
+    use crate::fixtures::with;
 
     /// A session in which cells leave so much of a MiB unwritten.
     fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {

@@ -94,7 +94,7 @@ fn title(report: &Report<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::{NAMES, data};
+    use crate::fixtures::{NAMES, data};
 
     fn page() -> String {
         html(&Report::of(&data()), &Nonce::predictable(1)).unwrap()
