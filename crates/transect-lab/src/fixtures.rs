@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
+use crate::harness::inventory::Inventory;
 use crate::harness::launch::{RunLine, Usage};
 use crate::harness::log::{Cell, Dataset, Outcome, SCHEMA, Sample, SessionData, SessionSpec};
 use crate::harness::work::Work;
-use crate::rivals::peer::Inventory;
 
 /// Names that want to be more than text.
 pub(crate) const NAMES: &[&str] = &[

@@ -8,6 +8,7 @@ pub mod cache_state;
 pub mod environment;
 pub mod estimate;
 pub mod interference;
+pub mod inventory;
 pub mod launch;
 pub mod log;
 pub mod machine;

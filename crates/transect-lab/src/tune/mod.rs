@@ -398,9 +398,9 @@ fn time_of_a_walk(request: &Request<'_>, sample_tree: &SampleTree) -> Result<Dur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::inventory::Inventory;
     use crate::harness::launch::{RunLine, Usage};
     use crate::harness::log::{Outcome, Sample, SessionData};
-    use crate::rivals::peer::Inventory;
     use transect_testkit::TempDir;
 
     /// Twenty rounds of the default, twice, and of settings that take so many times as long.

@@ -3,9 +3,9 @@
 //! no text (`tests/peers.rs`), and can change with a version: then all meanings are listed.
 
 use super::claimed::Claimed;
-use super::inventory::Inventory;
 use super::parse::Output;
 use super::spec::{Definition, Peer, ROOT};
+use crate::harness::inventory::Inventory;
 
 /// All peers.
 pub const PEERS: &[Peer] = &[

@@ -25,14 +25,13 @@
 
 mod all;
 mod claimed;
-mod inventory;
 mod parse;
 mod run;
 mod spec;
 
+pub use crate::harness::inventory::{Inventory, Part};
 pub use all::PEERS;
 pub use claimed::Claimed;
-pub use inventory::{Inventory, Part};
 pub use parse::Output;
 pub use run::{Aim, Ran};
 pub use spec::{Peer, ROOT};

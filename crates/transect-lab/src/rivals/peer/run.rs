@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::inventory::Inventory;
 use super::spec::Peer;
+use crate::harness::inventory::Inventory;
 use crate::harness::launch::{self, Failure, Usage};
 
 /// What a process of a peer is run for.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::claimed::Claimed;
-use super::inventory::Inventory;
 use super::parse::Output;
+use crate::harness::inventory::Inventory;
 use crate::rivals::contender::is_on_path;
 
 /// A program that walks trees, and how it is made to do the work of all methods.
