@@ -2,7 +2,8 @@
 
 use transect_transform::pass::{Load, SizeClass};
 
-use super::{Choice, Chosen, Explained};
+use super::choice::{Choice, Chosen};
+use super::explanation::Explained;
 use crate::experiments::transform::Sync;
 use crate::harness::cache_state::State;
 use crate::harness::log::{SessionData, SessionSpec};

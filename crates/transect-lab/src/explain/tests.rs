@@ -1,9 +1,10 @@
 use super::*;
 use crate::experiments::transform::{Digests, Kind, Passed, Rules, Sync};
 use crate::fixtures::with;
+use crate::harness::cache_state::State;
 use crate::harness::environment::FileSystem;
 use crate::harness::launch::{RunLine, Usage};
-use crate::harness::log::Outcome;
+use crate::harness::log::{Outcome, SessionData};
 use crate::tune::profile::Profile;
 use transect_transform::pass::{IoMethod, Load, SizeClass};
 
