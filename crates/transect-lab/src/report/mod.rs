@@ -3,6 +3,7 @@
 
 pub mod csv;
 mod finding;
+pub mod import;
 pub mod page;
 mod reduction;
 mod tables;

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
     if args.csv {
         let names: Vec<_> = args.files.iter().map(|file| file.to_string_lossy()).collect();
         let files = names.iter().map(AsRef::as_ref).zip(listings.iter().map(Vec::as_slice));
-        text.write_all(import::csv(files).as_bytes())?;
+        text.write_all(transect_lab::report::import::csv(files).as_bytes())?;
         output::print(text)?;
         return Ok(End::Complete);
     }

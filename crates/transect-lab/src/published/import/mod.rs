@@ -10,7 +10,6 @@ pub mod listing;
 
 use serde::Serialize;
 
-use crate::report::csv::quoted;
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
 use listing::Sample;
@@ -145,20 +144,6 @@ impl Cell {
         let outliers = real.outliers(&real_ns);
         Some(Self { what, real, user, system, real_ns, user_ns, system_ns, outliers })
     }
-}
-
-/// Writes every run as a line of comma-separated values, with the name of the file it is from.
-pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [Sample])>) -> String {
-    let mut text = "file,api,block,size,sequential,real_ns,user_ns,system_ns\n".to_owned();
-    for (file, samples) in listings {
-        for sample in samples {
-            let Sample { api, block, size, sequential, real_ns, user_ns, system_ns } = sample;
-            let (file, api) = (quoted(file), quoted(api));
-            let what = format!("{file},{api},{block},{size},{sequential}");
-            text.push_str(&format!("{what},{real_ns},{user_ns},{system_ns}\n"));
-        }
-    }
-    text
 }
 
 /// A difference that is looked at: the question, the base, the other.
@@ -316,14 +301,5 @@ mod tests {
         samples[0].real_ns = 0;
         assert!(import(&samples).differences.is_empty());
         assert_eq!(import(&samples).cells[0].real.min, 0.0);
-    }
-
-    #[test]
-    fn every_run_is_a_line_of_csv() {
-        let samples = runs("CRT", 1024, true, 100);
-        let text = csv([("a,b", samples.as_slice())].into_iter());
-        assert_eq!(text.lines().count(), 6);
-        let second = "\"a,b\",CRT,1024,1073741824,true,98000000,0,98";
-        assert_eq!(text.lines().nth(2), Some(second));
     }
 }
