@@ -21,6 +21,5 @@ pub mod harness;
 pub mod published;
 pub mod report;
 pub mod rivals;
-pub mod size;
 pub mod stats;
 pub mod tune;

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! [`browse`] is the loop. What is looked at and what keys make of it is state without side effects
-//! (`app`); what is drawn depends on nothing else (`widgets`). [`text`] is how numbers and names are
-//! written, also where no screen is drawn.
+//! (`app`); what is drawn depends on nothing else (`widgets`).
 
 mod app;
 mod cursor;
@@ -24,7 +23,6 @@ mod screen;
 #[cfg(test)]
 mod session;
 mod system;
-pub mod text;
 mod theme;
 mod tree;
 mod walk;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use crate::text::quote;
+use transect_text::quote;
 
 /// A text that names may hold, whatever the case of its letters.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use transect::remove::{Counts, Removal, Report, Trash};
 use transect::table::{Row, Table};
 
 use crate::app::Answer;
-use crate::text::quote;
+use transect_text::quote;
 
 /// How often it is told how far it is.
 const PERIOD: Duration = Duration::from_millis(50);

@@ -17,9 +17,9 @@ use crate::desk::Desk;
 use crate::look::Look;
 use crate::remover::Remover;
 use crate::screen::Screen;
-use crate::text::quote;
 use crate::walk::{Read, SHOWN, TOLD_APART, Walk};
 use crate::{system, widgets};
+use transect_text::quote;
 
 /// How long a key is waited for before somebody looks whether anything else has happened: while
 /// something is on its way, and while nothing is.

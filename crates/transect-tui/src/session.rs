@@ -265,7 +265,7 @@ impl Session {
                 if hidden == 0 {
                     line.push_str(cell.symbol());
                 }
-                hidden = crate::text::quote::width(cell.symbol()).max(hidden).saturating_sub(1);
+                hidden = transect_text::quote::width(cell.symbol()).max(hidden).saturating_sub(1);
             }
             line.trim_end().to_owned()
         });

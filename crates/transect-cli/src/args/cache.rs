@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use transect_lab::size;
+use transect_text::size;
 
 use super::FilterArgs;
 

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use transect::{Conditions, FileType};
-use transect_lab::size;
+use transect_text::size;
 
 use crate::output::owner;
 

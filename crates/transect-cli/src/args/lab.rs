@@ -9,7 +9,7 @@ use transect_lab::corpora::{self, Pattern};
 use transect_lab::experiments::walk::preset::{PRESETS, Preset};
 use transect_lab::experiments::{attributes, transform};
 use transect_lab::harness::cache_state::State;
-use transect_lab::size;
+use transect_text::size;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]

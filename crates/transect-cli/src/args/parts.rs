@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
-use transect_lab::size;
+use transect_text::size;
 
 use super::SyncWhat;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
-use transect_lab::size;
+use transect_text::size;
 use transect_transform::pass::{Holes, IoMethod};
 use transect_transform::publish::Durability;
 

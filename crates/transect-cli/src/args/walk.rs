@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory};
 use transect::{
     Conditions, FileType, Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals,
 };
-use transect_lab::size;
+use transect_text::size;
 
 use super::filter::{self, OwnerFilter, SizeFilter};
 use super::{Cli, one_of};

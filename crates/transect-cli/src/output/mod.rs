@@ -19,9 +19,9 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
+pub(crate) use transect_text::wrap::wrap;
+pub(crate) use transect_text::{quote, units};
 use transect_transform::publish::Unkept;
-pub(crate) use transect_tui::text::wrap::wrap;
-pub(crate) use transect_tui::text::{quote, units};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

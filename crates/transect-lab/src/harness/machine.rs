@@ -109,7 +109,7 @@ impl Machine {
         };
         let numbers = &mut self.dirty.iter().map(|(name, value)| (name, value.to_string()));
         let mitigations = &mut self.mitigations.iter().map(|(name, told)| (name, told.clone()));
-        let size = |bytes: u64| crate::size::shortest(bytes as usize);
+        let size = |bytes: u64| transect_text::size::shortest(bytes as usize);
         [
             ("maker", self.maker.clone()),
             ("governor", self.governor.clone()),

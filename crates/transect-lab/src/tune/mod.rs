@@ -25,11 +25,11 @@ use crate::harness::environment::Environment;
 use crate::harness::launch;
 use crate::harness::log::{Dataset, SCHEMA, SessionSpec};
 use crate::harness::scheduler::{self, Launcher, Session};
-use crate::size;
 use crate::stats::Verdict;
 use crate::stats::ranking::{Quantity, Ranking, rank};
 use crate::tune::profile::{Evidence, Settings};
 use crate::tune::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
+use transect_text::size;
 
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
 /// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their

@@ -211,7 +211,8 @@ impl std::fmt::Display for Settings {
             self.order.map(|order| format!("order {}", order.as_str())),
             self.busy_threads.map(|threads| format!("busy threads {threads}")),
             self.waiting_threads.map(|threads| format!("waiting threads {threads}")),
-            self.buffer_size.map(|bytes| format!("buffer {}", crate::size::shortest(bytes))),
+            self.buffer_size
+                .map(|bytes| format!("buffer {}", transect_text::size::shortest(bytes))),
             self.stat_order.map(|order| format!("stat order {}", order.as_str())),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -4,7 +4,7 @@ use transect::table::Row;
 
 use super::{App, Reading, Ticket};
 use crate::desk::Job;
-use crate::text::units::counted;
+use transect_text::units::counted;
 
 /// The largest files below a directory, one after the other.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl App {
             return;
         };
         let place = match below {
-            Some(below) => crate::text::quote::for_terminal(self.table.path(*below).as_os_str()),
+            Some(below) => transect_text::quote::for_terminal(self.table.path(*below).as_os_str()),
             None => "all roots".to_owned(),
         };
         let (number, of) = (at + 1, counted(rows.len() as u64, "file", "files"));

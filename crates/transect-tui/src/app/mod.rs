@@ -26,8 +26,8 @@ use crate::desk::Job;
 use crate::keys::{self, Action, Context};
 use crate::look::Look;
 use crate::order::{Measure, Order, SortKey, Sorted};
-use crate::text::units::counted;
 use crate::tree;
+use transect_text::units::counted;
 
 pub(crate) use biggest::Biggest;
 pub(crate) use found::Found;

@@ -13,9 +13,9 @@ use super::{App, Over, Reading, Ticket, Wish};
 use crate::cursor::{Cursor, Motion};
 use crate::desk::Job;
 use crate::keys::Action;
-use crate::text::quote;
-use crate::text::units::{bytes, counted};
 use crate::tree;
+use transect_text::quote;
+use transect_text::units::{bytes, counted};
 
 /// How something is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

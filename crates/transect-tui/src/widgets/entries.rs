@@ -12,11 +12,11 @@ use super::pen::Pen;
 use crate::app::{App, Reading};
 use crate::look::Look;
 use crate::order::{Order, SortKey};
-use crate::text::notes;
-use crate::text::quote::{self, shorten, width};
-use crate::text::share::{bar, percent};
-use crate::text::units::{bytes, count};
 use crate::theme::Theme;
+use transect_text::notes;
+use transect_text::quote::{self, shorten, width};
+use transect_text::share::{bar, percent};
+use transect_text::units::{bytes, count};
 
 /// One line.
 #[derive(Default)]

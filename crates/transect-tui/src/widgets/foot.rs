@@ -9,9 +9,9 @@ use ratatui::widgets::Widget;
 use super::pen::Pen;
 use crate::app::{App, Over, Reading};
 use crate::keys::{self, Action, Context};
-use crate::text::quote::{shorten, width};
-use crate::text::units::{bytes, count, counted, duration};
 use crate::theme::Theme;
+use transect_text::quote::{shorten, width};
+use transect_text::units::{bytes, count, counted, duration};
 
 /// More marks are not added up for every frame.
 const ADDED_UP: usize = 10_000;

@@ -7,9 +7,9 @@ use ratatui::widgets::Widget;
 
 use super::pen::Pen;
 use crate::app::App;
-use crate::text::quote;
-use crate::text::units::{bytes, counted};
 use crate::theme::Theme;
+use transect_text::quote;
+use transect_text::units::{bytes, counted};
 
 struct Head {
     path: String,

@@ -7,8 +7,8 @@ use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Over};
 use crate::keys::{Action, BINDINGS, Binding, Context};
-use crate::text::quote::width;
 use crate::theme::Theme;
+use transect_text::quote::width;
 
 /// Columns for the names of keys.
 const KEYS: usize = 20;

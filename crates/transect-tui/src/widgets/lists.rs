@@ -7,9 +7,9 @@ use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Found, Kept, Over};
 use crate::cursor::Cursor;
-use crate::text::quote;
-use crate::text::units::{bytes, count, counted};
 use crate::theme::Theme;
+use transect_text::quote;
+use transect_text::units::{bytes, count, counted};
 
 pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
     let Over::Errors(cursor) = &mut app.over else { return };

@@ -10,9 +10,9 @@ use transect::table::{Row, Table};
 use super::pen::Pen;
 use crate::app::App;
 use crate::look::Look;
-use crate::text::quote;
-use crate::text::units::{bytes, count};
 use crate::theme::Theme;
+use transect_text::quote;
+use transect_text::units::{bytes, count};
 
 /// Lines that it takes at most.
 pub(super) const LINES: u16 = 14;

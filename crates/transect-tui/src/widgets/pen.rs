@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::text::quote::{shorten, width};
+use transect_text::quote::{shorten, width};
 
 /// Writes a line. What does not fit is not written, and what does not exist cannot be written to:
 /// whoever draws need not ask how large the screen is.

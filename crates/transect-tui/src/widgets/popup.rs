@@ -53,7 +53,7 @@ impl Widget for Frame<'_> {
         let block = Block::bordered().border_type(BorderType::Rounded);
         block.border_style(self.theme.dim()).render(area, buffer);
         let room = usize::from(area.width - 4);
-        let title = crate::text::quote::shorten(self.title.to_owned(), room.saturating_sub(2));
+        let title = transect_text::quote::shorten(self.title.to_owned(), room.saturating_sub(2));
         let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width - 3, ..area }, 0);
         pen.text(&format!(" {title} "), self.theme.bold());
         if self.shown.len() < self.of {

@@ -7,11 +7,11 @@ use transect::remove::Summary;
 use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Over, Question, Way};
-use crate::text::quote;
-use crate::text::share::bar;
-use crate::text::units::{bytes, count, counted};
-use crate::text::wrap::wrap;
 use crate::theme::Theme;
+use transect_text::quote;
+use transect_text::share::bar;
+use transect_text::units::{bytes, count, counted};
+use transect_text::wrap::wrap;
 
 /// How wide a question is where there is room.
 const WIDTH: usize = 72;

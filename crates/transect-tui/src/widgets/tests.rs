@@ -140,11 +140,11 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
         session.tell(Answer::Table(tree(&all)));
         for _ in &all {
             let screen = session.screen();
-            let steers = |c: char| c != '\n' && crate::text::quote::is_hostile(c);
+            let steers = |c: char| c != '\n' && transect_text::quote::is_hostile(c);
             assert!(!screen.contains(steers), "{screen:?}");
             assert_eq!(screen.lines().count(), 14, "{screen}");
             for line in screen.lines() {
-                let columns = crate::text::quote::width(line);
+                let columns = transect_text::quote::width(line);
                 assert!(columns <= usize::from(width), "{columns} of {width}: {line:?}");
             }
             session.press("j");

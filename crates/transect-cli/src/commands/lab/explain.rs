@@ -8,8 +8,8 @@ use serde::Serialize;
 use transect_lab::explain::{Choice, Chosen, Explained, Fastest, Part, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::log::{SessionData, SessionLog};
-use transect_lab::size;
 use transect_lab::tune::profile::Profile;
+use transect_text::size;
 
 use crate::args::LabExplainArgs;
 use crate::exit::{End, Fatal};

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_lab::published::import::listing::{self, Sample};
 use transect_lab::published::import::{self, Cell, Difference, Imported, Question, What};
-use transect_lab::size;
 use transect_lab::stats::Verdict;
+use transect_text::size;
 
 use crate::args::LabImportArgs;
 use crate::exit::{End, Fatal};

@@ -19,7 +19,7 @@ use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::work::Work;
 use transect_lab::rivals::contender::can_start;
 use transect_lab::rivals::peer::Inventory;
-use transect_lab::size;
+use transect_text::size;
 
 use super::begin::{self, file_of, named, rounds, seed, write_cells};
 use super::run::{count, lab, launcher, measure, tell_time};

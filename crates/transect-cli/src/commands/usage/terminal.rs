@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use transect::FileType;
 use transect::table::Table;
-use transect_tui::text::notes;
-use transect_tui::text::share::{bar, percent};
+use transect_text::notes;
+use transect_text::share::{bar, percent};
 
 use super::groups::Group;
 use super::measure::Measure;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::size;
+use transect_text::size;
 
 /// A method with its settings: `buffered`, `c-stdio,block=16K`, `c-stdio,block=16K,hint=sequential`.
 #[derive(Clone, Debug, PartialEq, Eq)]

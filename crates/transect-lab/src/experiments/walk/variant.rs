@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use transect::{Order, ReaderName, ScanOptions, StatOrder};
 
-use crate::size;
+use transect_text::size;
 
 /// The threads that a name can ask for.
 const THREADS: RangeInclusive<usize> = 1..=1024;

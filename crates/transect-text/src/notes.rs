@@ -2,7 +2,7 @@
 
 use transect::table::{Row, Table};
 
-use super::units::{bytes, counted};
+use crate::units::{bytes, counted};
 
 /// Returns what is to be known of an entry beside its size, with a blank before it.
 pub fn of(table: &Table, row: Row) -> String {
