@@ -5,5 +5,6 @@ pub mod notes;
 pub mod quote;
 pub mod share;
 pub mod size;
+pub mod style;
 pub mod units;
 pub mod wrap;

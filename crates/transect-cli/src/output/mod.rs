@@ -16,18 +16,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use transect::Tally;
+pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::wrap;
 pub(crate) use transect_text::{quote, units};
 use transect_transform::publish::Unkept;
-
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 
 /// How many errors are shown unless all are asked for.
 const ERRORS_SHOWN: usize = 10;

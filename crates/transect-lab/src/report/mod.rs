@@ -4,9 +4,11 @@
 pub mod csv;
 mod finding;
 pub mod import;
+pub mod markdown;
 pub mod page;
 mod reduction;
 mod tables;
+pub mod terminal;
 
 pub use finding::Finding;
 pub use reduction::{Column, Reduced, Reduction, Unit};

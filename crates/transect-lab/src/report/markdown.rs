@@ -2,19 +2,19 @@
 
 use std::io::{Result, Write};
 
-use transect_lab::harness::log::{SessionKind, SessionSpec};
-use transect_lab::report::{
+use transect_text::quote;
+use transect_text::units::{bytes, count};
+
+use super::{
     Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
     nanoseconds_per_byte, word,
 };
-use transect_lab::stats::Ratios;
-use transect_lab::stats::ranking::{Ranking, Row};
-
-use crate::output::quote;
-use crate::output::units::{bytes, count};
+use crate::harness::log::{SessionKind, SessionSpec};
+use crate::stats::Ratios;
+use crate::stats::ranking::{Ranking, Row};
 
 /// Writes a report.
-pub(super) fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
+pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
     let spec = report.session;
     writeln!(out, "# transect lab\n")?;
@@ -189,7 +189,7 @@ fn told(number: Option<f64>, of: fn(u64) -> String) -> String {
 fn of_reduction(out: &mut impl Write, reduction: &Reduction) -> Result<()> {
     let Reduction { protocol, about, columns, rows, .. } = reduction;
     writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", text(about))?;
-    let title = |column: &transect_lab::report::Column| match column.unit {
+    let title = |column: &super::Column| match column.unit {
         Unit::Nanoseconds => format!("{}, ms", text(&column.name)),
         Unit::Times => text(&column.name),
     };

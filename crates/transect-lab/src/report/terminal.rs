@@ -2,25 +2,26 @@
 
 use std::io::{Result, Write};
 
-use anstyle::Style;
-use transect_lab::harness::cache_state::State;
-use transect_lab::harness::log::{SessionKind, SessionSpec};
-use transect_lab::report::{
+use transect_text::quote;
+use transect_text::style::{BOLD, DIM, ERROR, GOOD, Style, WARN};
+use transect_text::units::{bytes, duration};
+use transect_text::wrap::wrap;
+
+use super::{
     Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
     word,
 };
-use transect_lab::stats::ranking::{Ranking, Row};
-use transect_lab::stats::{Ratios, Verdict};
-
-use crate::output::units::{bytes, duration};
-use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, wrap};
+use crate::harness::cache_state::State;
+use crate::harness::log::{SessionKind, SessionSpec};
+use crate::stats::ranking::{Ranking, Row};
+use crate::stats::{Ratios, Verdict};
 
 /// How wide prose is where nobody says how wide it may be.
 const PROSE: usize = 100;
 
 /// Writes a report in lines of at most `width` characters, or with all that there is. What is longer
 /// is a name, which is not cut.
-pub(super) fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
+pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
     screen.session(report)?;
     for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
@@ -481,7 +482,7 @@ impl Screen<'_> {
         writeln!(self.out)?;
         self.say(BOLD, &format!("The same, as the article prints it ({protocol}): {about}"))?;
         let titles = columns.iter().map(|column| column.name.clone());
-        let value = |(value, column): (&f64, &transect_lab::report::Column)| match column.unit {
+        let value = |(value, column): (&f64, &super::Column)| match column.unit {
             Unit::Nanoseconds => time(*value),
             Unit::Times => format!("{value:.1}"),
         };

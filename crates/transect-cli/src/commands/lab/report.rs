@@ -1,16 +1,13 @@
 //! `transect lab report`: what a session has come to, in whatever form somebody wants it.
 
-mod markdown;
-mod page;
-mod terminal;
-
 use std::io::Write;
+use std::path::Path;
 
 use anstream::AutoStream;
 use transect_lab::harness::log::{SessionData, SessionLog};
-use transect_lab::report::{Report, csv};
+use transect_lab::report::{Report, csv, markdown, page, terminal};
+use transect_web::page::Nonce;
 
-pub(super) use self::page::write_page;
 use crate::args::LabReportArgs;
 use crate::exit::{End, Fatal};
 use crate::output;
@@ -42,4 +39,11 @@ fn print(
     let mut text = output::buffer();
     write(&mut text, &Report::of(data))?;
     Ok(output::print(text)?)
+}
+
+/// Writes the page of a session.
+pub(super) fn write_page(data: &SessionData, file: &Path) -> Result<(), Fatal> {
+    let page = page::html(&Report::of(data), &Nonce::random()?);
+    let page = page.map_err(|error| Fatal::Lab(error.to_string()))?;
+    output::page::write(&page, file)
 }
