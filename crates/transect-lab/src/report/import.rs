@@ -1,7 +1,34 @@
-//! Imported listings as comma-separated values.
+//! Imported listings, as text on a terminal and as comma-separated values.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
+use transect_text::units::{counted, duration};
+use transect_text::{quote, size};
 
 use super::csv::quoted;
 use crate::published::import::listing::Sample;
+use crate::published::import::{Cell, Difference, Imported, Question, What};
+use crate::stats::Verdict;
+
+/// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
+/// changes across them.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn write<'a>(
+    out: &mut impl Write,
+    sessions: impl Iterator<Item = (&'a Path, &'a Imported)>,
+    sequential: &[Difference],
+) -> io::Result<()> {
+    for (file, imported) in sessions {
+        write_session(out, file, imported)?;
+    }
+    write_differences(out, "the sequential flag", sequential)?;
+    write_rules(out)
+}
 
 /// Writes every run as a line of comma-separated values, with the name of the file it is from.
 pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [Sample])>) -> String {
@@ -15,6 +42,118 @@ pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [Sample])>) -> Strin
         }
     }
     text
+}
+
+fn write_session(out: &mut impl Write, file: &Path, imported: &Imported) -> io::Result<()> {
+    let runs = imported.cells.iter().map(|cell| cell.real.n as u64).sum();
+    let (runs, cells) =
+        (counted(runs, "run", "runs"), counted(imported.cells.len() as u64, "cell", "cells"));
+    let file = quote::for_terminal(file.as_os_str());
+    writeln!(out, "{BOLD}{file}{BOLD:#}  {runs} in {cells}")?;
+    let width = width_of(imported.cells.iter().map(|cell| name(&cell.what)));
+    writeln!(
+        out,
+        "{BOLD}{:<width$} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9}{BOLD:#}",
+        "cell", "runs", "min", "median", "max", "user", "system"
+    )?;
+    for cell in &imported.cells {
+        write_cell(out, cell, width)?;
+    }
+    writeln!(out)?;
+    write_differences(out, "differences", &imported.differences)
+}
+
+fn write_cell(out: &mut impl Write, cell: &Cell, width: usize) -> io::Result<()> {
+    let Cell { what, real, user, system, outliers, .. } = cell;
+    let [min, median, max, user, system] =
+        [real.min, real.median, real.max, user.median, system.median].map(time);
+    let far = match outliers.len() {
+        0 => String::new(),
+        far => format!("  {WARN}{far} far out{WARN:#}"),
+    };
+    let name = name(what);
+    writeln!(
+        out,
+        "{name:<width$} {:>4} {min:>9} {median:>9} {max:>9} {user:>9} {system:>9}{far}",
+        real.n
+    )
+}
+
+fn write_differences(
+    out: &mut impl Write,
+    title: &str,
+    differences: &[Difference],
+) -> io::Result<()> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let width = width_of(differences.iter().map(between)).max(title.len());
+    writeln!(
+        out,
+        "{BOLD}{title:<width$} {:>21} {:>6} {:>6}  verdict{BOLD:#}",
+        "ratio (95 %)", "p", "of all"
+    )?;
+    for difference in differences {
+        let Difference { ratios, alone, among_all, .. } = difference;
+        let style = match alone.verdict {
+            Verdict::Faster => GOOD,
+            Verdict::Slower => ERROR,
+            _ => DIM,
+        };
+        let only_alone = alone.verdict.is_difference() && !among_all.verdict.is_difference();
+        writeln!(
+            out,
+            "{:<width$} {:>21} {:>6.3} {:>6.3}  {style}{}{style:#}{}",
+            between(difference),
+            ratios.to_string(),
+            ratios.p,
+            among_all.adjusted_p,
+            alone.verdict.word(),
+            if only_alone { ", if asked alone" } else { "" },
+        )?;
+    }
+    writeln!(out)
+}
+
+fn write_rules(out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{DIM}Others' numbers: runs in a row, caches not proved, nothing synced. p is the exact one of \
+         the\nrank sum; \"of all\" corrects it for all differences of a table (Holm).{DIM:#}"
+    )
+}
+
+fn width_of(names: impl Iterator<Item = String>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+fn time(nanoseconds: f64) -> String {
+    duration(Duration::from_nanos(nanoseconds as u64))
+}
+
+/// Returns the name of a cell: `CRT 16K of 256M, sequential`.
+fn name(what: &What) -> String {
+    let What { api, block, size, sequential } = what;
+    let sequential = if *sequential { ", sequential" } else { "" };
+    let api = quote::for_terminal(api.as_ref());
+    format!("{api} {} of {}{sequential}", short(*block), short(*size))
+}
+
+/// Returns what a difference is between: what they have in common is said once.
+fn between(difference: &Difference) -> String {
+    let Difference { question, base, other, .. } = difference;
+    match question {
+        Question::Api => {
+            let base = quote::for_terminal(base.api.as_ref());
+            format!("{} to {base}", name(other))
+        }
+        Question::Block => format!("{} to {}", name(other), short(base.block)),
+        Question::Sequential => format!("{} to none", name(other)),
+    }
+}
+
+fn short(bytes: u64) -> String {
+    usize::try_from(bytes).map_or_else(|_| bytes.to_string(), size::shortest)
 }
 
 #[cfg(test)]

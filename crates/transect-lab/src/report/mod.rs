@@ -1,7 +1,9 @@
 //! All that is reported of a session, in one object: what `--json` prints, and what every other form
 //! is made of.
 
+pub mod comparison;
 pub mod csv;
+pub mod explanation;
 mod finding;
 pub mod import;
 pub mod markdown;
@@ -9,6 +11,7 @@ pub mod page;
 mod reduction;
 mod tables;
 pub mod terminal;
+pub mod tuning;
 
 pub use finding::Finding;
 pub use reduction::{Column, Reduced, Reduction, Unit};

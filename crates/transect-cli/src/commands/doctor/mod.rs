@@ -14,10 +14,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderName};
+use transect_lab::report::tuning;
 use transect_lab::tune::profile::Profile;
 
 use crate::args::DoctorArgs;
-use crate::commands::lab::write_evidence;
 use crate::exit::{End, Fatal};
 use crate::output::units::{count, counted};
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
@@ -188,7 +188,7 @@ fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         }
     }
     writeln!(out)?;
-    write_evidence(out, evidence)
+    tuning::write_evidence(out, evidence)
 }
 
 /// Writes what `lab explain` found out about passes over files: a line for each.

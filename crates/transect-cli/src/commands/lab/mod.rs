@@ -15,8 +15,6 @@ mod run;
 mod transform;
 mod tune;
 
-pub(crate) use tune::write_evidence;
-
 use std::path::PathBuf;
 
 use transect_lab::experiments::walk::method::Method;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use transect_lab::harness::environment::{Environment, FileSystem};
-use transect_lab::tune::profile::{Evidence, Profile, SCHEMA, Settings};
+use transect_lab::report::tuning;
+use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{Request, Step, Tuned, tune};
 use transect_sys::private::TemporaryFolder;
 
@@ -15,7 +16,7 @@ use crate::args::LabTuneArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{count, duration};
-use crate::output::{self, BOLD, DIM, GOOD, quote};
+use crate::output::{self, quote};
 use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
@@ -142,51 +143,8 @@ fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<
     if args.json {
         output::write_json(&mut text, &Stored { profile, stored })?;
     } else {
-        write_evidence(&mut text, &profile.evidence)?;
-        write_result(&mut text, &profile.settings, stored)?;
+        tuning::write_evidence(&mut text, &profile.evidence)?;
+        tuning::write_result(&mut text, &profile.settings, stored)?;
     }
     Ok(output::print(text)?)
-}
-
-/// Writes what was tried: one line each.
-pub(crate) fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::Result<()> {
-    let width = evidence.iter().map(|seen| seen.value.len()).max().unwrap_or(0).max(8);
-    writeln!(
-        out,
-        "{BOLD}{:<15} {:<width$}  {:<11} {:>20} {:>3}  verdict{BOLD:#}",
-        "setting", "value", "caches", "× default (95 %)", "n"
-    )?;
-    for Evidence { setting, value, state, ratios, verdict } in evidence {
-        let (interval, n) = ratios
-            .as_ref()
-            .map_or_else(Default::default, |ratios| (ratios.to_string(), ratios.n.to_string()));
-        let style = if verdict.word() == "faster" { GOOD } else { DIM };
-        writeln!(
-            out,
-            "{:<15} {value:<width$}  {:<11} {interval:>20} {n:>3}  {style}{verdict}{style:#}",
-            setting.replace('_', " "),
-            state.word(),
-        )?;
-    }
-    Ok(())
-}
-
-fn write_result(
-    out: &mut impl Write,
-    settings: &Settings,
-    stored: Option<&Path>,
-) -> std::io::Result<()> {
-    if settings.is_default() {
-        writeln!(out, "\nNothing is decidedly faster than the defaults: they stay.")?;
-    } else {
-        writeln!(out, "\n{BOLD}{settings}{BOLD:#}")?;
-    }
-    match stored {
-        Some(file) => writeln!(
-            out,
-            "stored in {}; `transect doctor` shows it, `--no-profile` does without",
-            quote::for_terminal(file.as_os_str())
-        ),
-        None => writeln!(out, "not stored"),
-    }
 }

@@ -1,0 +1,112 @@
+//! A comparison of two sessions, as text on a terminal and as JSON.
+
+use std::io::Write;
+use std::time::Duration;
+
+use serde::Serialize;
+use transect_text::quote;
+use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
+use transect_text::units::duration;
+
+use crate::stats::Verdict;
+use crate::stats::compare::{Changed, Comparison, Group, Incomparable};
+
+/// The object that `--json` prints.
+#[derive(Debug, Serialize)]
+pub struct ComparisonReport<'c> {
+    /// `transect.lab.comparison/1`.
+    pub schema: &'static str,
+    /// What is compared.
+    #[serde(flatten)]
+    pub comparison: &'c Comparison,
+}
+
+impl<'c> ComparisonReport<'c> {
+    /// Returns the object for a comparison.
+    pub fn of(comparison: &'c Comparison) -> Self {
+        Self { schema: "transect.lab.comparison/1", comparison }
+    }
+}
+
+/// Returns why the sessions are not to be compared, if they are not.
+pub fn refusal(comparison: &Comparison) -> Option<String> {
+    let differs = |Changed { what, before, after, .. }: &Changed| {
+        let text = format!("{what} ({before}, then {after})");
+        quote::for_terminal(text.as_ref())
+    };
+    let forbids = comparison.changed.iter().filter(|changed| changed.forbids);
+    let differing: Vec<String> = forbids.map(differs).collect();
+    (!differing.is_empty()).then(|| {
+        let differing = differing.join("; ");
+        format!(
+            "the sessions are not of the same work in the same dataset (--force compares them all the \
+             same): {differing}"
+        )
+    })
+}
+
+/// Writes a comparison as text on a terminal.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<()> {
+    for Changed { what, before, after, .. } in &comparison.changed {
+        let [what, before, after] =
+            [what, before, after].map(|it| quote::for_terminal(it.as_ref()));
+        writeln!(out, "{WARN}changed{WARN:#}  {what}: {before} is {after} now")?;
+    }
+    for group in &comparison.groups {
+        write_group(out, group)?;
+    }
+    for name in &comparison.alone {
+        let name = quote::for_terminal(name.as_ref());
+        writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
+    }
+    writeln!(
+        out,
+        "\n{DIM}Measured at two times: what changed meanwhile is in these ratios. What a method \
+         takes\nbeside the floor of its own session tells its change from the machine's.{DIM:#}"
+    )
+}
+
+fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
+    let name = quote::for_terminal(group.name.as_ref());
+    let by = group.by.about();
+    writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}{by}", group.conditions)?;
+    let width = group.rows.iter().map(|row| row.cell.len()).max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "{BOLD}{:<width$}  {:>9} {:>9} {:>22}  {:>15}  verdict{BOLD:#}",
+        "method", "before", "after", "after ÷ before (95 %)", "× floor"
+    )?;
+    for row in &group.rows {
+        let time = |nanoseconds: f64| duration(Duration::from_nanos(nanoseconds as u64));
+        let floor = match (&row.to_floor_before, &row.to_floor_after) {
+            (Some(before), Some(after)) => format!("{:.2} → {:.2}", before.median, after.median),
+            _ => String::new(),
+        };
+        let verdict = row.judgement.map(|judgement| judgement.verdict);
+        let style = match verdict {
+            Some(Verdict::Faster) => GOOD,
+            Some(Verdict::Slower) => ERROR,
+            _ => DIM,
+        };
+        writeln!(
+            out,
+            "{:<width$}  {:>9} {:>9} {:>22}  {floor:>15}  {style}{}{style:#}",
+            row.cell,
+            time(row.before.median),
+            time(row.after.median),
+            row.ratios.to_string(),
+            verdict.map_or("", Verdict::word),
+        )?;
+    }
+    for name in &group.alone {
+        writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
+    }
+    for Incomparable { cell, reason } in &group.incomparable {
+        let cell = quote::for_terminal(cell.as_ref());
+        writeln!(out, "{DIM}not compared  {cell}: {reason}{DIM:#}")?;
+    }
+    Ok(())
+}
