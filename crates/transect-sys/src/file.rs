@@ -7,12 +7,12 @@ use std::path::Path;
 #[cfg(any(test, not(target_os = "linux")))]
 use crate::attributes::FileType;
 use crate::attributes::{Attributes, FieldMask};
-#[cfg(target_os = "linux")]
-use crate::choice::ReaderSettings;
 use crate::fault::Fault;
 #[cfg(target_os = "linux")]
 use crate::linux::{GetdentsReader, StatCall};
 use crate::reader::Reader;
+#[cfg(target_os = "linux")]
+use crate::registry::ReaderSettings;
 
 /// Returns all that the system tells of an open file.
 ///

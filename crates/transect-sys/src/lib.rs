@@ -35,7 +35,6 @@
 
 mod attributes;
 mod batch;
-mod choice;
 mod fault;
 pub mod file;
 pub mod folder;
@@ -47,6 +46,7 @@ mod names;
 mod portable;
 pub mod private;
 mod reader;
+mod registry;
 pub mod residency;
 mod stat_order;
 mod volume;
@@ -63,10 +63,10 @@ pub mod windows;
 
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
-pub use choice::{ReaderName, ReaderSettings, ReaderUser};
 pub use fault::{Fault, FaultKind, Inconsistent};
 pub use names::Names;
 pub use portable::PortableReader;
 pub use reader::{Listing, Reader, Want};
+pub use registry::{ReaderKind, ReaderSettings, ReaderVisitor};
 pub use stat_order::StatOrder;
 pub use volume::{ListingEnd, Reliability, Volume};

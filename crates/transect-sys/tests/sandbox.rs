@@ -10,7 +10,7 @@ use std::path::Path;
 use transect_sys::folder::{Folder, Mounts};
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_rings, has_statx};
 use transect_sys::residency;
-use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings, Want};
+use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderKind, ReaderSettings, Want};
 use transect_testkit::{TempDir, rerun};
 
 /// Not every edition of libc knows it.
@@ -94,8 +94,8 @@ fn falls_back(root: &Path, errno: i32) {
         assert_eq!(answer_to(call), Some(errno), "the sandbox holds");
     }
     assert!(!has_statx() && !has_openat2() && !has_rings());
-    assert!(ReaderName::GetdentsStatx.why_not().is_some());
-    assert_eq!(ReaderName::best(), ReaderName::GetdentsFstatat);
+    assert!(ReaderKind::GetdentsStatx.unavailable_reason().is_some());
+    assert_eq!(ReaderKind::best(), ReaderKind::GetdentsFstatat);
 
     let settings = ReaderSettings::default();
     let mut reader = GetdentsReader::new(StatCall::Statx, settings);

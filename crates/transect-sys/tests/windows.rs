@@ -10,8 +10,8 @@ use std::path::Path;
 use transect_sys::residency;
 use transect_sys::windows::{DirectoryCall, HandleReader};
 use transect_sys::{
-    Attributes, Batch, Fault, FieldMask, FileType, Listing, Reader, ReaderName, ReaderSettings,
-    ReaderUser, Want,
+    Attributes, Batch, Fault, FieldMask, FileType, Listing, Reader, ReaderKind, ReaderSettings,
+    ReaderVisitor, Want,
 };
 use transect_testkit::TempDir;
 
@@ -46,26 +46,26 @@ fn want(entries: FieldMask) -> Want {
 /// Runs a test with every reader of Windows.
 fn with_every_reader(test: impl ReaderTest) {
     let mut tested = 0;
-    for &name in ReaderName::ALL.iter().filter(|name| name.why_not().is_none()) {
-        name.give(ReaderSettings::default(), Named { name, test: &test });
+    for &name in ReaderKind::ALL.iter().filter(|name| name.unavailable_reason().is_none()) {
+        name.dispatch(ReaderSettings::default(), Named { name, test: &test });
         tested += 1;
     }
     assert_eq!(tested, 9, "every way of the seed articles, and the portable one");
 }
 
 trait ReaderTest {
-    fn run<R: Reader>(&self, name: ReaderName, reader: R);
+    fn run<R: Reader>(&self, name: ReaderKind, reader: R);
 }
 
 struct Named<'t, T> {
-    name: ReaderName,
+    name: ReaderKind,
     test: &'t T,
 }
 
-impl<T: ReaderTest> ReaderUser for Named<'_, T> {
+impl<T: ReaderTest> ReaderVisitor for Named<'_, T> {
     type Value = ();
 
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) {
         self.test.run(self.name, make());
     }
 }
@@ -100,7 +100,7 @@ fn a_reader_takes_one_directory_after_the_other() {
     write(temp.join("a/file"), "1").unwrap();
     struct Test<'p>(&'p Path);
     impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             let context = name.as_str();
             let want = want(FieldMask::SIZE);
             let root = reader.open_root(self.0, false).unwrap();
@@ -135,7 +135,7 @@ fn what_is_wanted_is_told_by_every_reader_and_all_say_the_same() {
         .union(FieldMask::BTIME);
     struct Test<'p>(&'p Path, std::cell::RefCell<Option<String>>);
     impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
             let root = reader.open_root(self.0, false).unwrap();
             let found = read(&mut reader, &root, &want);
@@ -197,7 +197,7 @@ fn the_readers_by_handle_ask_nothing_about_a_file() {
 fn a_reader_by_path_finds_out_that_a_file_has_gone() {
     struct Test;
     impl ReaderTest for Test {
-        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             if name.takes_buffer_size() {
                 return;
             }
@@ -230,7 +230,7 @@ fn short_names_come_only_when_they_are_asked_for_and_are_no_entries() {
     // A volume may be told to make none: then nobody has any.
     struct Test<'p>(&'p Path, &'p OsStr, std::cell::RefCell<Option<OsString>>);
     impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             let context = name.as_str();
             // Level Basic leaves them out, and the standard library keeps them to itself.
             let has_them = !context.contains("basic") && context != "portable";
@@ -266,7 +266,7 @@ fn what_is_not_there_any_more_has_vanished_and_a_missing_root_is_an_error() {
     write(temp.join("file"), "1").unwrap();
     struct Test<'p>(&'p Path);
     impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderName, mut reader: R) {
+        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             let context = name.as_str();
             let root = reader.open_root(self.0, false).unwrap();
             for gone in ["missing", "file"] {

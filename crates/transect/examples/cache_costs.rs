@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use transect::cache::{CacheCosts, CacheOptions, Level};
-use transect::{Batch, FieldMask, Reader, ReaderName, ReaderUser, Want};
+use transect::{Batch, FieldMask, Reader, ReaderKind, ReaderVisitor, Want};
 use transect_sys::ReaderSettings;
 
 const DIRECTORIES: usize = 400;
@@ -43,9 +43,9 @@ fn make_tree(root: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
-    let reader = ReaderName::best();
+    let reader = ReaderKind::best();
     let dirs: Vec<&[PathBuf]> = paths.chunks(FILES).collect();
-    let costs = reader.give(ReaderSettings::default(), Prices { root, dirs: &dirs });
+    let costs = reader.dispatch(ReaderSettings::default(), Prices { root, dirs: &dirs });
     println!("reader {}, tree in {}", reader.as_str(), root.display());
     println!("{costs:#?}");
 
@@ -117,10 +117,10 @@ struct Prices<'a> {
     dirs: &'a [&'a [PathBuf]],
 }
 
-impl ReaderUser for Prices<'_> {
+impl ReaderVisitor for Prices<'_> {
     type Value = CacheCosts;
 
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> CacheCosts {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> CacheCosts {
         let (mut reader, mut batch) = (make(), Batch::new());
         let want = CacheOptions::default().want;
         let ask = |path: &PathBuf| transect_sys::file::ask(path, want, false).is_ok();

@@ -49,7 +49,7 @@ pub use sink::{
     SortKey, Tally, Totals, Visit,
 };
 pub use transect_sys::{
-    Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderName,
-    ReaderUser, StatOrder, Verdict, Want,
+    Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,
+    ReaderVisitor, StatOrder, Verdict, Want,
 };
 pub use walk::Order;

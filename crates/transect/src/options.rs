@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{ReaderName, StatOrder};
+use transect_sys::{ReaderKind, StatOrder};
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -19,12 +19,12 @@ pub struct ScanOptions {
     /// Where walks begin. Roots that lie in each other are counted once.
     pub roots: Vec<PathBuf>,
     /// How directories are read; by default the best reader that can be used here.
-    pub reader: Option<ReaderName>,
+    pub reader: Option<ReaderKind>,
     /// Bytes that one listing call may fill, 4 KiB to 4 MiB; by default 64 KiB. Only for readers
-    /// that take one ([`ReaderName::takes_buffer_size`]).
+    /// that take one ([`ReaderKind::takes_buffer_size`]).
     pub buffer_size: Option<usize>,
     /// In which order attributes are asked for, by default as listed. Only for readers that take
-    /// one ([`ReaderName::takes_stat_order`]).
+    /// one ([`ReaderKind::takes_stat_order`]).
     pub stat_order: Option<StatOrder>,
     /// In which order, and on which threads, directories are read.
     pub order: Order,
@@ -60,7 +60,7 @@ impl ScanOptions {
     }
 
     /// Chooses the reader.
-    pub fn reader(mut self, reader: ReaderName) -> Self {
+    pub fn reader(mut self, reader: ReaderKind) -> Self {
         self.reader = Some(reader);
         self
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderName, ReaderSettings, ReaderUser, StatOrder, host};
+use transect_sys::{Reader, ReaderKind, ReaderSettings, ReaderVisitor, StatOrder, host};
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
 #[derive(Debug)]
 pub struct ScanPlan {
     pub(crate) roots: Vec<PathBuf>,
-    pub(crate) reader: ReaderName,
+    pub(crate) reader: ReaderKind,
     pub(crate) reader_settings: ReaderSettings,
     pub(crate) order: Order,
     pub(crate) threads: Threads,
@@ -66,7 +66,7 @@ pub struct Outcome<S> {
     /// How long it took.
     pub elapsed: Duration,
     /// The reader used.
-    pub reader: ReaderName,
+    pub reader: ReaderKind,
     /// The order used.
     pub order: Order,
     /// The roots looked at: those given, each once.
@@ -90,8 +90,8 @@ impl ScanPlan {
         if options.roots.is_empty() {
             return Err(Error::NoRoots);
         }
-        let reader = options.reader.unwrap_or_else(ReaderName::best);
-        if let Some(why) = reader.why_not() {
+        let reader = options.reader.unwrap_or_else(ReaderKind::best);
+        if let Some(why) = reader.unavailable_reason() {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
         let reader_settings = reader_settings(reader, options.buffer_size, options.stat_order)?;
@@ -129,8 +129,8 @@ impl ScanPlan {
 
     /// Lets `user` use readers as this plan makes them, such as inside readers of its own for
     /// [`ScanPlan::run_with`].
-    pub fn give_readers<U: ReaderUser>(&self, user: U) -> U::Value {
-        self.reader.give(self.reader_settings, user)
+    pub fn give_readers<U: ReaderVisitor>(&self, user: U) -> U::Value {
+        self.reader.dispatch(self.reader_settings, user)
     }
 
     /// Walks with readers of the caller's own, such as the fake one of tests.
@@ -162,10 +162,10 @@ struct Walk<'p, M> {
     make: M,
 }
 
-impl<S: Sink, M: Fn() -> S + Sync> ReaderUser for Walk<'_, M> {
+impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for Walk<'_, M> {
     type Value = Result<Outcome<S>, Error>;
 
-    fn use_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
+    fn visit_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
         self.plan.run_with(self.make, reader)
     }
 }
@@ -212,7 +212,7 @@ fn descriptors_left() -> usize {
 
 /// Checks what a reader is told beyond its name.
 fn reader_settings(
-    reader: ReaderName,
+    reader: ReaderKind,
     buffer_size: Option<usize>,
     stat_order: Option<StatOrder>,
 ) -> Result<ReaderSettings, Error> {

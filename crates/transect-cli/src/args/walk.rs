@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
 use transect::{
-    Conditions, FileType, Filters, Order, Outcome, ReaderName, ScanOptions, StatOrder, Totals,
+    Conditions, FileType, Filters, Order, Outcome, ReaderKind, ScanOptions, StatOrder, Totals,
 };
 use transect_text::size;
 
@@ -24,7 +24,7 @@ pub(crate) struct WalkArgs {
     pub(crate) filter: FilterArgs,
     /// How directories are read; `transect doctor` says which can be used here
     #[arg(long, value_name = "READER", value_parser = reader_parser())]
-    pub(crate) reader: Option<ReaderName>,
+    pub(crate) reader: Option<ReaderKind>,
     /// Bytes that one listing call may fill, 4K to 4M; by default 64K
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) buffer_size: Option<usize>,
@@ -127,8 +127,8 @@ impl FilterArgs {
     }
 }
 
-fn reader_parser() -> impl TypedValueParser<Value = ReaderName> {
-    one_of(ReaderName::ALL, ReaderName::as_str)
+fn reader_parser() -> impl TypedValueParser<Value = ReaderKind> {
+    one_of(ReaderKind::ALL, ReaderKind::as_str)
 }
 
 fn order_parser() -> impl TypedValueParser<Value = Order> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderUser, ScanError, ScanOptions,
-    ScanPlan, Sink, SkipReason, Visit, Want,
+    Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderVisitor, ScanError,
+    ScanOptions, ScanPlan, Sink, SkipReason, Visit, Want,
 };
 
 use crate::harness::launch::nanoseconds;
@@ -111,17 +111,17 @@ struct TimedWalk<'w> {
     sums: &'w CallSums,
 }
 
-impl ReaderUser for TimedWalk<'_> {
+impl ReaderVisitor for TimedWalk<'_> {
     type Value = Result<Outcome<Census>, transect::Error>;
 
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value {
         self.plan.run_with(Census::default, || Timed::new(make(), self.sums))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use transect::{Order, ReaderName};
+    use transect::{Order, ReaderKind};
     use transect_testkit::{TempDir, trees};
 
     use super::*;
@@ -132,7 +132,8 @@ mod tests {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
         let expected = Inventory::of(temp.path()).work();
-        for &reader in ReaderName::ALL.iter().filter(|reader| reader.why_not().is_none()) {
+        for &reader in ReaderKind::ALL.iter().filter(|reader| reader.unavailable_reason().is_none())
+        {
             for &order in Order::ALL {
                 let options = || ScanOptions::new([temp.path()]).reader(reader).order(order);
                 let context = format!("{} in {}", reader.as_str(), order.as_str());

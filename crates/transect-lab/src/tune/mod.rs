@@ -16,7 +16,7 @@ pub mod sample_tree;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{Cancel, Order, ReaderName, StatOrder};
+use transect::{Cancel, Order, ReaderKind, StatOrder};
 
 use crate::experiments::walk::measure::Walks;
 use crate::experiments::walk::method::Method;
@@ -205,7 +205,7 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
             candidates.push(Candidate { setting, value, settings });
         }
     };
-    for &reader in ReaderName::ALL.iter().filter(|&&reader| reader != ReaderName::best()) {
+    for &reader in ReaderKind::ALL.iter().filter(|&&reader| reader != ReaderKind::best()) {
         let settings = Settings { reader: Some(reader), ..default };
         add("reader", reader.as_str().to_owned(), settings);
     }
@@ -466,7 +466,7 @@ mod tests {
         Candidate { setting: "busy_threads", value: busy.to_string(), settings }
     }
 
-    fn reader(reader: ReaderName) -> Candidate {
+    fn reader(reader: ReaderKind) -> Candidate {
         let settings = Settings { reader: Some(reader), ..Settings::default() };
         Candidate { setting: "reader", value: reader.as_str().to_owned(), settings }
     }
@@ -484,7 +484,7 @@ mod tests {
             (threads(1), 1.4),
             (threads(4), 0.8),
             (threads(8), 0.7),
-            (reader(ReaderName::Portable), 1.01),
+            (reader(ReaderKind::Portable), 1.01),
         ];
         let (settings, evidence) = settled(&[State::Warm], &tried);
         let expected = Settings { busy_threads: Some(8), ..Settings::default() };
@@ -500,16 +500,16 @@ mod tests {
 
     #[test]
     fn several_settings_win_together_as_far_as_they_can_be_used_together() {
-        let tried = [(threads(8), 0.7), (reader(ReaderName::Portable), 0.9)];
+        let tried = [(threads(8), 0.7), (reader(ReaderKind::Portable), 0.9)];
         let (settings, _) = settled(&[State::Warm], &tried);
         assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=8");
-        if !ReaderName::best().takes_buffer_size() {
+        if !ReaderKind::best().takes_buffer_size() {
             return;
         }
         let buffer = Settings { buffer_size: Some(16 << 10), ..Settings::default() };
         let buffer =
             Candidate { setting: "buffer_size", value: "16K".to_owned(), settings: buffer };
-        let tried = [(buffer, 0.8), (reader(ReaderName::Portable), 0.5)];
+        let tried = [(buffer, 0.8), (reader(ReaderKind::Portable), 0.5)];
         let (settings, _) = settled(&[State::Warm], &tried);
         assert_eq!(settings.variant().to_string(), "portable/work-stealing");
     }

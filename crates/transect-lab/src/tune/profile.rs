@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect::{Order, ReaderKind, ScanOptions, StatOrder};
 use transect_sys::private::{self, Others};
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::put;
@@ -114,7 +114,7 @@ impl std::fmt::Display for PassSetting {
 pub struct Settings {
     /// How directories are read.
     #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
-    pub reader: Option<ReaderName>,
+    pub reader: Option<ReaderKind>,
     /// In which order, and on which threads.
     #[serde(default, with = "order", skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
@@ -178,7 +178,7 @@ impl Settings {
 
     /// Returns the variant of the engine that has these settings.
     pub fn variant(&self) -> Variant {
-        let reader = self.reader.unwrap_or_else(ReaderName::best);
+        let reader = self.reader.unwrap_or_else(ReaderKind::best);
         Variant {
             busy_threads: self.busy_threads,
             waiting_threads: self.waiting_threads,
@@ -345,7 +345,7 @@ macro_rules! by_name_if_any {
     };
 }
 
-by_name_if_any!(reader, transect::ReaderName, "reader");
+by_name_if_any!(reader, transect::ReaderKind, "reader");
 by_name_if_any!(order, transect::Order, "order");
 by_name_if_any!(stat_order, transect::StatOrder, "stat order");
 by_name!(method, transect_transform::pass::IoMethod, "method");
@@ -367,7 +367,7 @@ mod tests {
             states: vec![State::Warm],
             environment: Environment::capture(Vec::new()),
             settings: Settings {
-                reader: Some(ReaderName::Portable),
+                reader: Some(ReaderKind::Portable),
                 busy_threads: Some(3),
                 ..Settings::default()
             },
@@ -438,7 +438,7 @@ mod tests {
         assert_eq!(Settings::default().to_string(), "defaults");
         let mut options = ScanOptions::new(["."]);
         settings.apply(&mut options);
-        assert_eq!((options.reader, options.busy_threads), (Some(ReaderName::Portable), Some(3)));
+        assert_eq!((options.reader, options.busy_threads), (Some(ReaderKind::Portable), Some(3)));
 
         // Portable takes no buffer size: what cannot be used is left out.
         let impossible = Settings { buffer_size: Some(1 << 16), ..settings };

@@ -13,9 +13,9 @@ use super::volume::volume_of;
 use super::{fault_below, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
-use crate::choice::ReaderSettings;
 use crate::fault::Fault;
 use crate::reader::{Listing, Reader, Want};
+use crate::registry::ReaderSettings;
 use crate::stat_order::StatOrder;
 use crate::volume::Volume;
 

@@ -68,7 +68,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use transect_sys::{Attributes, ReaderName};
+use transect_sys::{Attributes, ReaderKind};
 
 pub use cost::CacheCosts;
 pub use counts::CacheCounts;
@@ -94,7 +94,7 @@ pub type Answer = Result<Attributes, Refusal>;
 #[derive(Debug)]
 pub struct AttributeCache {
     options: CacheOptions,
-    reader: ReaderName,
+    reader: ReaderKind,
     scope: Scope,
     layout: Layout,
     hasher: Hasher,
@@ -119,7 +119,7 @@ impl AttributeCache {
         };
         let hasher = Hasher::default();
         Ok(Self {
-            reader: options.reader.unwrap_or_else(ReaderName::best),
+            reader: options.reader.unwrap_or_else(ReaderKind::best),
             scope: Scope { base: options.base.clone(), roots: options.roots.clone() },
             layout: Layout::new(options.want),
             memo: Memo::new(hasher.clone()),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect_sys::{FieldMask, ReaderName};
+use transect_sys::{FieldMask, ReaderKind};
 
 use super::AttributeCache;
 use super::cost::CacheCosts;
@@ -64,7 +64,7 @@ pub struct CacheOptions {
     /// The most directories to watch; by default what the system allows.
     pub watches: Option<usize>,
     /// How directories are read; by default the best reader that can be used here.
-    pub reader: Option<ReaderName>,
+    pub reader: Option<ReaderKind>,
     /// What questions to the system cost here.
     pub costs: CacheCosts,
 }
@@ -125,7 +125,7 @@ impl CacheOptions {
     }
 
     /// Chooses the reader.
-    pub fn reader(mut self, reader: ReaderName) -> Self {
+    pub fn reader(mut self, reader: ReaderKind) -> Self {
         self.reader = Some(reader);
         self
     }
@@ -143,7 +143,7 @@ impl CacheOptions {
     /// [`Level::Watched`] where nobody tells of changes.
     pub fn open(mut self) -> Result<AttributeCache, Error> {
         if let Some(reader) = self.reader
-            && let Some(why) = reader.why_not()
+            && let Some(why) = reader.unavailable_reason()
         {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }

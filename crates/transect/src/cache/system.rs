@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use transect_sys::{
-    Attributes, Batch, Fault, FieldMask, FileId, Listing, Reader, ReaderName, ReaderSettings,
-    ReaderUser, Want,
+    Attributes, Batch, Fault, FieldMask, FileId, Listing, Reader, ReaderKind, ReaderSettings,
+    ReaderVisitor, Want,
 };
 
 /// What a directory is known by, and when it was changed.
@@ -61,15 +61,15 @@ pub(super) struct ListDirectory<'a> {
 }
 
 impl ListDirectory<'_> {
-    pub(super) fn run(self, reader: ReaderName) -> io::Result<Extent> {
-        reader.give(ReaderSettings::default(), self)
+    pub(super) fn run(self, reader: ReaderKind) -> io::Result<Extent> {
+        reader.dispatch(ReaderSettings::default(), self)
     }
 }
 
-impl ReaderUser for ListDirectory<'_> {
+impl ReaderVisitor for ListDirectory<'_> {
     type Value = io::Result<Extent>;
 
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<Extent> {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<Extent> {
         let mut reader = make();
         let mut handle = reader.open_root(self.path, true)?;
         let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
@@ -99,15 +99,15 @@ pub(super) struct AskInDirectory<'a> {
 }
 
 impl AskInDirectory<'_> {
-    pub(super) fn run(self, reader: ReaderName) -> io::Result<()> {
-        reader.give(ReaderSettings::default(), self)
+    pub(super) fn run(self, reader: ReaderKind) -> io::Result<()> {
+        reader.dispatch(ReaderSettings::default(), self)
     }
 }
 
-impl ReaderUser for AskInDirectory<'_> {
+impl ReaderVisitor for AskInDirectory<'_> {
     type Value = io::Result<()>;
 
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<()> {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<()> {
         let mut reader = make();
         let handle = reader.open_root(self.path, true)?;
         (self.then)(&mut |name| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use transect::{Order, ReaderName};
+use transect::{Order, ReaderKind};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, within};
 
@@ -164,7 +164,7 @@ fn walks_of_a_changing_tree_end(follow: bool) {
     quiet(&root, follow);
 }
 
-fn parallel() -> impl Iterator<Item = (ReaderName, Order, usize)> {
+fn parallel() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
     combinations().filter(|(_, order, threads)| order.is_parallel() && *threads > 1)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::{
-    Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderName, ScanError, ScanOptions,
+    Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderKind, ScanError, ScanOptions,
     Sink, Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, alone, loudly_skip, trees, within};
@@ -66,7 +66,7 @@ fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
     let whole = trees::beyond_path_max(temp.path());
     std::fs::write(temp.join("beside"), "1234").unwrap();
     for &order in Order::ALL {
-        let got = totals(scan(temp.path()).reader(ReaderName::Portable).order(order));
+        let got = totals(scan(temp.path()).reader(ReaderKind::Portable).order(order));
         let context = order.as_str();
         let too_long = (Operation::OpenDirectory, FaultKind::NameTooLong);
         assert_eq!(got.tally.errors_by.get(&too_long), Some(&1), "{context}");

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use transect::{Order, ReaderName, ScanOptions, SkipReason, Totals};
+use transect::{Order, ReaderKind, ScanOptions, SkipReason, Totals};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{Counts, TempDir, alone, trees, within};
 
@@ -349,7 +349,7 @@ fn a_dot_is_the_directory_we_are_in() {
                 }
             }
         }
-        let (listed, _) = paths(scan(".").reader(ReaderName::best()));
+        let (listed, _) = paths(scan(".").reader(ReaderKind::best()));
         assert!(listed.contains(&b"./main".to_vec()), "{:?}", readable(&listed));
     });
 }

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
 use transect::{
-    Order, Outcome, PathOutput, Paths, ReaderName, ScanOptions, Sink, SkipReason, Tally, Totals,
+    Order, Outcome, PathOutput, Paths, ReaderKind, ScanOptions, Sink, SkipReason, Tally, Totals,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;
@@ -13,15 +13,15 @@ use transect_testkit::Counts;
 pub(crate) const THREADS: &[usize] = &[1, 2, 16];
 
 /// The readers that can be used here.
-pub(crate) fn readers() -> Vec<ReaderName> {
-    let usable = |reader: &ReaderName| reader.why_not().is_none();
-    ReaderName::ALL.iter().copied().filter(usable).collect()
+pub(crate) fn readers() -> Vec<ReaderKind> {
+    let usable = |reader: &ReaderKind| reader.unavailable_reason().is_none();
+    ReaderKind::ALL.iter().copied().filter(usable).collect()
 }
 
 /// Those of them that open relative to handles.
-pub(crate) fn native_readers() -> Vec<ReaderName> {
+pub(crate) fn native_readers() -> Vec<ReaderKind> {
     let mut readers = readers();
-    readers.retain(|&reader| reader != ReaderName::Portable);
+    readers.retain(|&reader| reader != ReaderKind::Portable);
     readers
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn schedules() -> impl Iterator<Item = (Order, usize)> {
 /// Every reader with every order and every number of threads. On Windows, where there are many
 /// readers and under Wine every open is a question to another process, every number of threads
 /// has to do with the default order, and every order with two threads.
-pub(crate) fn combinations() -> impl Iterator<Item = (ReaderName, Order, usize)> {
+pub(crate) fn combinations() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
     let affordable = |&(order, threads): &(Order, usize)| {
         !cfg!(windows) || order == Order::default() || threads == 2
     };

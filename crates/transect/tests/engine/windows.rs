@@ -9,7 +9,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use transect::{FaultKind, Operation, ReaderName, ScanOptions, SkipReason};
+use transect::{FaultKind, Operation, ReaderKind, ScanOptions, SkipReason};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, alone, has_unix_shell, loudly_skip, trees, unix_shell, within};
 
@@ -269,7 +269,7 @@ fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long(
     for reader in readers() {
         let got = totals(scan(temp.path()).reader(reader));
         let context = reader.as_str();
-        let relative = matches!(reader, ReaderName::NtQuery | ReaderName::ByHandle);
+        let relative = matches!(reader, ReaderKind::NtQuery | ReaderKind::ByHandle);
         if relative || !has_unix_shell() {
             assert_complete(&got.tally, context);
             assert_eq!((got.directories, got.files), (151, 16), "{context}");

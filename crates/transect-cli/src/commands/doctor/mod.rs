@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use leftovers::Leftover;
 use serde::Serialize;
-use transect::{Order, ReaderName};
+use transect::{Order, ReaderKind};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::Profile;
 
@@ -112,8 +112,8 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
         calls: platform::abilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
-        readers: ReaderName::ALL.iter().map(|&reader| row(reader)).collect(),
-        reader: ReaderName::best().as_str(),
+        readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
+        reader: ReaderKind::best().as_str(),
         orders: Order::ALL
             .iter()
             .map(|order| OrderRow { name: order.as_str(), about: order.about() })
@@ -124,8 +124,8 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
     })
 }
 
-fn row(reader: ReaderName) -> ReaderRow {
-    let why_not = reader.why_not();
+fn row(reader: ReaderKind) -> ReaderRow {
+    let why_not = reader.unavailable_reason();
     ReaderRow {
         name: reader.as_str(),
         available: why_not.is_none(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
-use transect::{Cancel, Order, ReaderName};
+use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
 use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::experiments::walk::variant::Variant;
@@ -115,7 +115,7 @@ pub(super) fn write_cells(
 
 /// Returns the cell that others are compared with: what a scan does by itself.
 fn base() -> String {
-    format!("{}/{}", ReaderName::best().as_str(), Order::default().as_str())
+    format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str())
 }
 
 /// Returns the corpora that are walked: those that are named, or those of the preset where nothing is.

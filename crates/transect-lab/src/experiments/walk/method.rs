@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use transect::{Order, ReaderName};
+use transect::{Order, ReaderKind};
 
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::contender::{Contender, Task};
@@ -79,7 +79,7 @@ impl Method {
     ///
     /// The folder is named by whoever trusts it: what a contender says is executed.
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
-        let mut methods: Vec<Self> = ReaderName::ALL
+        let mut methods: Vec<Self> = ReaderKind::ALL
             .iter()
             .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
             .map(|variant| Self::variant(&variant))
@@ -147,23 +147,23 @@ impl Method {
             about: format!("{}; {}", reader.about(), order.about()),
             parallel: variant.is_parallel(),
             quick: true,
-            why_not: reader.why_not().map(str::to_owned).or_else(refused),
+            why_not: reader.unavailable_reason().map(str::to_owned).or_else(refused),
             kind: Kind::Engine(*variant),
         }
     }
 }
 
-fn rows_of_reader(reader: ReaderName) -> &'static [&'static str] {
+fn rows_of_reader(reader: ReaderKind) -> &'static [&'static str] {
     match reader {
-        ReaderName::FindFirstFile => &["A1"],
-        ReaderName::FindFirstFileExBasic => &["A2", "A5"],
-        ReaderName::FindFirstFileExStandard => &["A3", "A5"],
-        ReaderName::FindFirstFileExBasicLarge | ReaderName::FindFirstFileExStandardLarge => {
+        ReaderKind::FindFirstFile => &["A1"],
+        ReaderKind::FindFirstFileExBasic => &["A2", "A5"],
+        ReaderKind::FindFirstFileExStandard => &["A3", "A5"],
+        ReaderKind::FindFirstFileExBasicLarge | ReaderKind::FindFirstFileExStandardLarge => {
             &["A4", "A5", "A26", "A27"]
         }
-        ReaderName::FileAttributesEx => &["A6"],
-        ReaderName::ByHandle => &["A8"],
-        ReaderName::NtQuery => &["A9"],
+        ReaderKind::FileAttributesEx => &["A6"],
+        ReaderKind::ByHandle => &["A8"],
+        ReaderKind::NtQuery => &["A9"],
         _ => &[],
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         let (methods, wrong) = Method::all(None, false);
         assert!(wrong.is_empty(), "{wrong:?}");
         let engine = methods.iter().filter(|m| matches!(m.kind, Kind::Engine(..))).count();
-        assert_eq!(engine, ReaderName::ALL.len() * Order::ALL.len());
+        assert_eq!(engine, ReaderKind::ALL.len() * Order::ALL.len());
         let names: std::collections::HashSet<&str> =
             methods.iter().map(|method| method.name.as_str()).collect();
         assert_eq!(names.len(), methods.len());
@@ -210,7 +210,7 @@ mod tests {
         ] {
             assert_eq!(method(name).why_not.as_deref(), Some(why_not));
         }
-        let best = ReaderName::best().as_str();
+        let best = ReaderKind::best().as_str();
         let small = method(&format!("{best}/queue,buffer=1K")).why_not;
         assert_eq!(
             small.as_deref(),

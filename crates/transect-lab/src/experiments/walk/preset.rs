@@ -5,7 +5,7 @@
 //! next one walks on, and no time is shown of a method that found something else. A single run
 //! decides nothing; `--rounds` makes more of them.
 
-use transect::{Order, ReaderName};
+use transect::{Order, ReaderKind};
 
 use crate::experiments::walk::method::Method;
 use crate::experiments::walk::variant::Variant;
@@ -149,7 +149,7 @@ impl Preset {
     /// Returns the variants of the engine that take part, where no method is named.
     pub fn variants(&self) -> impl Iterator<Item = Variant> {
         let orders = if self.orders.is_empty() { Order::ALL } else { self.orders };
-        ReaderName::ALL.iter().flat_map(move |&reader| {
+        ReaderKind::ALL.iter().flat_map(move |&reader| {
             orders.iter().map(move |&order| {
                 let threads = self.threads.filter(|_| order.is_parallel());
                 Variant { threads, ..Variant::new(reader, order) }
@@ -188,7 +188,7 @@ mod tests {
     fn the_article_with_seven_threads_has_seven_threads() {
         let preset = Preset::find("article-s2").expect("a preset");
         let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
-        assert_eq!(variants.len(), ReaderName::ALL.len());
+        assert_eq!(variants.len(), ReaderKind::ALL.len());
         assert!(variants.iter().all(|name| name.ends_with("/shared-queue,threads=7")));
     }
 

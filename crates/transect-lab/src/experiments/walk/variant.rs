@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use transect::{Order, ReaderName, ScanOptions, StatOrder};
+use transect::{Order, ReaderKind, ScanOptions, StatOrder};
 
 use transect_text::size;
 
@@ -29,7 +29,7 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// How directories are read.
-    pub reader: ReaderName,
+    pub reader: ReaderKind,
     /// In which order, and on which threads.
     pub order: Order,
     /// The most threads.
@@ -46,7 +46,7 @@ pub struct Variant {
 
 impl Variant {
     /// Returns the variant that is told nothing beyond reader and order.
-    pub fn new(reader: ReaderName, order: Order) -> Self {
+    pub fn new(reader: ReaderKind, order: Order) -> Self {
         Self {
             reader,
             order,
@@ -109,7 +109,7 @@ impl FromStr for Variant {
         let way = parts.next().unwrap_or_default();
         let (reader, order) = way.split_once('/').ok_or(VariantError::Form)?;
         let mut variant = Self::new(
-            named(ReaderName::ALL, ReaderName::as_str, reader)
+            named(ReaderKind::ALL, ReaderKind::as_str, reader)
                 .ok_or_else(|| VariantError::Reader(reader.to_owned()))?,
             named(Order::ALL, Order::as_str, order)
                 .ok_or_else(|| VariantError::Order(order.to_owned()))?,
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn any_variant() -> impl Strategy<Value = Variant> {
-        let way = (select(ReaderName::ALL), select(Order::ALL));
+        let way = (select(ReaderKind::ALL), select(Order::ALL));
         let settings = (
             [option::of(THREADS), option::of(THREADS), option::of(THREADS)],
             option::of(prop_oneof![any::<usize>(), (0_u32..32).prop_map(|bits| 1 << bits)]),
@@ -272,7 +272,7 @@ mod tests {
         let name = "getdents-fstatat/shared-queue,threads=3,buffer=1M,stat-order=inode";
         let options = name.parse::<Variant>().unwrap().options(Path::new("here"));
         assert_eq!(options.roots, [Path::new("here")]);
-        assert_eq!(options.reader, Some(ReaderName::GetdentsFstatat));
+        assert_eq!(options.reader, Some(ReaderKind::GetdentsFstatat));
         assert_eq!(options.order, Order::SharedQueue);
         assert_eq!((options.threads, options.buffer_size), (Some(3), Some(1 << 20)));
         assert_eq!(options.stat_order, Some(StatOrder::Inode));

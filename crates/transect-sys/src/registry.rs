@@ -8,7 +8,7 @@ use crate::stat_order::StatOrder;
 
 /// The readers by name, as users choose them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReaderName {
+pub enum ReaderKind {
     /// Linux: `getdents64` and `statx`, relative to the directory handle.
     GetdentsStatx,
     /// Linux: `getdents64` and `fstatat`, for kernels and sandboxes without `statx`.
@@ -37,10 +37,10 @@ pub enum ReaderName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReaderSettings {
     /// Bytes that one listing call may fill, within [`ReaderSettings::BUFFER_SIZES`]. For the
-    /// readers that take one: [`ReaderName::takes_buffer_size`].
+    /// readers that take one: [`ReaderKind::takes_buffer_size`].
     pub buffer_size: usize,
     /// Which entry of a listing is asked about first. For the readers that take one:
-    /// [`ReaderName::takes_stat_order`].
+    /// [`ReaderKind::takes_stat_order`].
     pub stat_order: StatOrder,
 }
 
@@ -63,19 +63,19 @@ impl Default for ReaderSettings {
     }
 }
 
-/// What is done with readers, of whatever type: see [`ReaderName::give`].
-pub trait ReaderUser {
+/// What is done with readers, of whatever type: see [`ReaderKind::dispatch`].
+pub trait ReaderVisitor {
     /// What comes out of it.
     type Value;
 
     /// Uses readers that `make` makes, one for every thread.
-    fn use_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value;
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value;
 }
 
 const ONLY_LINUX: &str = "only on Linux";
 const ONLY_WINDOWS: &str = "only on Windows";
 
-impl ReaderName {
+impl ReaderKind {
     /// All readers, the preferred ones first.
     pub const ALL: &'static [Self] = &[
         Self::GetdentsStatx,
@@ -137,7 +137,7 @@ impl ReaderName {
     }
 
     /// Returns why the reader cannot be used here, if it cannot.
-    pub fn why_not(self) -> Option<&'static str> {
+    pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::GetdentsStatx | Self::GetdentsFstatat if !cfg!(target_os = "linux") => {
                 Some(ONLY_LINUX)
@@ -156,12 +156,12 @@ impl ReaderName {
         Self::ALL
             .iter()
             .copied()
-            .find(|reader| reader.why_not().is_none())
+            .find(|reader| reader.unavailable_reason().is_none())
             .unwrap_or(Self::Portable)
     }
 
-    /// Lets `user` use readers of this name; portable ones if the name cannot be used here.
-    pub fn give<U: ReaderUser>(self, settings: ReaderSettings, user: U) -> U::Value {
+    /// Lets `visitor` use readers of this name; portable ones if the name cannot be used here.
+    pub fn dispatch<U: ReaderVisitor>(self, settings: ReaderSettings, visitor: U) -> U::Value {
         match self {
             #[cfg(target_os = "linux")]
             Self::GetdentsStatx | Self::GetdentsFstatat => {
@@ -170,7 +170,7 @@ impl ReaderName {
                     Self::GetdentsStatx => StatCall::Statx,
                     _ => StatCall::Fstatat,
                 };
-                user.use_readers(|| GetdentsReader::new(call, settings))
+                visitor.visit_readers(|| GetdentsReader::new(call, settings))
             }
             #[cfg(windows)]
             Self::NtQuery | Self::ByHandle => {
@@ -179,7 +179,7 @@ impl ReaderName {
                     Self::NtQuery => DirectoryCall::NtQuery,
                     _ => DirectoryCall::ByHandle,
                 };
-                user.use_readers(|| HandleReader::new(call, settings.buffer_size))
+                visitor.visit_readers(|| HandleReader::new(call, settings.buffer_size))
             }
             #[cfg(windows)]
             Self::FindFirstFile
@@ -199,11 +199,11 @@ impl ReaderName {
                     Self::FileAttributesEx => FindCall::AttributesEx,
                     _ => FindCall::Plain,
                 };
-                user.use_readers(|| FindReader::new(call))
+                visitor.visit_readers(|| FindReader::new(call))
             }
             _ => {
                 let _ = settings;
-                user.use_readers(PortableReader::new)
+                visitor.visit_readers(PortableReader::new)
             }
         }
     }
