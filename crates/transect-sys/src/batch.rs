@@ -218,7 +218,7 @@ impl Batch {
     /// Hands out the faults of the last [`Reader::fill`](crate::Reader::fill), and removes what
     /// vanished. An entry that failed stays, with what is known of it. Faults come in the order of
     /// the listing, whatever the stat order was.
-    pub fn settle(&mut self, mut report: impl FnMut(&OsStr, FileType, Fault)) {
+    pub fn drain_faults(&mut self, mut report: impl FnMut(&OsStr, FileType, Fault)) {
         if self.faults.is_empty() {
             return;
         }

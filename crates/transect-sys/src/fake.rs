@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::attributes::{Attributes, FieldMask, FileId, FileType};
 use crate::batch::{Batch, Verdict};
 use crate::fault::Fault;
-use crate::reader::{Listing, Reader, Want};
+use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
 /// Where a fault strikes.
@@ -278,7 +278,12 @@ impl Reader for FakeReader {
         Ok(self.tree.nodes[node].attributes)
     }
 
-    fn list(&mut self, handle: &FakeHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
+    fn list(
+        &mut self,
+        handle: &FakeHandle,
+        batch: &mut Batch,
+        _: &Want,
+    ) -> Result<ListStatus, Fault> {
         batch.clear();
         let fault = self.tree.faults.get(&(handle.node, At::List));
         if self.listed > 0 || matches!(fault, Some(strike) if !matches!(strike, Strike::Fail(_))) {
@@ -300,7 +305,7 @@ impl Reader for FakeReader {
             batch.push(&node.name, free);
         }
         self.listed += batch_end;
-        Ok(if rest.len() > batch_end { Listing::More } else { Listing::End })
+        Ok(if rest.len() > batch_end { ListStatus::More } else { ListStatus::End })
     }
 
     fn fill(&mut self, handle: &FakeHandle, batch: &mut Batch, want: &Want) {

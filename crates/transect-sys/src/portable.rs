@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
 use crate::fault::{Fault, FaultKind};
-use crate::reader::{Listing, Reader, Want};
+use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
 /// A directory by its path; `std` keeps it open only while it is listed.
@@ -121,14 +121,19 @@ impl Reader for PortableReader {
         answer.map(|(attributes, _)| attributes).map_err(fault_below)
     }
 
-    fn list(&mut self, handle: &PathHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
+    fn list(
+        &mut self,
+        handle: &PathHandle,
+        batch: &mut Batch,
+        _: &Want,
+    ) -> Result<ListStatus, Fault> {
         batch.clear();
         let mut listing = handle.listing.lock().unwrap_or_else(PoisonError::into_inner);
         while batch.has_room() {
             match listing.as_mut().and_then(Iterator::next) {
                 None => {
                     *listing = None;
-                    return Ok(Listing::End);
+                    return Ok(ListStatus::End);
                 }
                 Some(Ok(entry)) => {
                     batch.push(&entry.file_name(), Attributes::of_type(type_of(&entry)));
@@ -139,7 +144,7 @@ impl Reader for PortableReader {
                 }
             }
         }
-        Ok(Listing::More)
+        Ok(ListStatus::More)
     }
 
     fn fill(&mut self, handle: &PathHandle, batch: &mut Batch, want: &Want) {

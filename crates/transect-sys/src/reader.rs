@@ -16,7 +16,7 @@ pub struct Want {
     /// Of the same: worth having if it comes with the others, but never a reason to ask. (What
     /// Windows tells in a directory record has no link count, and a question per file would cost
     /// more than all the rest.)
-    pub welcome: FieldMask,
+    pub opportunistic: FieldMask,
     /// Of directories, when they are listed in their parent.
     pub directories: FieldMask,
     /// Of directories, when they are opened: cheaper than when they are listed, as no name has to
@@ -28,7 +28,7 @@ pub struct Want {
 
 /// Whether a directory has more to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listing {
+pub enum ListStatus {
     /// Ask again.
     More,
     /// That was all; the batch may hold entries or be empty.
@@ -38,7 +38,7 @@ pub enum Listing {
 /// Reads one directory at a time.
 ///
 /// A reader belongs to one thread. Between [`Reader::open`] (or [`Reader::open_root`]) and the
-/// [`Listing::End`] of that directory no other directory is listed by the same reader; handles
+/// [`ListStatus::End`] of that directory no other directory is listed by the same reader; handles
 /// of earlier directories stay good for opening what is below them, from any thread.
 pub trait Reader: Send + 'static {
     /// An open directory. Dropping it closes it.
@@ -107,10 +107,10 @@ pub trait Reader: Send + 'static {
         handle: &Self::Handle,
         batch: &mut Batch,
         want: &Want,
-    ) -> Result<Listing, Fault>;
+    ) -> Result<ListStatus, Fault>;
 
     /// Asks for what is wanted and did not come free. Failures stay in the batch:
-    /// see [`Batch::settle`].
+    /// see [`Batch::drain_faults`].
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
 
     /// Returns the volume that an open directory lies on, as [`Reader::stat_open`] found it. For

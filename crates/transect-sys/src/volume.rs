@@ -9,7 +9,7 @@ pub struct Volume {
     /// their like). `tmpfs` is not: its files hold bytes.
     pub pseudo: bool,
     /// What shows that a listing has reached the end of its directory.
-    pub listing_end: ListingEnd,
+    pub end_detection: EndDetection,
 }
 
 /// What shows that a listing has reached the end of its directory.
@@ -19,10 +19,10 @@ pub struct Volume {
 /// where the next call would continue (`d_off`), and on some file systems that is a value at the
 /// end which no entry has. Then the call that would only return "no more" can be saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ListingEnd {
+pub enum EndDetection {
     /// Only an empty answer. Holds everywhere.
     #[default]
-    EmptyAnswer,
+    EmptyResult,
     /// This offset in the last record.
     Offset(i64),
     /// The size of the directory, but at least one directory block of this many bytes, in units of
@@ -33,7 +33,7 @@ pub enum ListingEnd {
     },
 }
 
-impl ListingEnd {
+impl EndDetection {
     /// Returns whether a listing has reached the end of its directory if the last record holds
     /// `offset`. `size` is the directory's, if it is known.
     #[inline]
@@ -43,7 +43,7 @@ impl ListingEnd {
             (Self::DirectorySize { block }, Some(offset)) => size.is_some_and(|size| {
                 u64::try_from(offset).is_ok_and(|offset| offset == size.max(block.into()) / 8)
             }),
-            (Self::EmptyAnswer, _) | (_, None) => false,
+            (Self::EmptyResult, _) | (_, None) => false,
         }
     }
 }

@@ -10,7 +10,9 @@ use std::path::Path;
 use transect_sys::folder::{Folder, Mounts};
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_rings, has_statx};
 use transect_sys::residency;
-use transect_sys::{Batch, FieldMask, FileType, Listing, Reader, ReaderKind, ReaderSettings, Want};
+use transect_sys::{
+    Batch, FieldMask, FileType, ListStatus, Reader, ReaderKind, ReaderSettings, Want,
+};
 use transect_testkit::{TempDir, rerun};
 
 /// Not every edition of libc knows it.
@@ -75,14 +77,14 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (File
     loop {
         let listing = reader.list(handle, &mut batch, &want).unwrap();
         reader.fill(handle, &mut batch, &want);
-        batch.settle(|name, _, fault| panic!("{name:?}: {fault:?}"));
+        batch.drain_faults(|name, _, fault| panic!("{name:?}: {fault:?}"));
         for entry in batch.iter() {
             let size = entry.attributes.size().expect("sizes were wanted");
             let allocated = entry.attributes.allocated().expect("sizes were wanted");
             let name = entry.name.to_str().unwrap().to_owned();
             found.insert(name, (entry.file_type(), size, allocated));
         }
-        if listing == Listing::End {
+        if listing == ListStatus::End {
             return found;
         }
     }

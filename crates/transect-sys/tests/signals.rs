@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use transect_sys::linux::{GetdentsReader, StatCall};
-use transect_sys::{Batch, FieldMask, Listing, Reader, ReaderSettings, Want};
+use transect_sys::{Batch, FieldMask, ListStatus, Reader, ReaderSettings, Want};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 /// Names in the directories that are listed: none, one block, several blocks, hash trees and lists
@@ -88,7 +88,7 @@ fn list(reader: &mut GetdentsReader, root: &Path, name: &str, with_size: bool) -
         }
         let answered = batch.iter().next().is_some();
         listed.answers += usize::from(answered);
-        if listing == Listing::End {
+        if listing == ListStatus::End {
             listed.end_recognised = answered;
             return listed;
         }

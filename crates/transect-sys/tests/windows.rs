@@ -10,7 +10,7 @@ use std::path::Path;
 use transect_sys::residency;
 use transect_sys::windows::{DirectoryCall, HandleReader};
 use transect_sys::{
-    Attributes, Batch, Fault, FieldMask, FileType, Listing, Reader, ReaderKind, ReaderSettings,
+    Attributes, Batch, Fault, FieldMask, FileType, ListStatus, Reader, ReaderKind, ReaderSettings,
     ReaderVisitor, Want,
 };
 use transect_testkit::TempDir;
@@ -26,14 +26,14 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle, want: &Want) -> Found {
     loop {
         let listing = reader.list(handle, &mut batch, want).unwrap();
         reader.fill(handle, &mut batch, want);
-        batch.settle(|name, _, fault| panic!("{name:?}: {fault:?}"));
+        batch.drain_faults(|name, _, fault| panic!("{name:?}: {fault:?}"));
         for entry in batch.entries() {
             let short = batch.short_name(entry).map(OsStr::to_owned);
             let name = batch.name(entry).to_owned();
             let twice = found.insert(name.clone(), (entry.attributes, short));
             assert!(twice.is_none(), "{name:?} came twice");
         }
-        if listing == Listing::End {
+        if listing == ListStatus::End {
             return found;
         }
     }
@@ -181,12 +181,12 @@ fn the_readers_by_handle_ask_nothing_about_a_file() {
         let mut reader = HandleReader::new(call, 65536);
         let mut batch = Batch::new();
         let handle = reader.open_root(temp.path(), false).unwrap();
-        let want = Want { welcome: FieldMask::NLINK, ..want(wanted) };
+        let want = Want { opportunistic: FieldMask::NLINK, ..want(wanted) };
         reader.list(&handle, &mut batch, &want).unwrap();
         assert_eq!(batch.len(), 50, "{call:?}");
         names.iter().for_each(|name| remove_file(temp.join(name)).unwrap());
         reader.fill(&handle, &mut batch, &want);
-        batch.settle(|name, _, fault| panic!("{call:?} asked about {name:?}: {fault:?}"));
+        batch.drain_faults(|name, _, fault| panic!("{call:?} asked about {name:?}: {fault:?}"));
         for entry in batch.entries() {
             assert!(entry.attributes.have().contains(wanted), "{:?}", entry.attributes.have());
         }
@@ -211,7 +211,7 @@ fn a_reader_by_path_finds_out_that_a_file_has_gone() {
             remove_file(temp.join("gone")).unwrap();
             reader.fill(&handle, &mut batch, &want);
             let mut vanished = Vec::new();
-            batch.settle(|name, _, fault| match fault {
+            batch.drain_faults(|name, _, fault| match fault {
                 Fault::Vanished => vanished.push(name.to_owned()),
                 Fault::Failed(error) => panic!("{name:?}: {error}"),
             });

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use transect::{Attributes, Batch, FieldMask, Reader, Want};
-use transect_sys::{Fault, Listing, Volume};
+use transect_sys::{Fault, ListStatus, Volume};
 
 use crate::harness::launch::nanoseconds;
 
@@ -157,7 +157,7 @@ impl<R: Reader> Reader for Timed<R> {
         handle: &R::Handle,
         batch: &mut Batch,
         want: &Want,
-    ) -> Result<Listing, Fault> {
+    ) -> Result<ListStatus, Fault> {
         self.times.listing_calls += 1;
         clocked(&mut self.times.listing_ns, || self.reader.list(handle, batch, want))
     }
@@ -189,7 +189,7 @@ mod tests {
         reader.stat_root(directory, FieldMask::SIZE, false).unwrap();
         let handle = reader.open_root(directory, false).unwrap();
         let mut batch = Batch::new();
-        assert_eq!(reader.list(&handle, &mut batch, &want).unwrap(), Listing::End);
+        assert_eq!(reader.list(&handle, &mut batch, &want).unwrap(), ListStatus::End);
         reader.fill(&handle, &mut batch, &want);
         assert_eq!(batch.iter().next().and_then(|entry| entry.attributes.size()), Some(3));
         assert!(reader.open(&handle, &[OsStr::new("missing")], false).is_err(), "tried counts");

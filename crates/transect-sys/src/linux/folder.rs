@@ -17,8 +17,8 @@ use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::folder::{Mounts, step};
-use crate::reader::Listing;
-use crate::volume::ListingEnd;
+use crate::reader::ListStatus;
+use crate::volume::EndDetection;
 
 /// Bytes of a listing.
 const LISTING: usize = 64 << 10;
@@ -129,10 +129,10 @@ impl Folder {
         let mut batch = Batch::new();
         loop {
             let listing =
-                getdents::list(fd.as_fd(), ListingEnd::EmptyAnswer, None, LISTING, &mut batch);
+                getdents::list(fd.as_fd(), EndDetection::EmptyResult, None, LISTING, &mut batch);
             let listing = listing.map_err(|fault: Fault| io::Error::from(fault))?;
             batch.iter().for_each(|entry| each(entry.name));
-            if listing == Listing::End {
+            if listing == ListStatus::End {
                 return Ok(());
             }
         }

@@ -9,9 +9,9 @@ use super::last_errno;
 use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
-use crate::reader::Listing;
+use crate::reader::ListStatus;
 use crate::record::dirent::Records;
-use crate::volume::ListingEnd;
+use crate::volume::EndDetection;
 
 /// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. An empty
 /// buffer is the end of the directory; room left in the buffer is not.
@@ -52,19 +52,19 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
 /// would only return "no more" is saved: 0.12 calls an entry on a tree of small directories.
 pub(super) fn list(
     fd: BorrowedFd<'_>,
-    end: ListingEnd,
+    end: EndDetection,
     size: Option<u64>,
     buffer_size: usize,
     batch: &mut Batch,
-) -> Result<Listing, Fault> {
+) -> Result<ListStatus, Fault> {
     batch.clear();
     batch.bytes.clear();
     batch.bytes.reserve_exact(buffer_size);
     match getdents64(fd, &mut batch.bytes) {
-        Ok(()) if batch.bytes.is_empty() => return Ok(Listing::End),
+        Ok(()) if batch.bytes.is_empty() => return Ok(ListStatus::End),
         Ok(()) => {}
         // A directory that is removed while it is open lists nothing (`getdents(2)`).
-        Err(Errno::NOENT) => return Ok(Listing::End),
+        Err(Errno::NOENT) => return Ok(ListStatus::End),
         Err(errno) => return Err(Fault::Failed(errno.into())),
     }
     let mut records = Records::new(&batch.bytes);
@@ -76,5 +76,5 @@ pub(super) fn list(
         batch.entries.push(Entry::new(name, attributes));
     }
     let ended = end.is_reached(records.offset(), size);
-    Ok(if ended { Listing::End } else { Listing::More })
+    Ok(if ended { ListStatus::End } else { ListStatus::More })
 }

@@ -22,7 +22,7 @@ pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit
 pub use mapped::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
-pub use reader::{DirHandle, GetdentsReader};
+pub use reader::{GetdentsReader, ListingHandle};
 pub use ring::{Buffer, Ring, has_rings};
 pub use stat::{StatCall, has_statx};
 pub use usage::{usage_of_children, usage_of_self};

@@ -14,14 +14,14 @@ use super::{fault_below, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
-use crate::reader::{Listing, Reader, Want};
+use crate::reader::{ListStatus, Reader, Want};
 use crate::registry::ReaderSettings;
 use crate::stat_order::StatOrder;
 use crate::volume::Volume;
 
 /// An open directory.
 #[derive(Debug)]
-pub struct DirHandle {
+pub struct ListingHandle {
     fd: OwnedFd,
     volume: Volume,
     /// Its size in bytes, if that was asked for.
@@ -30,13 +30,13 @@ pub struct DirHandle {
     may_be_mount_point: bool,
 }
 
-impl DirHandle {
+impl ListingHandle {
     fn new(fd: OwnedFd, volume: Volume) -> Self {
         Self { fd, volume, size: None, may_be_mount_point: true }
     }
 }
 
-impl AsFd for DirHandle {
+impl AsFd for ListingHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -127,14 +127,14 @@ impl GetdentsReader {
             return Ok(());
         }
         let name = Batch::c_name(bytes, &entry.name);
-        let wanted = wanted | want.welcome;
+        let wanted = wanted | want.opportunistic;
         entry.followed = self.ask(fd, name, wanted, follow, &mut entry.attributes)?;
         Ok(())
     }
 }
 
 impl Reader for GetdentsReader {
-    type Handle = DirHandle;
+    type Handle = ListingHandle;
 
     fn stat_root(
         &mut self,
@@ -149,24 +149,28 @@ impl Reader for GetdentsReader {
         Ok(attributes)
     }
 
-    fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle, Fault> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
-        Ok(DirHandle::new(fd, Volume::default()))
+        Ok(ListingHandle::new(fd, Volume::default()))
     }
 
     fn open(
         &mut self,
-        anchor: &DirHandle,
+        anchor: &ListingHandle,
         steps: &[&OsStr],
         follow: bool,
-    ) -> Result<DirHandle, Fault> {
+    ) -> Result<ListingHandle, Fault> {
         let opener = &mut self.opener;
         let fd = at_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
             .map_err(fault_below)?;
-        Ok(DirHandle::new(fd, anchor.volume))
+        Ok(ListingHandle::new(fd, anchor.volume))
     }
 
-    fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(
+        &mut self,
+        handle: &mut ListingHandle,
+        want: FieldMask,
+    ) -> Result<Attributes, Fault> {
         let mut attributes = Attributes::default();
         handle.may_be_mount_point =
             stat_directory(self.call, handle.fd.as_fd(), want, &mut attributes)
@@ -180,7 +184,7 @@ impl Reader for GetdentsReader {
 
     fn stat(
         &mut self,
-        anchor: &DirHandle,
+        anchor: &ListingHandle,
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
@@ -194,12 +198,17 @@ impl Reader for GetdentsReader {
         Ok(attributes)
     }
 
-    fn list(&mut self, handle: &DirHandle, batch: &mut Batch, _: &Want) -> Result<Listing, Fault> {
-        let end = handle.volume.listing_end;
+    fn list(
+        &mut self,
+        handle: &ListingHandle,
+        batch: &mut Batch,
+        _: &Want,
+    ) -> Result<ListStatus, Fault> {
+        let end = handle.volume.end_detection;
         getdents::list(handle.fd.as_fd(), end, handle.size, self.settings.buffer_size, batch)
     }
 
-    fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {
+    fn fill(&mut self, handle: &ListingHandle, batch: &mut Batch, want: &Want) {
         let fd = handle.fd.as_fd();
         match self.settings.stat_order {
             StatOrder::Listing => {
@@ -218,11 +227,11 @@ impl Reader for GetdentsReader {
         }
     }
 
-    fn volume(handle: &DirHandle) -> Volume {
+    fn volume(handle: &ListingHandle) -> Volume {
         handle.volume
     }
 
-    fn may_be_mount_point(handle: &DirHandle) -> bool {
+    fn may_be_mount_point(handle: &ListingHandle) -> bool {
         handle.may_be_mount_point
     }
 }

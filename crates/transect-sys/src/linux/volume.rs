@@ -8,14 +8,14 @@ use rustix::fs::{IFlags, Mode, OFlags};
 use rustix::ioctl;
 
 use super::stat::retry;
-use crate::volume::{ListingEnd, Reliability, Volume};
+use crate::volume::{EndDetection, Reliability, Volume};
 
 /// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
 struct Kind {
     magic: u64,
     name: &'static str,
     pseudo: bool,
-    listing_end: End,
+    end_detection: End,
 }
 
 /// What a file system leaves in the last record of a listing that has reached the end.
@@ -29,12 +29,12 @@ enum End {
     Xfs,
 }
 
-const fn storage(magic: u64, name: &'static str, listing_end: End) -> Kind {
-    Kind { magic, name, pseudo: false, listing_end }
+const fn storage(magic: u64, name: &'static str, end_detection: End) -> Kind {
+    Kind { magic, name, pseudo: false, end_detection }
 }
 
 const fn pseudo(magic: u64, name: &'static str) -> Kind {
-    Kind { magic, name, pseudo: true, listing_end: End::Unmarked }
+    Kind { magic, name, pseudo: true, end_detection: End::Unmarked }
 }
 
 /// ext4 with hashed directories, which are the rule (`dir_index`): `ext4_get_htree_eof` in
@@ -136,9 +136,9 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     Volume {
         device,
         pseudo: kind.is_some_and(|kind| kind.pseudo),
-        listing_end: kind.map_or(ListingEnd::EmptyAnswer, |kind| match kind.listing_end {
-            End::Unmarked => ListingEnd::EmptyAnswer,
-            End::Offset(offset) => ListingEnd::Offset(offset),
+        end_detection: kind.map_or(EndDetection::EmptyResult, |kind| match kind.end_detection {
+            End::Unmarked => EndDetection::EmptyResult,
+            End::Offset(offset) => EndDetection::Offset(offset),
             End::Xfs => xfs_listing_end(fd),
         }),
     }
@@ -157,16 +157,16 @@ struct XfsGeometry {
 /// units of eight bytes, or one directory block if the directory is shorter. Entries never begin
 /// where a block does, as a block begins with a header. Without the block size, which is not that
 /// of files, nothing is known.
-fn xfs_listing_end(fd: BorrowedFd<'_>) -> ListingEnd {
+fn xfs_listing_end(fd: BorrowedFd<'_>) -> EndDetection {
     const GEOMETRY: ioctl::Opcode = ioctl::opcode::read::<XfsGeometry>(b'X', 100);
     // SAFETY: `XFS_IOC_FSGEOMETRY_V1` writes one `xfs_fsop_geom_v1`, which has this size; any bytes
     // make one. Other file systems refuse the number with ENOTTY.
     let geometry = unsafe { ioctl::ioctl(fd, ioctl::Getter::<GEOMETRY, XfsGeometry>::new()) };
     match geometry {
         Ok(geometry) if geometry.directory_block.is_power_of_two() => {
-            ListingEnd::DirectorySize { block: geometry.directory_block }
+            EndDetection::DirectorySize { block: geometry.directory_block }
         }
-        _ => ListingEnd::EmptyAnswer,
+        _ => EndDetection::EmptyResult,
     }
 }
 

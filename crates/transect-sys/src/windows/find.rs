@@ -29,7 +29,7 @@ use super::status::fault_below;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
-use crate::reader::{Listing, Reader, Want};
+use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
 /// Which of the calls lists, and which asks.
@@ -50,7 +50,7 @@ pub enum FindCall {
 
 /// A directory by its verbatim path.
 #[derive(Debug)]
-pub struct PathHandle {
+pub struct FindHandle {
     path: Vec<u16>,
     volume: Volume,
 }
@@ -69,16 +69,16 @@ impl FindReader {
         Self { call, search: None }
     }
 
-    fn start(&mut self, path: Vec<u16>, volume: Volume) -> io::Result<PathHandle> {
+    fn start(&mut self, path: Vec<u16>, volume: Volume) -> io::Result<FindHandle> {
         self.search = None;
         self.search = Some(Search::begin(self.call, &path)?);
-        Ok(PathHandle { path, volume })
+        Ok(FindHandle { path, volume })
     }
 
     /// Asks about an entry by its path.
     fn ask(
         &self,
-        handle: &PathHandle,
+        handle: &FindHandle,
         name: &OsStr,
         want: FieldMask,
         follow: bool,
@@ -275,7 +275,7 @@ pub(crate) fn stored_name(path: &Path) -> Option<OsString> {
 }
 
 impl Reader for FindReader {
-    type Handle = PathHandle;
+    type Handle = FindHandle;
 
     fn stat_root(
         &mut self,
@@ -286,7 +286,7 @@ impl Reader for FindReader {
         stat_root(path, want, follow)
     }
 
-    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
+    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<FindHandle, Fault> {
         let units = path::units(path).map_err(Fault::Failed)?;
         let volume = volume_at(&units).map_err(Fault::Failed)?;
         self.start(units, volume).map_err(Fault::Failed)
@@ -294,10 +294,10 @@ impl Reader for FindReader {
 
     fn open(
         &mut self,
-        anchor: &PathHandle,
+        anchor: &FindHandle,
         steps: &[&OsStr],
         follow: bool,
-    ) -> Result<PathHandle, Fault> {
+    ) -> Result<FindHandle, Fault> {
         let mut path = anchor.path.clone();
         for step in steps {
             path::append_step_to(&mut path, step).map_err(Fault::Failed)?;
@@ -312,7 +312,7 @@ impl Reader for FindReader {
         self.start(path, volume).map_err(fault_below)
     }
 
-    fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut FindHandle, want: FieldMask) -> Result<Attributes, Fault> {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
@@ -322,7 +322,7 @@ impl Reader for FindReader {
 
     fn stat(
         &mut self,
-        anchor: &PathHandle,
+        anchor: &FindHandle,
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
@@ -336,20 +336,20 @@ impl Reader for FindReader {
 
     fn list(
         &mut self,
-        handle: &PathHandle,
+        handle: &FindHandle,
         batch: &mut Batch,
         want: &Want,
-    ) -> Result<Listing, Fault> {
+    ) -> Result<ListStatus, Fault> {
         batch.clear();
         let wanted = want.entries | want.directories;
         batch.short_names = wanted.contains(FieldMask::SHORT_NAME);
         let Some(search) = &mut self.search else {
-            return Ok(Listing::End);
+            return Ok(ListStatus::End);
         };
         while batch.has_room() {
             let Some(found) = search.next().map_err(fault_below)? else {
                 self.search = None;
-                return Ok(Listing::End);
+                return Ok(ListStatus::End);
             };
             if matches!(found.name(), [DOT] | [DOT, DOT]) {
                 continue;
@@ -364,14 +364,14 @@ impl Reader for FindReader {
             let short_name = batch.short_names.then(|| found.short_name().iter().copied());
             batch.push_utf16(found.name().iter().copied(), short_name, attributes);
         }
-        Ok(Listing::More)
+        Ok(ListStatus::More)
     }
 
-    fn fill(&mut self, handle: &PathHandle, batch: &mut Batch, want: &Want) {
+    fn fill(&mut self, handle: &FindHandle, batch: &mut Batch, want: &Want) {
         fill(batch, want, |name, wanted, follow| self.ask(handle, name, wanted, follow));
     }
 
-    fn volume(handle: &PathHandle) -> Volume {
+    fn volume(handle: &FindHandle) -> Volume {
         handle.volume
     }
 }

@@ -14,7 +14,7 @@ use super::status::{fault_below, leads_nowhere};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
-use crate::reader::{Listing, Reader, Want};
+use crate::reader::{ListStatus, Reader, Want};
 use crate::record::dirinfo::{Layout, Record, Records, units};
 use crate::volume::Volume;
 
@@ -23,12 +23,12 @@ const LARGEST_BUFFER: usize = 128 << 10;
 
 /// An open directory.
 #[derive(Debug)]
-pub struct DirHandle {
+pub struct ListingHandle {
     handle: OwnedHandle,
     volume: Volume,
 }
 
-impl AsHandle for DirHandle {
+impl AsHandle for ListingHandle {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.handle.as_handle()
     }
@@ -68,9 +68,9 @@ impl HandleReader {
     }
 
     /// Takes a directory as the next one to be listed.
-    fn begin(&mut self, handle: OwnedHandle, volume: Volume) -> DirHandle {
+    fn begin(&mut self, handle: OwnedHandle, volume: Volume) -> ListingHandle {
         self.progress = Progress::default();
-        DirHandle { handle, volume }
+        ListingHandle { handle, volume }
     }
 
     /// Returns the volume of what was opened: the parent's, unless a link was followed.
@@ -85,7 +85,7 @@ impl HandleReader {
     /// take.
     fn next_records(
         &mut self,
-        directory: &DirHandle,
+        directory: &ListingHandle,
         want: FieldMask,
     ) -> Result<(Layout, usize), Stop> {
         let device = directory.volume.device;
@@ -190,7 +190,7 @@ fn attributes(record: &Record, device: Option<u64>) -> Attributes {
 }
 
 impl Reader for HandleReader {
-    type Handle = DirHandle;
+    type Handle = ListingHandle;
 
     fn stat_root(
         &mut self,
@@ -201,7 +201,7 @@ impl Reader for HandleReader {
         stat_root(path, want, follow)
     }
 
-    fn open_root(&mut self, path: &Path, follow: bool) -> Result<DirHandle, Fault> {
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle, Fault> {
         let follow = follow || path::leads_on(path);
         let open = |path: &[u16]| open_path(path, Purpose::List, follow);
         let handle = path::units(path).and_then(|path| open(&path)).map_err(Fault::Failed)?;
@@ -211,10 +211,10 @@ impl Reader for HandleReader {
 
     fn open(
         &mut self,
-        anchor: &DirHandle,
+        anchor: &ListingHandle,
         steps: &[&OsStr],
         follow: bool,
-    ) -> Result<DirHandle, Fault> {
+    ) -> Result<ListingHandle, Fault> {
         let handle = at_parent(anchor.as_handle(), steps, |parent, name| {
             open_below(parent, name, Purpose::List, follow)
         })
@@ -223,7 +223,11 @@ impl Reader for HandleReader {
         Ok(self.begin(handle, volume))
     }
 
-    fn stat_open(&mut self, handle: &mut DirHandle, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(
+        &mut self,
+        handle: &mut ListingHandle,
+        want: FieldMask,
+    ) -> Result<Attributes, Fault> {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
@@ -232,7 +236,7 @@ impl Reader for HandleReader {
 
     fn stat(
         &mut self,
-        anchor: &DirHandle,
+        anchor: &ListingHandle,
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
@@ -249,10 +253,10 @@ impl Reader for HandleReader {
 
     fn list(
         &mut self,
-        handle: &DirHandle,
+        handle: &ListingHandle,
         batch: &mut Batch,
         want: &Want,
-    ) -> Result<Listing, Fault> {
+    ) -> Result<ListStatus, Fault> {
         batch.clear();
         let wanted = want.entries | want.directories;
         batch.short_names = wanted.contains(FieldMask::SHORT_NAME);
@@ -263,10 +267,10 @@ impl Reader for HandleReader {
                     let device = handle.volume.device;
                     self.take_records(layout, length, device, &mut skip, batch)?;
                     if skip == 0 {
-                        return Ok(Listing::More);
+                        return Ok(ListStatus::More);
                     }
                 }
-                Err(Stop::End) if skip == 0 => return Ok(Listing::End),
+                Err(Stop::End) if skip == 0 => return Ok(ListStatus::End),
                 Err(Stop::End) => {
                     return Err(Batch::malformed("the directory changed while it was read anew"));
                 }
@@ -282,14 +286,14 @@ impl Reader for HandleReader {
         }
     }
 
-    fn fill(&mut self, handle: &DirHandle, batch: &mut Batch, want: &Want) {
+    fn fill(&mut self, handle: &ListingHandle, batch: &mut Batch, want: &Want) {
         let device = handle.volume.device;
         fill(batch, want, |name, wanted, follow| {
             ask_below(handle.as_handle(), device, name, wanted, follow)
         });
     }
 
-    fn volume(handle: &DirHandle) -> Volume {
+    fn volume(handle: &ListingHandle) -> Volume {
         handle.volume
     }
 }

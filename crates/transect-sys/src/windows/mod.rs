@@ -25,7 +25,7 @@ mod watch;
 
 pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
-pub use handle_reader::{DirHandle, HandleReader};
+pub use handle_reader::{HandleReader, ListingHandle};
 pub use mapped::Mapping;
 pub use query::DirectoryCall;
 pub use sparse::{make_sparse, next_allocated, zero};

@@ -103,7 +103,7 @@ impl Sink for Finder {
 
     fn want(&self) -> Want {
         let entries = if self.sizes { FieldMask::SIZE } else { FieldMask::empty() };
-        Want { entries, welcome: FieldMask::INODE, ..Want::default() }
+        Want { entries, opportunistic: FieldMask::INODE, ..Want::default() }
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use transect_sys::{
-    Attributes, Batch, Fault, FieldMask, FileId, Listing, Reader, ReaderKind, ReaderSettings,
+    Attributes, Batch, Fault, FieldMask, FileId, ListStatus, Reader, ReaderKind, ReaderSettings,
     ReaderVisitor, Want,
 };
 
@@ -80,7 +80,7 @@ impl ReaderVisitor for ListDirectory<'_> {
             let listing = reader.list(&handle, &mut batch, &want)?;
             names += batch.len() as u64;
             batch.iter().for_each(|entry| (self.each)(entry.name, entry.attributes));
-            if listing == Listing::End {
+            if listing == ListStatus::End {
                 return Ok(Extent::Whole(Identity::of(&opened)));
             }
         }

@@ -113,7 +113,7 @@ impl Sink for Totals {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
         Want {
             entries: sizes | FieldMask::FILE_ID,
-            welcome: FieldMask::NLINK,
+            opportunistic: FieldMask::NLINK,
             directories: FieldMask::empty(),
             opened: sizes | FieldMask::DEVICE,
             follow: false,

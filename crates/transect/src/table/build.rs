@@ -178,7 +178,7 @@ impl Sink for TableSink {
         let columns = self.rows.columns() | FieldMask::MTIME;
         Want {
             entries: columns | FieldMask::FILE_ID,
-            welcome: FieldMask::NLINK,
+            opportunistic: FieldMask::NLINK,
             directories: FieldMask::empty(),
             opened: columns | FieldMask::DEVICE,
             follow: false,

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{Batch, Fault, FieldMask, FileType, Listing, Reader, Verdict};
+use transect_sys::{Batch, Fault, FieldMask, FileType, ListStatus, Reader, Verdict};
 
 use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
@@ -124,7 +124,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             self.judge_attributes();
             self.deliver(dir);
             self.collect(dir, children, &mut links);
-            if listing == Listing::End || self.run.is_stopped() {
+            if listing == ListStatus::End || self.run.is_stopped() {
                 break;
             }
         }
@@ -150,14 +150,14 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Reads the filter rules for the entries of a directory, when its first entries are known. A
     /// directory that was listed as a whole shows whether there are any.
-    fn read_rules(&mut self, dir: &DirOf<S>, listing: Listing) {
+    fn read_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
         let filter = self.run.plan.filter.as_ref();
         let Some(filter) = filter.filter(|filter| filter.reads_rules()) else { return };
         if dir.scope.get().is_some() {
             return;
         }
         let is_rules = |entry: &_| Filter::may_be_rules(self.batch.name(entry));
-        let holds_rules = listing == Listing::More || self.batch.entries().any(is_rules);
+        let holds_rules = listing == ListStatus::More || self.batch.entries().any(is_rules);
         let (scope, error) = filter.rules_in(dir, holds_rules);
         dir.scope.set(scope).expect("BUG: one thread lists a directory");
         if let Some(error) = error {
@@ -241,7 +241,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         self.reader.fill(handle, &mut self.batch, &self.run.want);
         let Self { run, sink, batch, counts, .. } = self;
-        batch.settle(|name, file_type, fault| match fault {
+        batch.drain_faults(|name, file_type, fault| match fault {
             Fault::Vanished => dir.note_missing(name, file_type),
             Fault::Failed(error) => {
                 counts.errors += 1;

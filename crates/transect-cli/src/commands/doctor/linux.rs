@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect::{Error, Operation, ScanError};
-use transect_sys::{ListingEnd, linux};
+use transect_sys::{EndDetection, linux};
 
 use super::{Ability, FileSystem};
 use crate::exit::Fatal;
@@ -53,7 +53,7 @@ pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
         source,
         options,
         pseudo: volume.pseudo,
-        end_of_listing_marked: volume.listing_end != ListingEnd::EmptyAnswer,
+        end_of_listing_marked: volume.end_detection != EndDetection::EmptyResult,
         ..FileSystem::default()
     }))
 }

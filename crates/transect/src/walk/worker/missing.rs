@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use transect_sys::{
-    Fault, FaultKind, FieldMask, FileType, Inconsistent, Listing, Reader, Want, host,
+    Fault, FaultKind, FieldMask, FileType, Inconsistent, ListStatus, Reader, Want, host,
 };
 
 use super::{DirOf, Worker};
@@ -78,7 +78,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             let Some(listing) = unless_gone(listing)? else { break };
             let names = self.batch.entries().map(|entry| self.batch.name(entry));
             listed.extend(names.filter_map(|name| suspects.get(name).copied()));
-            if listing == Listing::End {
+            if listing == ListStatus::End {
                 break;
             }
         }
