@@ -41,7 +41,7 @@ pub mod folder;
 pub mod host;
 pub mod memory;
 mod name;
-mod names;
+mod name_buffer;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
 pub mod private;
@@ -64,7 +64,7 @@ pub mod windows;
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
 pub use fault::{Fault, FaultKind, Inconsistent};
-pub use names::Names;
+pub use name_buffer::NameBuffer;
 pub use portable::PortableReader;
 pub use reader::{ListStatus, Reader, Want};
 pub use registry::{ReaderKind, ReaderSettings, ReaderVisitor};

@@ -21,8 +21,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
 #[cfg(not(unix))]
 #[inline]
 pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
-    // SAFETY: crate-private, and only called by `Batch` and `Names` on ranges that hold one name
-    // each: copied whole from `OsStr::as_encoded_bytes` (`Batch::push`, `Names::push`, and
+    // SAFETY: crate-private, and only called by `Batch` and `NameBuffer` on ranges that hold one name
+    // each: copied whole from `OsStr::as_encoded_bytes` (`Batch::push`, `NameBuffer::push`, and
     // `Batch::push_utf16` for what is no text), or made of `char`s (`append_utf8`). No range is
     // ever split or joined.
     unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }

@@ -4,11 +4,11 @@
 //! merging those of several threads is handing over their chunks, and memory that no row has
 //! reached yet is not taken. Arrays are those of Arrow's record batches: fixed-width values in the
 //! type that a snapshot has for them, and names as bytes with the offsets at which they end
-//! ([`Names`]).
+//! ([`NameBuffer`]).
 
 use std::ffi::OsStr;
 
-use transect_sys::{Attributes, FieldMask, FileType, Names};
+use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
 use super::Row;
 use super::lengths::Lengths;
@@ -28,7 +28,7 @@ macro_rules! columns {
         /// A part of the rows, column by column.
         #[derive(Debug, Default)]
         pub(super) struct Chunk {
-            names: Names,
+            names: NameBuffer,
             types: Vec<FileType>,
             size: Lengths,
             allocated: Lengths,
@@ -42,7 +42,7 @@ macro_rules! columns {
             pub(super) fn with_room(columns: FieldMask) -> Self {
                 let room = |flag| if columns.contains(flag) { CHUNK } else { 0 };
                 Self {
-                    names: Names::with_capacity(CHUNK, CHUNK * NAME_BYTES),
+                    names: NameBuffer::with_capacity(CHUNK, CHUNK * NAME_BYTES),
                     types: Vec::with_capacity(CHUNK),
                     size: Lengths::with_capacity(CHUNK),
                     allocated: Lengths::with_capacity(CHUNK),

@@ -8,12 +8,12 @@ use crate::name;
 ///
 /// Laid out as an Arrow array of binary values: the bytes, and the offset at which each name ends.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct NameBuffer {
     bytes: Vec<u8>,
     ends: Vec<u32>,
 }
 
-impl Names {
+impl NameBuffer {
     /// Returns no names, with room for `names` of them and for `bytes`.
     pub fn with_capacity(names: usize, bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(names) }
@@ -35,7 +35,7 @@ impl Names {
     /// If there is none.
     #[inline]
     pub fn get(&self, number: usize) -> &OsStr {
-        name::from_bytes(self.bytes_of(number))
+        name::from_bytes(self.bytes(number))
     }
 
     /// Returns the bytes of the name with this number, as the system encodes it: names compare as
@@ -44,7 +44,7 @@ impl Names {
     /// # Panics
     /// If there is none.
     #[inline]
-    pub fn bytes_of(&self, number: usize) -> &[u8] {
+    pub fn bytes(&self, number: usize) -> &[u8] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start as usize..self.ends[number] as usize]
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn names_come_back_as_they_were() {
-        let mut names = Names::with_capacity(4, 16);
+        let mut names = NameBuffer::with_capacity(4, 16);
         let given = ["a", "", "name with blanks", "ß"];
         given.iter().for_each(|name| names.push(OsStr::new(name)));
         assert_eq!(names.len(), 4);
@@ -93,7 +93,7 @@ mod tests {
     #[cfg(unix)]
     fn names_need_not_be_text() {
         use std::os::unix::ffi::OsStrExt;
-        let mut names = Names::default();
+        let mut names = NameBuffer::default();
         names.push(OsStr::from_bytes(b"\xff\xfe"));
         assert_eq!(names.get(0).as_bytes(), b"\xff\xfe");
     }
