@@ -35,9 +35,9 @@
 
 mod attributes;
 mod batch;
+pub mod dir_handle;
 mod fault;
 pub mod file;
-pub mod folder;
 pub mod host;
 pub mod memory;
 mod name;

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use transect_sys::folder::{Folder, Mounts};
+use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::linux::{GetdentsReader, StatCall, has_openat2, has_rings, has_statx};
 use transect_sys::residency;
 use transect_sys::{
@@ -128,17 +128,17 @@ fn falls_back(root: &Path, errno: i32) {
     assert_eq!((pages.bytes, pages.resident, pages.dirty), (22, 22, None));
 
     // Folders refuse links and mounts all the same.
-    let folder = Folder::at(root).unwrap();
-    let kind = |entered: io::Result<Folder>| entered.unwrap_err().kind();
-    let link = folder.enter("link".as_ref(), Mounts::Refused);
+    let folder = DirHandle::open(root).unwrap();
+    let kind = |entered: io::Result<DirHandle>| entered.unwrap_err().kind();
+    let link = folder.open_dir("link".as_ref(), MountPolicy::Refuse);
     assert_eq!(kind(link), io::ErrorKind::NotADirectory);
-    let inside = folder.enter("a".as_ref(), Mounts::Refused).unwrap();
-    let above = inside.above().unwrap().attributes().unwrap();
+    let inside = folder.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
+    let above = inside.open_parent().unwrap().attributes().unwrap();
     assert_eq!(above.file_id(), own.file_id());
-    let slash = Folder::at(Path::new("/")).unwrap();
-    let mount = slash.enter("proc".as_ref(), Mounts::Refused);
+    let slash = DirHandle::open(Path::new("/")).unwrap();
+    let mount = slash.open_dir("proc".as_ref(), MountPolicy::Refuse);
     assert_eq!(kind(mount), io::ErrorKind::CrossesDevices);
-    slash.enter("proc".as_ref(), Mounts::Crossed).unwrap();
+    slash.open_dir("proc".as_ref(), MountPolicy::Cross).unwrap();
 
     // Links on the way are refused, too.
     let steps = ["link", "c", "d"].map(OsStr::new);

@@ -1,7 +1,7 @@
 //! Linux: `getdents64` and `statx`, relative to directory handles; files in memory,
 //! and rings of reads and writes.
 
-mod folder;
+mod dir_handle;
 mod getdents;
 mod identity;
 mod limits;
@@ -16,7 +16,7 @@ mod usage;
 mod volume;
 mod watch;
 
-pub use folder::Folder;
+pub use dir_handle::DirHandle;
 pub use identity::file_system_identity;
 pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
 pub use mapped::Mapping;

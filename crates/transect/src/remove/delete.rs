@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::io;
 
-use transect_sys::folder::{Folder, Mounts};
+use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{FileId, FileType};
 
 use super::Reason;
@@ -26,7 +26,7 @@ struct Level {
     row: Row,
     id: Option<FileId>,
     /// Nothing while many directories below it are open.
-    folder: Option<Folder>,
+    folder: Option<DirHandle>,
     left: Children,
     /// Something in it stays.
     kept: bool,
@@ -36,12 +36,12 @@ struct Level {
 
 /// The directories on the way down: the last one is at hand, the first lies in `holder`.
 struct Descent<'h> {
-    holder: &'h Folder,
+    holder: &'h DirHandle,
     levels: Vec<Level>,
 }
 
 impl Descent<'_> {
-    fn folder(&self) -> &Folder {
+    fn folder(&self) -> &DirHandle {
         match self.levels.last() {
             Some(level) => level.folder.as_ref().expect("BUG: the directory at hand is open"),
             None => self.holder,
@@ -61,7 +61,7 @@ impl Descent<'_> {
             return Ok(());
         };
         let below = below.folder.as_ref().expect("BUG: the directory at hand was open");
-        let above = below.above().map_err(Obstacle::moved)?;
+        let above = below.open_parent().map_err(Obstacle::moved)?;
         if above.attributes()?.file_id() != level.id {
             return Err(Reason::Changed.into());
         }
@@ -77,7 +77,7 @@ impl Descent<'_> {
 }
 
 /// Deletes an entry of `holder`, as far as it may be.
-pub(super) fn delete(work: &mut Work<'_>, holder: &Folder, row: Row) {
+pub(super) fn delete(work: &mut Work<'_>, holder: &DirHandle, row: Row) {
     let mut descent = Descent { holder, levels: Vec::new() };
     take(work, &mut descent, row);
     while let Some(level) = descent.levels.last_mut() {
@@ -108,8 +108,8 @@ fn take(work: &mut Work<'_>, descent: &mut Descent<'_>, row: Row) {
     }
 }
 
-fn enter(work: &Work<'_>, folder: &Folder, row: Row, name: &OsStr) -> Result<Level, Obstacle> {
-    let folder = folder.enter(name, Mounts::Refused)?;
+fn enter(work: &Work<'_>, folder: &DirHandle, row: Row, name: &OsStr) -> Result<Level, Obstacle> {
+    let folder = folder.open_dir(name, MountPolicy::Refuse)?;
     let now = folder.attributes()?;
     compare(work.table, row, &now)?;
     Ok(Level {
@@ -123,8 +123,8 @@ fn enter(work: &Work<'_>, folder: &Folder, row: Row, name: &OsStr) -> Result<Lev
 }
 
 /// Removes a name. Returns the bytes that this frees, if it was the last one.
-fn unlink(work: &Work<'_>, folder: &Folder, row: Row, name: &OsStr) -> Result<u64, Obstacle> {
-    let now = folder.ask(name)?;
+fn unlink(work: &Work<'_>, folder: &DirHandle, row: Row, name: &OsStr) -> Result<u64, Obstacle> {
+    let now = folder.entry_attributes(name)?;
     compare(work.table, row, &now)?;
     folder.unlink(name)?;
     Ok(if now.nlink() == Some(1) { now.allocated().unwrap_or(0) } else { 0 })
@@ -145,13 +145,13 @@ fn leave(work: &mut Work<'_>, descent: &mut Descent<'_>) {
     }
 }
 
-fn remove(work: &mut Work<'_>, folder: &Folder, level: &Level) -> Result<u64, Obstacle> {
+fn remove(work: &mut Work<'_>, folder: &DirHandle, level: &Level) -> Result<u64, Obstacle> {
     let name = way::name(work.table, level.row).expect("BUG: what has no name was refused");
-    let now = folder.ask(name)?;
+    let now = folder.entry_attributes(name)?;
     if now.file_type() != FileType::Directory || now.file_id() != level.id {
         return Err(Reason::Changed.into());
     }
-    match folder.remove_directory(name) {
+    match folder.remove_dir(name) {
         Ok(()) => Ok(now.allocated().unwrap_or(0)),
         // Some systems call it so.
         Err(error)
@@ -174,7 +174,7 @@ fn tell_of_unseen(work: &mut Work<'_>, level: &Level, not_empty: io::Error) -> O
     let folder = level.folder.as_ref().expect("BUG: the directory at hand was open");
     let before = work.report.counts.kept;
     let (table, row) = (work.table, level.row);
-    let listed = folder.list(&mut |name| {
+    let listed = folder.for_each_name(&mut |name| {
         work.report.keep(Reason::NotScanned, None, row, || {
             let mut path = table.path(row).into_os_string();
             dir::append(&mut path, name);

@@ -75,7 +75,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use transect_sys::FieldMask;
-use transect_sys::folder::Folder;
+use transect_sys::dir_handle::DirHandle;
 
 use crate::cancel::Cancel;
 use crate::table::{Row, Table};
@@ -158,12 +158,12 @@ impl<'t> Removal<'t> {
         mounts: &[Row],
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Counts, Row),
-        mut act: impl FnMut(&mut Work<'_>, &Folder, Row),
+        mut act: impl FnMut(&mut Work<'_>, &DirHandle, Row),
     ) -> Report {
         let Self { table, chosen, .. } = self;
         let mut work = Work { table, mounts, cancel, progress, report: Report::default() };
         // Entries of one directory come one after the other: the way to it is gone once.
-        let mut near: Option<(Row, Folder)> = None;
+        let mut near: Option<(Row, DirHandle)> = None;
         for &row in chosen {
             if work.is_cancelled() {
                 break;

@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::folder::{Folder, Mounts};
+use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{Attributes, FileType, host};
 
 use super::compare::compare;
@@ -70,7 +70,7 @@ fn is_date(text: &str) -> bool {
 
 /// Moves an entry of `holder` to the trash, if it is what the scan found and nothing is mounted in
 /// it.
-pub(super) fn trash(work: &mut Work<'_>, to: &Trash, holder: &Folder, row: Row) {
+pub(super) fn trash(work: &mut Work<'_>, to: &Trash, holder: &DirHandle, row: Row) {
     let gone = work.report.gone.len();
     let done = is_whole(work.table, work.mounts, row).and_then(|()| {
         let moving = Moving::begin(work.table, holder, row)?;
@@ -90,7 +90,7 @@ fn is_whole(table: &Table, mounts: &[Row], row: Row) -> Result<(), Obstacle> {
 
 /// An entry that is what the scan found, on its way to the trash.
 struct Moving<'a> {
-    holder: &'a Folder,
+    holder: &'a DirHandle,
     name: &'a OsStr,
     now: Attributes,
     /// Where it was: a path without links.
@@ -98,12 +98,12 @@ struct Moving<'a> {
 }
 
 impl<'a> Moving<'a> {
-    fn begin(table: &'a Table, holder: &'a Folder, row: Row) -> Result<Self, Obstacle> {
+    fn begin(table: &'a Table, holder: &'a DirHandle, row: Row) -> Result<Self, Obstacle> {
         let name = way::name(table, row).expect("BUG: what has no name was refused");
         let now = match table.file_type(row) {
             // Entered: this tells a mount, whenever it came.
-            FileType::Directory => holder.enter(name, Mounts::Refused)?.attributes()?,
-            _ => holder.ask(name)?,
+            FileType::Directory => holder.open_dir(name, MountPolicy::Refuse)?.attributes()?,
+            _ => holder.entry_attributes(name)?,
         };
         compare(table, row, &now)?;
         let mut folder = table.path(row);
@@ -113,7 +113,7 @@ impl<'a> Moving<'a> {
         }
         let folder = folder.canonicalize().map_err(Obstacle::moved)?;
         // The note must lead back to where the entry is now.
-        let found = Folder::at(&folder).and_then(|found| found.attributes());
+        let found = DirHandle::open(&folder).and_then(|found| found.attributes());
         if found.map_err(Obstacle::moved)?.file_id() != holder.attributes()?.file_id() {
             return Err(Reason::Changed.into());
         }
@@ -139,24 +139,24 @@ impl<'a> Moving<'a> {
     }
 
     /// Opens the trash in the home, if it is on the same device.
-    fn home(&self, home: &Path) -> io::Result<Option<Folder>> {
+    fn home(&self, home: &Path) -> io::Result<Option<DirHandle>> {
         let (Some(parent), Some(name)) = (home.parent(), home.file_name()) else {
             return Ok(None);
         };
         // Not made where it would be of no use.
-        let there = parent.ancestors().find_map(|path| Folder::at(&path.join("")).ok());
-        let device = |folder: Folder| folder.attributes().ok()?.device();
+        let there = parent.ancestors().find_map(|path| DirHandle::open(&path.join("")).ok());
+        let device = |folder: DirHandle| folder.attributes().ok()?.device();
         if there.and_then(device) != self.now.device() {
             return Ok(None);
         }
         std::fs::create_dir_all(parent)?;
-        let place = make(&Folder::at(&parent.join(""))?, name)?;
+        let place = make(&DirHandle::open(&parent.join(""))?, name)?;
         let same = place.attributes()?.device() == self.now.device();
         Ok(same.then_some(place))
     }
 
     /// Moves the entry to a trash, under the first name that is free there.
-    fn move_to(&self, place: &Folder, path: &Path, date: &str) -> Result<(), Obstacle> {
+    fn move_to(&self, place: &DirHandle, path: &Path, date: &str) -> Result<(), Obstacle> {
         let files = make(place, "files".as_ref()).map_err(no_trash)?;
         let notes = make(place, "info".as_ref()).map_err(no_trash)?;
         let note = note(path, date);
@@ -166,12 +166,12 @@ impl<'a> Moving<'a> {
             let name = free_name(self.name, number);
             let mut note_name = name.clone();
             note_name.push(SUFFIX);
-            match notes.create(&note_name, &note) {
+            match notes.create_file(&note_name, &note) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(no_trash(error)),
             }
-            let refused = match self.holder.move_new(self.name, &files, &name) {
+            let refused = match self.holder.rename_no_replace(self.name, &files, &name) {
                 Ok(()) => match self.put_back(&files, &name) {
                     Ok(false) => return Ok(()),
                     Ok(true) => None,
@@ -191,10 +191,10 @@ impl<'a> Moving<'a> {
     }
 
     /// Moves back what was moved, if it turns out to be another entry. Returns whether it did.
-    fn put_back(&self, files: &Folder, name: &OsStr) -> io::Result<bool> {
-        match files.ask(name) {
+    fn put_back(&self, files: &DirHandle, name: &OsStr) -> io::Result<bool> {
+        match files.entry_attributes(name) {
             Ok(moved) if moved.file_id() != self.now.file_id() => {
-                files.move_new(name, self.holder, self.name).map(|()| true)
+                files.rename_no_replace(name, self.holder, self.name).map(|()| true)
             }
             // Moved it was, whoever has emptied the trash since.
             _ => Ok(false),
@@ -237,11 +237,11 @@ fn note(path: &Path, date: &str) -> Vec<u8> {
 
 /// Returns the directory at which the file system is mounted that a folder lies on, and how many
 /// steps it is above.
-fn top_of(folder: &Folder) -> io::Result<(Folder, usize)> {
-    let mut here = folder.again()?;
+fn top_of(folder: &DirHandle) -> io::Result<(DirHandle, usize)> {
+    let mut here = folder.try_clone()?;
     let mut steps = 0;
     loop {
-        let above = match here.above() {
+        let above = match here.open_parent() {
             Ok(above) => above,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 return Ok((here, steps));
@@ -258,9 +258,9 @@ fn top_of(folder: &Folder) -> io::Result<(Folder, usize)> {
 
 /// Opens the user's trash at the top of a file system: in one that the administrator has made for
 /// all users, if it is safe there, or else one of the user's own.
-fn trash_at_top(top: &Folder, user: u32) -> io::Result<Folder> {
+fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<DirHandle> {
     const STICKY: u16 = 0o1000;
-    if let Ok(shared) = top.enter(".Trash".as_ref(), Mounts::Refused) {
+    if let Ok(shared) = top.open_dir(".Trash".as_ref(), MountPolicy::Refuse) {
         // Without it anybody could put another directory in the place of the user's.
         let sticky = shared.attributes()?.mode().is_some_and(|mode| mode & STICKY != 0);
         if sticky && let Ok(place) = own(&shared, &user.to_string(), user) {
@@ -271,7 +271,7 @@ fn trash_at_top(top: &Folder, user: u32) -> io::Result<Folder> {
 }
 
 /// Opens a directory that belongs to the user, and makes it if there is none.
-fn own(folder: &Folder, name: &str, user: u32) -> io::Result<Folder> {
+fn own(folder: &DirHandle, name: &str, user: u32) -> io::Result<DirHandle> {
     let place = make(folder, name.as_ref())?;
     match place.attributes()?.uid() {
         Some(owner) if owner == user => Ok(place),
@@ -280,10 +280,10 @@ fn own(folder: &Folder, name: &str, user: u32) -> io::Result<Folder> {
     }
 }
 
-fn make(folder: &Folder, name: &OsStr) -> io::Result<Folder> {
-    match folder.make_directory(name) {
+fn make(folder: &DirHandle, name: &OsStr) -> io::Result<DirHandle> {
+    match folder.create_dir(name) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => folder.enter(name, Mounts::Refused),
+        _ => folder.open_dir(name, MountPolicy::Refuse),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use transect_sys::folder::{Folder, Mounts};
+use transect_sys::dir_handle::{DirHandle, MountPolicy};
 
 use super::Reason;
 use super::compare::compare;
@@ -58,12 +58,12 @@ pub(super) fn name(table: &Table, row: Row) -> Option<&OsStr> {
 
 /// Opens the directory that holds an entry, one step after the other from the root of the scan, and
 /// sees to it that every one of them is what the scan found.
-pub(super) fn holder(table: &Table, row: Row) -> Result<Folder, Obstacle> {
+pub(super) fn holder(table: &Table, row: Row) -> Result<DirHandle, Obstacle> {
     let mut way: Vec<Row> = ancestors(table, row).collect();
     let Some(root) = way.pop() else {
         return Ok(holder_of_root(Path::new(table.name(row)))?);
     };
-    let mut folder = Folder::at(Path::new(table.name(root)))?;
+    let mut folder = DirHandle::open(Path::new(table.name(root)))?;
     compare(table, root, &folder.attributes()?)?;
     for &row in way.iter().rev() {
         folder = step(table, &folder, row)?;
@@ -76,20 +76,20 @@ fn ancestors(table: &Table, row: Row) -> impl Iterator<Item = Row> {
 }
 
 /// Where a root lies was for the user to say: links on the way to it are followed, as by the scan.
-fn holder_of_root(root: &Path) -> io::Result<Folder> {
+fn holder_of_root(root: &Path) -> io::Result<DirHandle> {
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
     // With a separator at its end: a link that is meant as what it leads to.
-    Folder::at(&parent.unwrap_or(Path::new(".")).join(""))
+    DirHandle::open(&parent.unwrap_or(Path::new(".")).join(""))
 }
 
 /// Enters a directory on the way. What is mounted there is entered if the table can tell for sure
 /// that the scan did so, too.
-fn step(table: &Table, folder: &Folder, row: Row) -> Result<Folder, Obstacle> {
+fn step(table: &Table, folder: &DirHandle, row: Row) -> Result<DirHandle, Obstacle> {
     let mounts = match table.attributes(row).file_id() {
-        Some(_) => Mounts::Crossed,
-        None => Mounts::Refused,
+        Some(_) => MountPolicy::Cross,
+        None => MountPolicy::Refuse,
     };
-    let below = folder.enter(table.name(row), mounts)?;
+    let below = folder.open_dir(table.name(row), mounts)?;
     compare(table, row, &below.attributes()?)?;
     Ok(below)
 }

@@ -5,22 +5,22 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Mounts, step};
+use super::{MountPolicy, single_component};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::file;
 
 /// A directory by its path.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DirHandle {
     path: PathBuf,
 }
 
-impl Folder {
+impl DirHandle {
     /// Returns the directory that a path leads to.
     ///
     /// # Errors
     /// There is none.
-    pub fn at(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         // Absolute: a change of the current directory is not to lead elsewhere.
         let path = std::path::absolute(path)?;
         match file::ask(&path, FieldMask::empty(), false)?.file_type() {
@@ -33,7 +33,7 @@ impl Folder {
     ///
     /// # Errors
     /// None; on other systems there may be too many handles.
-    pub fn again(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { path: self.path.clone() })
     }
 
@@ -42,16 +42,16 @@ impl Folder {
     ///
     /// # Errors
     /// There is none of this name.
-    pub fn enter(&self, name: &OsStr, _: Mounts) -> io::Result<Self> {
-        Self::at(&self.path.join(step(name)?))
+    pub fn open_dir(&self, name: &OsStr, _: MountPolicy) -> io::Result<Self> {
+        Self::open(&self.path.join(single_component(name)?))
     }
 
     /// Returns the directory that holds this one.
     ///
     /// # Errors
     /// There is none.
-    pub fn above(&self) -> io::Result<Self> {
-        Self::at(self.path.parent().ok_or(io::ErrorKind::CrossesDevices)?)
+    pub fn open_parent(&self) -> io::Result<Self> {
+        Self::open(self.path.parent().ok_or(io::ErrorKind::CrossesDevices)?)
     }
 
     /// Returns all that is known of the directory itself.
@@ -66,8 +66,8 @@ impl Folder {
     ///
     /// # Errors
     /// Whatever the system says, also that there is none.
-    pub fn ask(&self, name: &OsStr) -> io::Result<Attributes> {
-        file::ask(&self.path.join(step(name)?), FieldMask::all(), false)
+    pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
+        file::ask(&self.path.join(single_component(name)?), FieldMask::all(), false)
     }
 
     /// Calls `each` with the names of all entries.
@@ -75,7 +75,7 @@ impl Folder {
     /// # Errors
     /// It cannot be listed, or not to its end.
     #[expect(clippy::disallowed_methods, reason = "names alone, and the error is handed on")]
-    pub fn list(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
+    pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {
             each(&entry?.file_name());
         }
@@ -87,7 +87,7 @@ impl Folder {
     /// # Errors
     /// Whatever the system says.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
-        let path = self.path.join(step(name)?);
+        let path = self.path.join(single_component(name)?);
         let refused = match std::fs::remove_file(&path) {
             Ok(()) => return Ok(()),
             Err(error) => error,
@@ -104,24 +104,24 @@ impl Folder {
     ///
     /// # Errors
     /// Whatever the system says.
-    pub fn remove_directory(&self, name: &OsStr) -> io::Result<()> {
-        std::fs::remove_dir(self.path.join(step(name)?))
+    pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        std::fs::remove_dir(self.path.join(single_component(name)?))
     }
 
     /// Makes a directory.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
-    pub fn make_directory(&self, name: &OsStr) -> io::Result<()> {
-        std::fs::create_dir(self.path.join(step(name)?))
+    pub fn create_dir(&self, name: &OsStr) -> io::Result<()> {
+        std::fs::create_dir(self.path.join(single_component(name)?))
     }
 
     /// Makes a file of this content, or none.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
-    pub fn create(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
-        let path = self.path.join(step(name)?);
+    pub fn create_file(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
+        let path = self.path.join(single_component(name)?);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
         let written = io::Write::write_all(&mut file, content).and_then(|()| file::close(file));
         if written.is_err() {
@@ -134,9 +134,9 @@ impl Folder {
     ///
     /// # Errors
     /// Not supported here.
-    pub fn move_new(&self, name: &OsStr, _: &Self, to: &OsStr) -> io::Result<()> {
-        step(name)?;
-        step(to)?;
+    pub fn rename_no_replace(&self, name: &OsStr, _: &Self, to: &OsStr) -> io::Result<()> {
+        single_component(name)?;
+        single_component(to)?;
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -15,8 +15,8 @@ use super::open::{LIST, STEP, has_openat2};
 use super::stat::{StatCall, Target, attributes_of, has_statx, retry, stat};
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
+use crate::dir_handle::{MountPolicy, single_component};
 use crate::fault::Fault;
-use crate::folder::{Mounts, step};
 use crate::reader::ListStatus;
 use crate::volume::EndDetection;
 
@@ -25,17 +25,17 @@ const LISTING: usize = 64 << 10;
 
 /// An open directory. It takes no permission to read it, only to pass through it.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DirHandle {
     fd: OwnedFd,
 }
 
-impl Folder {
+impl DirHandle {
     /// Opens the directory that a path leads to. Links on the way are followed, as in every path;
     /// one at its end is not.
     ///
     /// # Errors
     /// There is none, or the way to it is not permitted.
-    pub fn at(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let flags = STEP | OFlags::NOFOLLOW;
         let fd = retry(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
         Ok(Self { fd })
@@ -45,7 +45,7 @@ impl Folder {
     ///
     /// # Errors
     /// There are too many handles.
-    pub fn again(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { fd: self.fd.try_clone()? })
     }
 
@@ -53,20 +53,20 @@ impl Folder {
     ///
     /// # Errors
     /// There is none of this name, or it begins another file system and that is refused.
-    pub fn enter(&self, name: &OsStr, mounts: Mounts) -> io::Result<Self> {
-        self.open(step(name)?, mounts)
+    pub fn open_dir(&self, name: &OsStr, mounts: MountPolicy) -> io::Result<Self> {
+        self.open_at(single_component(name)?, mounts)
     }
 
     /// Opens the directory that holds this one.
     ///
     /// # Errors
     /// It lies on another file system, or the way to it is not permitted. What holds `/` is `/`.
-    pub fn above(&self) -> io::Result<Self> {
-        self.open(OsStr::new(".."), Mounts::Refused)
+    pub fn open_parent(&self) -> io::Result<Self> {
+        self.open_at(OsStr::new(".."), MountPolicy::Refuse)
     }
 
-    fn open(&self, name: &OsStr, mounts: Mounts) -> io::Result<Self> {
-        if mounts == Mounts::Refused && has_openat2() {
+    fn open_at(&self, name: &OsStr, mounts: MountPolicy) -> io::Result<Self> {
+        if mounts == MountPolicy::Refuse && has_openat2() {
             let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
             let fd = retry(|| {
                 match rustix::fs::openat2(&self.fd, name, STEP, Mode::empty(), resolve) {
@@ -80,7 +80,7 @@ impl Folder {
         let flags = STEP | OFlags::NOFOLLOW;
         let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()))?;
         let opened = Self { fd };
-        if mounts == Mounts::Refused && self.mount()? != opened.mount()? {
+        if mounts == MountPolicy::Refuse && self.mount()? != opened.mount()? {
             return Err(Errno::XDEV.into());
         }
         Ok(opened)
@@ -111,8 +111,8 @@ impl Folder {
     ///
     /// # Errors
     /// Whatever the system says, also that there is none.
-    pub fn ask(&self, name: &OsStr) -> io::Result<Attributes> {
-        let name = CString::new(step(name)?.as_bytes())?;
+    pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
+        let name = CString::new(single_component(name)?.as_bytes())?;
         let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
         let mut attributes = Attributes::default();
         let fd = self.fd.as_fd();
@@ -124,7 +124,7 @@ impl Folder {
     ///
     /// # Errors
     /// It cannot be listed, or not to its end.
-    pub fn list(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
+    pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST, Mode::empty()))?;
         let mut batch = Batch::new();
         loop {
@@ -143,32 +143,32 @@ impl Folder {
     /// # Errors
     /// Whatever the system says.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.fd, step(name)?, AtFlags::empty())?)
+        Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::empty())?)
     }
 
     /// Removes an empty directory.
     ///
     /// # Errors
     /// Whatever the system says.
-    pub fn remove_directory(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.fd, step(name)?, AtFlags::REMOVEDIR)?)
+    pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::REMOVEDIR)?)
     }
 
     /// Makes a directory that is its owner's alone.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
-    pub fn make_directory(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(&self.fd, step(name)?, Mode::RWXU)?)
+    pub fn create_dir(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.fd, single_component(name)?, Mode::RWXU)?)
     }
 
     /// Makes a file of this content that is its owner's alone, or none.
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
-    pub fn create(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
+    pub fn create_file(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let name = step(name)?;
+        let name = single_component(name)?;
         let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR))?;
         let mut file = File::from(fd);
         let written = file.write_all(content).and_then(|()| crate::file::close(file));
@@ -183,14 +183,14 @@ impl Folder {
     ///
     /// # Errors
     /// Whatever the system says, also that the name is taken.
-    pub fn move_new(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
-        let (name, to_name) = (step(name)?, step(to_name)?);
+    pub fn rename_no_replace(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (single_component(name)?, single_component(to_name)?);
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.fd, name, &to.fd, to_name, flags) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             answer => return Ok(answer?),
         }
-        match to.ask(to_name) {
+        match to.entry_attributes(to_name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(rustix::fs::renameat(&self.fd, name, &to.fd, to_name)?)
             }

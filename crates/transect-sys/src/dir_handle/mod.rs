@@ -1,6 +1,6 @@
 //! Open directories in which names are removed, one step at a time.
 //!
-//! A [`Folder`] is a directory that stays the same whatever happens to its path: all that is done
+//! A [`DirHandle`] is a directory that stays the same whatever happens to its path: all that is done
 //! in it names one entry of it, and no link is followed. Where a file system begins is a boundary
 //! that is crossed only on request. Nothing is judged here: what may be removed is for others to
 //! say.
@@ -12,25 +12,25 @@ use std::ffi::OsStr;
 use std::io;
 
 #[cfg(target_os = "linux")]
-pub use crate::linux::Folder;
+pub use crate::linux::DirHandle;
 #[cfg(not(target_os = "linux"))]
-pub use by_path::Folder;
+pub use by_path::DirHandle;
 
 #[cfg(not(target_os = "linux"))]
 mod by_path;
 
 /// What is done where a directory begins another file system, or is mounted from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mounts {
+pub enum MountPolicy {
     /// It is not entered: an error of the kind [`io::ErrorKind::CrossesDevices`].
-    Refused,
+    Refuse,
     /// It is entered as any other.
-    Crossed,
+    Cross,
 }
 
 /// Returns a name that is one step, and not a path that leads somewhere else: names may come from a
 /// file that somebody else has written.
-pub(crate) fn step(name: &OsStr) -> io::Result<&OsStr> {
+pub(crate) fn single_component(name: &OsStr) -> io::Result<&OsStr> {
     let leads_away = |byte: &u8| std::path::is_separator(char::from(*byte)) || *byte == 0;
     match name.as_encoded_bytes() {
         b"" | b"." | b".." => Err(io::ErrorKind::InvalidInput.into()),
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
     use crate::attributes::FileType;
 
-    fn names(folder: &Folder) -> Vec<String> {
+    fn names(folder: &DirHandle) -> Vec<String> {
         let mut names = Vec::new();
-        folder.list(&mut |name| names.push(name.to_str().unwrap().to_owned())).unwrap();
+        folder.for_each_name(&mut |name| names.push(name.to_str().unwrap().to_owned())).unwrap();
         names.sort();
         names
     }
@@ -58,18 +58,18 @@ mod tests {
         let temp = TempDir::new();
         std::fs::create_dir_all(temp.join("a/b")).unwrap();
         std::fs::write(temp.join("a/file"), "12345").unwrap();
-        let top = Folder::at(temp.path()).unwrap();
-        let folder = top.enter("a".as_ref(), Mounts::Refused).unwrap();
+        let top = DirHandle::open(temp.path()).unwrap();
+        let folder = top.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
         assert_eq!(names(&folder), ["b", "file"]);
-        let file = folder.ask("file".as_ref()).unwrap();
+        let file = folder.entry_attributes("file".as_ref()).unwrap();
         assert_eq!((file.file_type(), file.size()), (FileType::File, Some(5)));
-        assert!(folder.enter("file".as_ref(), Mounts::Refused).is_err());
-        assert!(top.remove_directory("a".as_ref()).is_err(), "it is not empty");
+        assert!(folder.open_dir("file".as_ref(), MountPolicy::Refuse).is_err());
+        assert!(top.remove_dir("a".as_ref()).is_err(), "it is not empty");
         folder.unlink("file".as_ref()).unwrap();
-        folder.remove_directory("b".as_ref()).unwrap();
-        let above = folder.above().unwrap();
+        folder.remove_dir("b".as_ref()).unwrap();
+        let above = folder.open_parent().unwrap();
         assert_eq!(above.attributes().unwrap().file_id(), top.attributes().unwrap().file_id());
-        above.remove_directory("a".as_ref()).unwrap();
+        above.remove_dir("a".as_ref()).unwrap();
         assert_eq!(names(&top), [""; 0]);
     }
 
@@ -78,17 +78,17 @@ mod tests {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("inside")).unwrap();
         std::fs::write(temp.join("outside"), "precious").unwrap();
-        let folder = Folder::at(&temp.join("inside")).unwrap();
+        let folder = DirHandle::open(&temp.join("inside")).unwrap();
         for name in ["", ".", "..", "../outside", "/", "a/b", "nul\0"] {
             let kinds = [
-                folder.ask(name.as_ref()).map(drop),
-                folder.enter(name.as_ref(), Mounts::Crossed).map(drop),
+                folder.entry_attributes(name.as_ref()).map(drop),
+                folder.open_dir(name.as_ref(), MountPolicy::Cross).map(drop),
                 folder.unlink(name.as_ref()),
-                folder.remove_directory(name.as_ref()),
-                folder.make_directory(name.as_ref()),
-                folder.create(name.as_ref(), b""),
-                folder.move_new("x".as_ref(), &folder, name.as_ref()),
-                folder.move_new(name.as_ref(), &folder, "x".as_ref()),
+                folder.remove_dir(name.as_ref()),
+                folder.create_dir(name.as_ref()),
+                folder.create_file(name.as_ref(), b""),
+                folder.rename_no_replace("x".as_ref(), &folder, name.as_ref()),
+                folder.rename_no_replace(name.as_ref(), &folder, "x".as_ref()),
             ]
             .map(|answer| answer.unwrap_err().kind());
             assert_eq!(kinds, [io::ErrorKind::InvalidInput; 8], "{name:?}");
