@@ -29,7 +29,7 @@ mod linux {
     use transect::cache::{CacheOptions, Level};
     use transect::{Cancel, FieldMask};
     use transect_service::{Client, ServeOptions, Server, own_folder};
-    use transect_sys::file::ask;
+    use transect_sys::file::query_attributes;
 
     const WANT: FieldMask = FieldMask::SIZE.union(FieldMask::MTIME).union(FieldMask::MODE);
 
@@ -82,7 +82,12 @@ mod linux {
         // The first is to learn.
         for run in 0..=runs {
             let times = [
-                timed(|| Ok(paths.iter().filter(|path| ask(path, WANT, false).is_ok()).count()))?,
+                timed(|| {
+                    Ok(paths
+                        .iter()
+                        .filter(|path| query_attributes(path, WANT, false).is_ok())
+                        .count())
+                })?,
                 timed(|| Ok(cache.get_many_links(paths).iter().filter(|it| it.is_ok()).count()))?,
                 timed(|| {
                     let answers = client.attributes(paths, WANT, false)?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 use transect::{FieldMask, FileId, FileType};
-use transect_sys::file::{ask, attributes_of};
+use transect_sys::file::{attributes_of, query_attributes};
 use transect_sys::private::{self, Others};
 
 use crate::error::Error;
@@ -61,7 +61,7 @@ impl Place {
         // Who comes before this has been done is refused for being somebody else.
         fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let id = ask(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
+        let id = query_attributes(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
         Ok(Self { socket: socket.to_owned(), id, listener, _lock: lock })
     }
 }
@@ -69,7 +69,9 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // Not the socket of somebody who took the place although we live.
-        if ask(&self.socket, FieldMask::FILE_ID, false).is_ok_and(|it| it.file_id() == self.id) {
+        if query_attributes(&self.socket, FieldMask::FILE_ID, false)
+            .is_ok_and(|it| it.file_id() == self.id)
+        {
             // Who comes later replaces it.
             let _ = fs::remove_file(&self.socket);
         }
@@ -78,7 +80,7 @@ impl Drop for Place {
 
 /// Returns whether a socket is there already; anything else may not be there.
 fn is_there(socket: &Path) -> Result<bool, Error> {
-    match ask(socket, FieldMask::empty(), false) {
+    match query_attributes(socket, FieldMask::empty(), false) {
         Ok(found) if found.file_type() == FileType::Socket => Ok(true),
         Ok(_) => Err(Error::NoSocket(socket.to_owned())),
         Err(_) => Ok(false),
@@ -152,7 +154,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     fn exists(path: &Path) -> bool {
-        ask(path, FieldMask::empty(), false).is_ok()
+        query_attributes(path, FieldMask::empty(), false).is_ok()
     }
 
     #[test]
@@ -170,7 +172,10 @@ mod tests {
         for _ in 0..2 {
             own_folder(&folder).unwrap();
         }
-        assert_eq!(ask(&folder, FieldMask::MODE, false).unwrap().mode(), Some(0o040_700));
+        assert_eq!(
+            query_attributes(&folder, FieldMask::MODE, false).unwrap().mode(),
+            Some(0o040_700)
+        );
     }
 
     #[test]
@@ -200,7 +205,7 @@ mod tests {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         let place = Place::take(&socket).unwrap();
-        let mode = ask(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
+        let mode = query_attributes(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
         assert_eq!(mode & 0o777, 0o600);
         let running = Place::take(&socket).unwrap_err();
         let us = std::process::id();

@@ -54,9 +54,9 @@ pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
 ///
 /// # Errors
 /// Whatever the system says, as it says it: also of a link that leads nowhere, or back to itself.
-pub fn ask(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
+pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
     #[cfg(target_os = "linux")]
-    return crate::linux::ask(path, want, follow);
+    return crate::linux::query_attributes(path, want, follow);
     #[cfg(not(target_os = "linux"))]
     {
         let mut reader = crate::portable::PortableReader::new();
@@ -121,7 +121,7 @@ mod tests {
         for (link, target) in [("link", "file"), ("dangling", "nowhere"), ("loop", "loop")] {
             std::os::unix::fs::symlink(target, temp.join(link)).unwrap();
         }
-        let of = |name: &str, follow| ask(&temp.join(name), FieldMask::SIZE, follow);
+        let of = |name: &str, follow| query_attributes(&temp.join(name), FieldMask::SIZE, follow);
         assert_eq!(of("link", true).unwrap().size(), Some(5));
         assert_eq!(of("link", false).unwrap().file_type(), FileType::Symlink);
         assert_eq!(of("dangling", false).unwrap().file_type(), FileType::Symlink);

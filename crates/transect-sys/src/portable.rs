@@ -60,12 +60,12 @@ fn join(anchor: &PathHandle, steps: &[&OsStr]) -> PathBuf {
 }
 
 /// Asks about a path, following a link only where it leads somewhere. Returns whether it did.
-fn ask(path: &Path, want: FieldMask, follow: bool) -> std::io::Result<(Attributes, bool)> {
+fn query(path: &Path, want: FieldMask, follow: bool) -> std::io::Result<(Attributes, bool)> {
     let target = if follow { std::fs::metadata(path).ok() } else { None };
     let followed = target.is_some();
     let metadata = target.map_or_else(|| std::fs::symlink_metadata(path), Ok)?;
     let mut attributes = attributes_of(&metadata);
-    complete(path, want, followed, &mut attributes)?;
+    fill_missing(path, want, followed, &mut attributes)?;
     Ok((attributes, followed))
 }
 
@@ -78,7 +78,7 @@ impl Reader for PortableReader {
         want: FieldMask,
         follow: bool,
     ) -> Result<Attributes, Fault> {
-        let answer = exact(path).and_then(|path| ask(&path, want, follow));
+        let answer = exact(path).and_then(|path| query(&path, want, follow));
         answer.map(|(attributes, _)| attributes).map_err(Fault::Failed)
     }
 
@@ -103,7 +103,7 @@ impl Reader for PortableReader {
 
     fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
         // The link of a followed or named root was already resolved by opening it.
-        let (attributes, _) = ask(&handle.path, want, true).map_err(fault_below)?;
+        let (attributes, _) = query(&handle.path, want, true).map_err(fault_below)?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(&handle.path, attributes.device());
         }
@@ -117,7 +117,7 @@ impl Reader for PortableReader {
         want: FieldMask,
         follow: bool,
     ) -> Result<Attributes, Fault> {
-        let answer = ask(&join(anchor, steps), want, follow);
+        let answer = query(&join(anchor, steps), want, follow);
         answer.map(|(attributes, _)| attributes).map_err(fault_below)
     }
 
@@ -160,7 +160,7 @@ impl Reader for PortableReader {
             }
             // A link may lead to a directory: then its identity is needed, to find loops.
             let wanted = if follow { wanted | FieldMask::FILE_ID } else { wanted };
-            match ask(&handle.path.join(batch.name(entry)), wanted, follow) {
+            match query(&handle.path.join(batch.name(entry)), wanted, follow) {
                 Err(error) => batch.set_fault(index, fault_below(error)),
                 Ok((attributes, followed)) => {
                     let entry = &mut batch.entries[index];
@@ -211,10 +211,10 @@ fn exact(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Adds what is wanted and `std` does not tell: on Windows the allocated size and the file id.
 #[cfg(windows)]
-use crate::windows::complete;
+use crate::windows::fill_missing;
 
 #[cfg(not(windows))]
-fn complete(_: &Path, _: FieldMask, _: bool, _: &mut Attributes) -> std::io::Result<()> {
+fn fill_missing(_: &Path, _: FieldMask, _: bool, _: &mut Attributes) -> std::io::Result<()> {
     Ok(())
 }
 

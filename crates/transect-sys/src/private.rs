@@ -105,7 +105,7 @@ fn refusal(path: &Path, others: Others) -> Result<(), Reason> {
     use crate::{FieldMask, FileType};
 
     let want = FieldMask::MODE | FieldMask::UID;
-    let found = crate::file::ask(path, want, false).map_err(Reason::Look)?;
+    let found = crate::file::query_attributes(path, want, false).map_err(Reason::Look)?;
     // What is not known counts as open.
     let has = |bits: u16| found.mode().is_none_or(|mode| mode & bits != 0);
     match others {

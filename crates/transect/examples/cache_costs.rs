@@ -85,8 +85,9 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     line(
         "a query, scattered",
         of_each(&scattered.chunks(100).collect::<Vec<_>>(), |paths| {
-            let ask =
-                |path: &&PathBuf| transect_sys::file::ask(path, FieldMask::MTIME, true).is_ok();
+            let ask = |path: &&PathBuf| {
+                transect_sys::file::query_attributes(path, FieldMask::MTIME, true).is_ok()
+            };
             timed(paths.len(), || paths.iter().all(ask))
         }),
     );
@@ -123,7 +124,7 @@ impl ReaderVisitor for Prices<'_> {
     fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> CacheCosts {
         let (mut reader, mut batch) = (make(), Batch::new());
         let want = CacheOptions::default().want;
-        let ask = |path: &PathBuf| transect_sys::file::ask(path, want, false).is_ok();
+        let ask = |path: &PathBuf| transect_sys::file::query_attributes(path, want, false).is_ok();
         let query = of_each(self.dirs, |files| timed(files.len(), || files.iter().all(ask)));
         let open = |reader: &mut R, dir: &Path| {
             let mut handle = reader.open_root(dir, true).expect("the tree was just made");

@@ -70,7 +70,7 @@ impl Drop for Served {
 
 /// Returns what the system says of a path.
 pub(crate) fn of_system(path: &Path, follow: bool) -> Answer {
-    Ok(transect_sys::file::ask(path, KEPT, follow)?)
+    Ok(transect_sys::file::query_attributes(path, KEPT, follow)?)
 }
 
 /// Returns all that is told by an answer.

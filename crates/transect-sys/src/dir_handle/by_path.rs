@@ -23,7 +23,7 @@ impl DirHandle {
     pub fn open(path: &Path) -> io::Result<Self> {
         // Absolute: a change of the current directory is not to lead elsewhere.
         let path = std::path::absolute(path)?;
-        match file::ask(&path, FieldMask::empty(), false)?.file_type() {
+        match file::query_attributes(&path, FieldMask::empty(), false)?.file_type() {
             FileType::Directory => Ok(Self { path }),
             _ => Err(io::ErrorKind::NotADirectory.into()),
         }
@@ -59,7 +59,7 @@ impl DirHandle {
     /// # Errors
     /// Whatever the system says.
     pub fn attributes(&self) -> io::Result<Attributes> {
-        file::ask(&self.path, FieldMask::all(), false)
+        file::query_attributes(&self.path, FieldMask::all(), false)
     }
 
     /// Returns all that is known of an entry; of a link, of the link itself.
@@ -67,7 +67,7 @@ impl DirHandle {
     /// # Errors
     /// Whatever the system says, also that there is none.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
-        file::ask(&self.path.join(single_component(name)?), FieldMask::all(), false)
+        file::query_attributes(&self.path.join(single_component(name)?), FieldMask::all(), false)
     }
 
     /// Calls `each` with the names of all entries.
@@ -94,7 +94,7 @@ impl DirHandle {
         };
         // Windows has links that are removed as directories are. What it removes so is empty: what
         // a link leads to stays.
-        match file::ask(&path, FieldMask::empty(), false)?.file_type() {
+        match file::query_attributes(&path, FieldMask::empty(), false)?.file_type() {
             FileType::Symlink => std::fs::remove_dir(&path),
             _ => Err(refused),
         }

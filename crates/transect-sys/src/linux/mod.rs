@@ -30,7 +30,7 @@ pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 
 pub(crate) use limits::user;
-pub(crate) use stat::{ask, attributes_of};
+pub(crate) use stat::{attributes_of, query_attributes};
 
 use crate::fault::Fault;
 use rustix::io::Errno;

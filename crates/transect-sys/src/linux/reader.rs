@@ -65,7 +65,7 @@ impl GetdentsReader {
 
     /// Asks about a name and, if `follow` and it is a link that leads somewhere, about that.
     /// Returns whether the answer is about what a link leads to.
-    fn ask(
+    fn stat_name(
         &self,
         fd: BorrowedFd<'_>,
         name: &CStr,
@@ -128,7 +128,7 @@ impl GetdentsReader {
         }
         let name = Batch::c_name(bytes, &entry.name);
         let wanted = wanted | want.opportunistic;
-        entry.followed = self.ask(fd, name, wanted, follow, &mut entry.attributes)?;
+        entry.followed = self.stat_name(fd, name, wanted, follow, &mut entry.attributes)?;
         Ok(())
     }
 }
@@ -145,7 +145,7 @@ impl Reader for GetdentsReader {
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| fault_of_root(Errno::INVAL))?;
         let mut attributes = Attributes::default();
-        self.ask(CWD, &name, want, follow, &mut attributes).map_err(fault_of_root)?;
+        self.stat_name(CWD, &name, want, follow, &mut attributes).map_err(fault_of_root)?;
         Ok(attributes)
     }
 
@@ -192,7 +192,7 @@ impl Reader for GetdentsReader {
         let mut attributes = Attributes::default();
         at_parent(anchor.as_fd(), steps, |fd, name| {
             let name = std::ffi::CString::new(name.as_encoded_bytes()).map_err(|_| Errno::INVAL)?;
-            self.ask(fd, &name, want, follow, &mut attributes).map(drop)
+            self.stat_name(fd, &name, want, follow, &mut attributes).map(drop)
         })
         .map_err(fault_below)?;
         Ok(attributes)
@@ -264,7 +264,7 @@ mod tests {
     }
 
     /// Lists a directory, and asks about what is in it after something was done to it.
-    fn ask(stat_order: StatOrder, directory: &Path, and: impl FnOnce()) -> Batch {
+    fn list_and_fill(stat_order: StatOrder, directory: &Path, and: impl FnOnce()) -> Batch {
         let settings = ReaderSettings { stat_order, ..ReaderSettings::default() };
         let mut reader = GetdentsReader::new(StatCall::Statx, settings);
         let handle = reader.open_root(directory, false).unwrap();
@@ -284,7 +284,8 @@ mod tests {
             let folder = temp.join("folder");
             std::fs::create_dir(&folder).unwrap();
             make_files(&folder);
-            let batch = ask(stat_order, &folder, || std::fs::remove_dir_all(&folder).unwrap());
+            let batch =
+                list_and_fill(stat_order, &folder, || std::fs::remove_dir_all(&folder).unwrap());
             let asked: Vec<u32> = batch.faults.iter().map(|&(index, _)| index).collect();
             let inode = |&index: &u32| batch.entries[index as usize].attributes.inode;
             let inodes: Vec<u64> = asked.iter().map(inode).collect();
@@ -303,7 +304,7 @@ mod tests {
         make_files(temp.path());
         let [listing, inode] = StatOrder::ALL else { panic!("there are two") };
         let [listing, inode] = [listing, inode].map(|&stat_order| {
-            let batch = ask(stat_order, temp.path(), || {});
+            let batch = list_and_fill(stat_order, temp.path(), || {});
             let entries =
                 batch.iter().map(|entry| (entry.name.to_owned(), entry.attributes.size()));
             entries.collect::<Vec<_>>()

@@ -114,7 +114,11 @@ pub(crate) fn attributes_of(fd: BorrowedFd<'_>) -> io::Result<Attributes> {
 }
 
 /// Asks about a path, or about what it leads to. The kernel's words are not interpreted.
-pub(crate) fn ask(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
+pub(crate) fn query_attributes(
+    path: &Path,
+    want: FieldMask,
+    follow: bool,
+) -> io::Result<Attributes> {
     let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
     let target = if follow { Target::Followed } else { Target::Name };
     let mut attributes = Attributes::default();

@@ -3,18 +3,18 @@
 use std::ffi::OsStr;
 use std::io;
 
-use super::ask::TELLABLE;
+use super::query_attributes::SUPPORTED_FIELDS;
 use super::status::{fault_below, leads_nowhere};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
 use crate::reader::Want;
 
-/// Asks `ask` about every entry of which something wanted is missing: for the name, the fields,
+/// Asks `query` about every entry of which something wanted is missing: for the name, the fields,
 /// and whether to follow a link.
 pub(super) fn fill(
     batch: &mut Batch,
     want: &Want,
-    mut ask: impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
+    mut query: impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
 ) {
     for index in 0..batch.entries.len() {
         let entry = &batch.entries[index];
@@ -24,12 +24,12 @@ pub(super) fn fill(
             // A link is no further name of anything.
             FileType::Symlink => want.entries - FieldMask::FILE_ID,
             _ => want.entries,
-        } & TELLABLE;
+        } & SUPPORTED_FIELDS;
         let missing = !entry.attributes.have().contains(wanted);
         if file_type == FileType::Symlink && want.follow {
-            follow(batch, index, wanted, &mut ask);
+            follow(batch, index, wanted, &mut query);
         } else if missing {
-            match ask(batch.name(entry), wanted, false) {
+            match query(batch.name(entry), wanted, false) {
                 Ok(attributes) => {
                     let entry = &mut batch.entries[index];
                     entry.attributes = attributes;
@@ -54,11 +54,11 @@ fn follow(
     batch: &mut Batch,
     index: usize,
     wanted: FieldMask,
-    ask: &mut impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
+    query: &mut impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
 ) {
     // It may lead to a directory: then its identity is needed, to find loops.
     let wanted = wanted | FieldMask::FILE_ID;
-    match ask(batch.name(&batch.entries[index]), wanted, true) {
+    match query(batch.name(&batch.entries[index]), wanted, true) {
         Ok(attributes) => {
             let entry = &mut batch.entries[index];
             entry.attributes = attributes;

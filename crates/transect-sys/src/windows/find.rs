@@ -20,11 +20,11 @@ use windows_sys::Win32::Storage::FileSystem::{
     GetFileAttributesExW, GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA, WIN32_FIND_DATAW,
 };
 
-use super::ask::{attributes_at, attributes_of, device_of, known_device, set_times};
 use super::fill::fill;
 use super::handle_reader::stat_root;
 use super::open::{Purpose, open_path};
 use super::path;
+use super::query_attributes::{attributes_at, attributes_of, device_of, known_device, set_times};
 use super::status::fault_below;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
@@ -76,7 +76,7 @@ impl FindReader {
     }
 
     /// Asks about an entry by its path.
-    fn ask(
+    fn query(
         &self,
         handle: &FindHandle,
         name: &OsStr,
@@ -316,7 +316,7 @@ impl Reader for FindReader {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
-        let open = open_path(&handle.path, Purpose::Ask, true).map_err(fault_below)?;
+        let open = open_path(&handle.path, Purpose::ReadAttributes, true).map_err(fault_below)?;
         attributes_of(open.as_handle(), want, handle.volume.device).map_err(Fault::Failed)
     }
 
@@ -368,7 +368,7 @@ impl Reader for FindReader {
     }
 
     fn fill(&mut self, handle: &FindHandle, batch: &mut Batch, want: &Want) {
-        fill(batch, want, |name, wanted, follow| self.ask(handle, name, wanted, follow));
+        fill(batch, want, |name, wanted, follow| self.query(handle, name, wanted, follow));
     }
 
     fn volume(handle: &FindHandle) -> Volume {
@@ -379,7 +379,7 @@ impl Reader for FindReader {
 const DOT: u16 = b'.' as u16;
 
 fn volume_at(path: &[u16]) -> io::Result<Volume> {
-    let device = device_of(open_path(path, Purpose::Ask, true)?.as_handle());
+    let device = device_of(open_path(path, Purpose::ReadAttributes, true)?.as_handle());
     Ok(Volume { device: Some(device), ..Volume::default() })
 }
 

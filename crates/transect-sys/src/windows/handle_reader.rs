@@ -5,11 +5,11 @@ use std::io;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::path::Path;
 
-use super::ask::{attributes_at, attributes_of, device_of, known_device};
 use super::fill::fill;
+use super::list::{DirectoryCall, Stop};
 use super::open::{Purpose, open_below, open_path};
 use super::path;
-use super::query::{DirectoryCall, Stop};
+use super::query_attributes::{attributes_at, attributes_of, device_of, known_device};
 use super::status::{fault_below, leads_nowhere};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
@@ -174,7 +174,7 @@ fn attributes(record: &Record, device: Option<u64>) -> Attributes {
     attributes.set_reparse_tag(record.reparse_tag);
     attributes.set_size(record.size);
     attributes.set_allocated(record.allocated);
-    super::ask::set_times(
+    super::query_attributes::set_times(
         &mut attributes,
         [record.created, record.accessed, record.written, record.changed],
     );
@@ -319,7 +319,7 @@ fn ask_below(
     want: FieldMask,
     follow: bool,
 ) -> io::Result<Attributes> {
-    let file = open_below(parent, name, Purpose::Ask, follow)?;
+    let file = open_below(parent, name, Purpose::ReadAttributes, follow)?;
     // What is followed may lie on another volume.
     attributes_of(file.as_handle(), want, device.filter(|_| !follow))
 }

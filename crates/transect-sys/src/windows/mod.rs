@@ -7,17 +7,17 @@
 //! The calls are those of the Windows Driver Kit and of the Windows SDK as Microsoft documents
 //! them; statuses of the kernel are told as the Win32 errors that they mean.
 
-mod ask;
 mod caching;
 mod fill;
 mod find;
 mod handle_reader;
+mod list;
 mod mapped;
 mod name;
 mod open;
 pub(crate) mod pages;
 mod path;
-mod query;
+mod query_attributes;
 mod sparse;
 mod status;
 pub mod system;
@@ -26,11 +26,11 @@ mod watch;
 pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
 pub use find::{FindCall, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
+pub use list::DirectoryCall;
 pub use mapped::Mapping;
-pub use query::DirectoryCall;
 pub use sparse::{make_sparse, next_allocated, zero};
 pub use watch::Watcher;
 
-pub(crate) use ask::{attributes_of, complete};
 pub(crate) use find::{listed_type, stored_name};
 pub(crate) use path::verbatim;
+pub(crate) use query_attributes::{attributes_of, fill_missing};

@@ -30,7 +30,7 @@ pub(super) enum Purpose {
     /// To list a directory, and to open what is in it.
     List,
     /// To ask for attributes: never conflicts with how others share the file.
-    Ask,
+    ReadAttributes,
     /// To read notifications of changes in a directory, asynchronously.
     Watch,
 }
@@ -39,7 +39,7 @@ impl Purpose {
     fn access(self) -> u32 {
         match self {
             Self::List => FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
-            Self::Ask => FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+            Self::ReadAttributes => FILE_READ_ATTRIBUTES | SYNCHRONIZE,
             Self::Watch => FILE_LIST_DIRECTORY | SYNCHRONIZE,
         }
     }

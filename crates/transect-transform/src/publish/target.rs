@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::file::{ask, attributes_at};
+use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::{Existing, ReplaceOptions};
@@ -130,7 +130,7 @@ fn end_of(path: &Path, there: &Attributes, options: &ReplaceOptions) -> Result<P
 /// Returns the path of the file that a link at the end of a path leads to; a path without one as it
 /// is. Where the system does not answer, that is an error: what is taken for a file would be replaced.
 pub(crate) fn without_link(path: &Path) -> io::Result<PathBuf> {
-    match ask(path, FieldMask::empty(), false)?.file_type() {
+    match query_attributes(path, FieldMask::empty(), false)?.file_type() {
         FileType::Symlink => path.canonicalize(),
         _ => Ok(path.to_owned()),
     }

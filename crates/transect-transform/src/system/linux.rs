@@ -12,7 +12,7 @@ use rustix::fs::{
     Uid, XattrFlags,
 };
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
-use transect_sys::file::{ask, attributes_at};
+use transect_sys::file::{attributes_at, query_attributes};
 pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
 use transect_sys::{Attributes, FieldMask, FileType};
 
@@ -150,7 +150,7 @@ pub(crate) fn is_local(folder: &Path) -> bool {
 
 /// Returns whether what is at a path, which is not followed, is a regular file of our user.
 pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
-    let there = ask(path, FieldMask::UID, false)?;
+    let there = query_attributes(path, FieldMask::UID, false)?;
     let own = rustix::process::geteuid().as_raw();
     Ok(there.file_type() == FileType::File && there.uid() == Some(own))
 }

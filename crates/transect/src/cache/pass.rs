@@ -435,7 +435,8 @@ impl Pass<'_> {
     /// Asks the system.
     pub(super) fn query(&self, path: &Path, follow: bool) -> Answer {
         self.cache.counters.queries.add(1);
-        let mut attributes = transect_sys::file::ask(path, self.cache.options.want, follow)?;
+        let mut attributes =
+            transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
         // The same as from memory.
         attributes.keep_only(self.cache.options.want);
         Ok(attributes)

@@ -38,7 +38,7 @@ impl Identity {
 /// names also to who may not ask about any.
 pub(super) fn identity(path: &Path) -> io::Result<Identity> {
     let inside: PathBuf = if cfg!(unix) { path.join(".") } else { path.to_owned() };
-    Ok(Identity::of(&transect_sys::file::ask(&inside, IDENTITY, true)?))
+    Ok(Identity::of(&transect_sys::file::query_attributes(&inside, IDENTITY, true)?))
 }
 
 /// How much of a directory was listed.

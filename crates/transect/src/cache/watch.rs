@@ -302,7 +302,7 @@ impl State {
             }
             let path = here.join(&step);
             self.register_step(number, &path);
-            match transect_sys::file::ask(&path, FieldMask::FILE_ID, false) {
+            match transect_sys::file::query_attributes(&path, FieldMask::FILE_ID, false) {
                 Ok(found) if found.file_type() == FileType::Directory => {
                     here = path;
                     if !self.watch(number, &here, watcher, most) {

@@ -167,7 +167,7 @@ fn known(paths: &[PathBuf], work: impl FnOnce(&AttributeCache) -> Sums) -> Resul
 }
 
 fn ask_system(path: &Path) -> Option<Attributes> {
-    transect_sys::file::ask(path, WANT, true).ok()
+    transect_sys::file::query_attributes(path, WANT, true).ok()
 }
 
 /// Returns what is found if it is not a directory, which holds nothing to be included.

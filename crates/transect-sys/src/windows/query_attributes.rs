@@ -25,7 +25,7 @@ use crate::record::dirinfo::nanoseconds;
 use crate::volume::Volume;
 
 /// What Windows can tell of a file at all. Nobody is asked for the rest.
-pub(super) const TELLABLE: FieldMask = FieldMask::SIZE
+pub(super) const SUPPORTED_FIELDS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ALLOCATED)
     .union(FieldMask::TIMES)
     .union(FieldMask::NLINK)
@@ -66,7 +66,7 @@ unsafe impl Information for FILE_ID_INFORMATION {
     const CLASS: FILE_INFORMATION_CLASS = FileIdInformation;
 }
 
-fn ask<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
+fn query_information<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
     let mut answer = T::default();
     let mut status_block = IO_STATUS_BLOCK::default();
     // SAFETY: the class writes at most the structure that its trait names, into one that is ours;
@@ -87,7 +87,7 @@ fn ask<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
 /// such volumes are one: to take it for unknown would mean to ask every file.
 pub(super) fn device_of(handle: BorrowedHandle<'_>) -> u64 {
     // 64 bits where the file system has them (Windows 8), else the 32 that every one has.
-    let whole = ask::<FILE_ID_INFORMATION>(handle).map(|id| id.VolumeSerialNumber);
+    let whole = query_information::<FILE_ID_INFORMATION>(handle).map(|id| id.VolumeSerialNumber);
     whole.ok().or_else(|| serial_of(handle)).unwrap_or(0)
 }
 
@@ -107,7 +107,7 @@ fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
     };
     let mut answer = Labelled { volume, rest_of_label: [0; 32] };
     let mut status_block = IO_STATUS_BLOCK::default();
-    // SAFETY: as in `ask`; the class writes the structure and, behind it, the rest of the label.
+    // SAFETY: as in `query_information`; the class writes the structure and, behind it, the rest of the label.
     let status = unsafe {
         NtQueryVolumeInformationFile(
             handle.as_raw_handle(),
@@ -140,10 +140,10 @@ pub(crate) fn attributes_of(
     want: FieldMask,
     device: Option<u64>,
 ) -> io::Result<Attributes> {
-    let basic: FILE_BASIC_INFORMATION = ask(handle)?;
+    let basic: FILE_BASIC_INFORMATION = query_information(handle)?;
     let mut tag = 0;
     if basic.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-        tag = ask::<FILE_ATTRIBUTE_TAG_INFORMATION>(handle)?.ReparseTag;
+        tag = query_information::<FILE_ATTRIBUTE_TAG_INFORMATION>(handle)?.ReparseTag;
     }
     let file_type = FileType::from_attributes(basic.FileAttributes, tag);
     let mut attributes = Attributes::of_type(file_type);
@@ -152,7 +152,7 @@ pub(crate) fn attributes_of(
     let times = [basic.CreationTime, basic.LastAccessTime, basic.LastWriteTime, basic.ChangeTime];
     set_times(&mut attributes, times);
     if want.intersects(FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::NLINK) {
-        let standard: FILE_STANDARD_INFORMATION = ask(handle)?;
+        let standard: FILE_STANDARD_INFORMATION = query_information(handle)?;
         attributes.set_size(u64::try_from(standard.EndOfFile).unwrap_or(0));
         attributes.set_allocated(u64::try_from(standard.AllocationSize).unwrap_or(0));
         // Wine shows a link of the system below as one more name of a file that has one: whoever
@@ -162,7 +162,7 @@ pub(crate) fn attributes_of(
         }
     }
     if want.contains(FieldMask::INODE) {
-        let internal: FILE_INTERNAL_INFORMATION = ask(handle)?;
+        let internal: FILE_INTERNAL_INFORMATION = query_information(handle)?;
         // 0 and -1 mean that the file has no number of 64 bits ([MS-FSCC] 2.1.9).
         match internal.IndexNumber {
             0 | -1 => {}
@@ -202,7 +202,7 @@ pub(super) fn attributes_at(
     device: Option<u64>,
     follow: bool,
 ) -> io::Result<Attributes> {
-    let handle = open_path(path, Purpose::Ask, follow)?;
+    let handle = open_path(path, Purpose::ReadAttributes, follow)?;
     // What is followed may lie on another volume.
     attributes_of(handle.as_handle(), want, device.filter(|_| !follow))
 }
@@ -212,13 +212,13 @@ pub(super) fn attributes_at(
 ///
 /// # Errors
 /// Whatever the system says.
-pub(crate) fn complete(
+pub(crate) fn fill_missing(
     path: &Path,
     want: FieldMask,
     follow: bool,
     attributes: &mut Attributes,
 ) -> io::Result<()> {
-    if attributes.have().contains(want & TELLABLE) {
+    if attributes.have().contains(want & SUPPORTED_FIELDS) {
         return Ok(());
     }
     let file_type = attributes.file_type();
