@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect_sys::private::{self, Others};
+use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::exit::Fatal;
 
@@ -36,7 +36,7 @@ const CONFIG: Kind = Kind {
 /// There is no place for it, or other users could have put something there.
 pub(crate) fn cache(part: &str) -> Result<PathBuf, Fatal> {
     let path = cache_path(part)?;
-    let create = |path: &Path| private::create_all(path, Others::MayRead);
+    let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
         let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
         Fatal::File(format!("{why}; set {variable} to a folder that only you can write to"))

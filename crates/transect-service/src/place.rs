@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use rustix::process::geteuid;
 use transect::{FieldMask, FileId, FileType};
 use transect_sys::file::{attributes_of, query_attributes};
-use transect_sys::private::{self, Others};
+use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::error::Error;
 
@@ -32,7 +32,8 @@ pub fn usual_folder(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
 /// It cannot be made; or what is there is no directory, belongs to somebody else, or is open to
 /// others.
 pub fn own_folder(path: &Path) -> Result<(), Error> {
-    private::create(path, Others::Excluded).map_err(|refused| Error::NotPrivate(refused.into()))
+    private_dir::create(path, OtherUsers::NoAccess)
+        .map_err(|refused| Error::NotPrivate(refused.into()))
 }
 
 /// A socket that is ours, until this is dropped.

@@ -44,7 +44,7 @@ mod name;
 mod name_buffer;
 #[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
 mod portable;
-pub mod private;
+pub mod private_dir;
 mod reader;
 mod registry;
 pub mod residency;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_sys::private::TemporaryFolder;
+use transect_sys::private_dir::PrivateTempDir;
 
 use crate::experiments::walk::method::{Kind, Method};
 use crate::harness::accesses::Accesses;
@@ -293,7 +293,7 @@ impl Session {
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
         let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
-        let scratch = TemporaryFolder::new("empty").map_err(failed)?;
+        let scratch = PrivateTempDir::new("empty").map_err(failed)?;
         std::fs::create_dir(scratch.path().join("root")).map_err(failed)?;
         self.count_with(methods, launcher, cancel, progress, scratch.path())
     }

@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use transect_sys::private::{self, Others};
+use transect_sys::private_dir::{self, OtherUsers};
 
 /// Names every source once: its path in the folder, and its content.
 macro_rules! sources {
@@ -51,7 +51,7 @@ const SOURCES: &[(&str, &str)] = sources![
 /// # Errors
 /// `cache` is not private, or whatever the system says.
 pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
-    private::create_all(cache, Others::MayRead)?;
+    private_dir::create_all(cache, OtherUsers::ReadOnly)?;
     let mut hasher = DefaultHasher::new();
     SOURCES.hash(&mut hasher);
     let folder = cache.join(format!("sources-{:016x}", hasher.finish()));

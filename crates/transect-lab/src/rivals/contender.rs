@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
-use transect_sys::private::{self, Others};
+use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::harness::launch;
 
@@ -145,7 +145,8 @@ impl Contender {
     /// `cache` is not private, what a step said, or the system.
     pub fn build(&self, cache: &Path) -> Result<PathBuf, String> {
         let system = |error: std::io::Error| transect::reason(&error);
-        private::create_all(cache, Others::MayRead).map_err(|refused| system(refused.into()))?;
+        private_dir::create_all(cache, OtherUsers::ReadOnly)
+            .map_err(|refused| system(refused.into()))?;
         let out = cache.join(format!("{}-{:016x}", self.name, self.fingerprint()));
         if out.is_dir() {
             return Ok(out);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use transect::{Order, ReaderKind, ScanOptions, StatOrder};
-use transect_sys::private::{self, Others};
+use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::put;
 use transect_transform::{Error, Operation};
@@ -241,7 +241,7 @@ impl Profiles {
     /// There is one, but it cannot be read, or other users can write to the folder.
     pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
         // Most machines have none: they are to pay one system call for it.
-        if !private::is_there(&self.0, Others::MayRead)? {
+        if !private_dir::exists(&self.0, OtherUsers::ReadOnly)? {
             return Ok(None);
         }
         let Some(identity) = transect_sys::host::file_system_identity(path) else {
@@ -264,10 +264,12 @@ impl Profiles {
     /// # Errors
     /// Whatever the system says; the one before is then untouched.
     pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
-        private::create_all(&self.0, Others::MayRead).map_err(|refused| Error::System {
-            operation: Operation::Create,
-            path: self.0.clone(),
-            source: refused.into(),
+        private_dir::create_all(&self.0, OtherUsers::ReadOnly).map_err(|refused| {
+            Error::System {
+                operation: Operation::Create,
+                path: self.0.clone(),
+                source: refused.into(),
+            }
         })?;
         let file = self.file(&profile.identity);
         let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");

@@ -9,7 +9,7 @@ use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{Request, Step, Tuned, tune};
-use transect_sys::private::TemporaryFolder;
+use transect_sys::private_dir::PrivateTempDir;
 
 use super::begin;
 use crate::args::LabTuneArgs;
@@ -91,14 +91,14 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
 struct Files {
     paths: [PathBuf; 2],
     /// Removed with the files in it, if nobody asked for them.
-    _temporary: Option<TemporaryFolder>,
+    _temporary: Option<PrivateTempDir>,
 }
 
 fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
     let (first, temporary) = match &args.output {
         Some(file) => (file.clone(), None),
         None => {
-            let folder = TemporaryFolder::new("tune").map_err(|error| {
+            let folder = PrivateTempDir::new("tune").map_err(|error| {
                 let reason = transect::reason(&error);
                 Fatal::Lab(format!("cannot create a temporary folder: {reason}"))
             })?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use transect_sys::private::TemporaryFolder;
+use transect_sys::private_dir::PrivateTempDir;
 
 use super::ask::{Run, WANT};
 use crate::harness::interference::TICK;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
-    folder: TemporaryFolder,
+    folder: PrivateTempDir,
 }
 
 impl Server {
@@ -27,7 +27,7 @@ impl Server {
     /// It does not answer: one line.
     pub(super) fn start(program: &Path) -> Result<Self, String> {
         // Not below the session's folder: the name of a socket has to be short.
-        let folder = TemporaryFolder::new("service").map_err(|error| transect::reason(&error))?;
+        let folder = PrivateTempDir::new("service").map_err(|error| transect::reason(&error))?;
         let mut command = Command::new(program);
         // Should the lab be killed, it ends by itself.
         command

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 
 /// What other users may do with a private folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Others {
+pub enum OtherUsers {
     /// Nothing at all.
-    Excluded,
+    NoAccess,
     /// Read it. They may not write to it.
-    MayRead,
+    ReadOnly,
 }
 
 /// Why a folder is not private.
@@ -48,13 +48,13 @@ enum Reason {
 /// that it lies in has to exist.
 ///
 /// # Errors
-/// The folder cannot be created, or is not private: see [`is_there`].
-pub fn create(path: &Path, others: Others) -> Result<(), NotPrivate> {
+/// The folder cannot be created, or is not private: see [`exists`].
+pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     match builder(false).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(NotPrivate { path: path.to_owned(), reason: Reason::Create(error) })
         }
-        _ => is_there(path, others).map(drop),
+        _ => exists(path, others).map(drop),
     }
 }
 
@@ -63,7 +63,7 @@ pub fn create(path: &Path, others: Others) -> Result<(), NotPrivate> {
 ///
 /// # Errors
 /// As [`create`]; also if a folder above cannot be created.
-pub fn create_all(path: &Path, others: Others) -> Result<(), NotPrivate> {
+pub fn create_all(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     let above = path.parent().unwrap_or(Path::new("/"));
     builder(true)
         .create(above)
@@ -76,8 +76,8 @@ pub fn create_all(path: &Path, others: Others) -> Result<(), NotPrivate> {
 /// # Errors
 /// What exists is not a directory (a link to one is not), belongs to another user, or gives other
 /// users more than `others` allows.
-pub fn is_there(path: &Path, others: Others) -> Result<bool, NotPrivate> {
-    match refusal(path, others) {
+pub fn exists(path: &Path, others: OtherUsers) -> Result<bool, NotPrivate> {
+    match check(path, others) {
         Ok(()) => Ok(true),
         #[cfg(unix)]
         Err(Reason::Look(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -101,7 +101,7 @@ fn builder(recursive: bool) -> DirBuilder {
 }
 
 #[cfg(unix)]
-fn refusal(path: &Path, others: Others) -> Result<(), Reason> {
+fn check(path: &Path, others: OtherUsers) -> Result<(), Reason> {
     use crate::{FieldMask, FileType};
 
     let want = FieldMask::MODE | FieldMask::UID;
@@ -111,14 +111,14 @@ fn refusal(path: &Path, others: Others) -> Result<(), Reason> {
     match others {
         _ if found.file_type() != FileType::Directory => Err(Reason::NotADirectory),
         _ if found.uid() != Some(rustix::process::geteuid().as_raw()) => Err(Reason::ForeignOwner),
-        Others::Excluded if has(0o077) => Err(Reason::Open),
-        Others::MayRead if has(0o022) => Err(Reason::Writable),
+        OtherUsers::NoAccess if has(0o077) => Err(Reason::Open),
+        OtherUsers::ReadOnly if has(0o022) => Err(Reason::Writable),
         _ => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-fn refusal(_: &Path, _: Others) -> Result<(), Reason> {
+fn check(_: &Path, _: OtherUsers) -> Result<(), Reason> {
     Ok(())
 }
 
@@ -159,11 +159,11 @@ impl From<NotPrivate> for io::Error {
 /// A new private folder among the system's temporary files, removed with all that is in it when this
 /// is dropped. Nobody can predict its name.
 #[derive(Debug)]
-pub struct TemporaryFolder {
+pub struct PrivateTempDir {
     path: PathBuf,
 }
 
-impl TemporaryFolder {
+impl PrivateTempDir {
     /// Creates one; its name begins with `transect-` and what it is for.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl TemporaryFolder {
     }
 }
 
-impl Drop for TemporaryFolder {
+impl Drop for PrivateTempDir {
     fn drop(&mut self) {
         // What cannot be removed is left to whoever cleans up temporary files.
         let _ = std::fs::remove_dir_all(&self.path);
@@ -215,14 +215,17 @@ mod tests {
         let temp = TempDir::new();
         let folder = temp.join("above/own");
         assert!(
-            create(&folder, Others::MayRead).unwrap_err().to_string().contains("cannot create")
+            create(&folder, OtherUsers::ReadOnly)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot create")
         );
         for _ in 0..2 {
-            create_all(&folder, Others::Excluded).unwrap();
+            create_all(&folder, OtherUsers::NoAccess).unwrap();
         }
         assert_eq!((mode(&folder), mode(&temp.join("above"))), (0o700, 0o700));
-        assert!(is_there(&folder, Others::Excluded).unwrap());
-        assert!(!is_there(&temp.join("missing"), Others::Excluded).unwrap());
+        assert!(exists(&folder, OtherUsers::NoAccess).unwrap());
+        assert!(!exists(&temp.join("missing"), OtherUsers::NoAccess).unwrap());
     }
 
     #[test]
@@ -236,10 +239,10 @@ mod tests {
         ] {
             let folder = temp.join(format!("{mode:o}"));
             folder_with(&folder, mode);
-            assert_eq!(create(&folder, Others::Excluded).is_ok(), excluded, "{mode:o}");
-            assert_eq!(create(&folder, Others::MayRead).is_ok(), may_read, "{mode:o}");
+            assert_eq!(create(&folder, OtherUsers::NoAccess).is_ok(), excluded, "{mode:o}");
+            assert_eq!(create(&folder, OtherUsers::ReadOnly).is_ok(), may_read, "{mode:o}");
         }
-        let why = create(&temp.join("770"), Others::MayRead).unwrap_err().to_string();
+        let why = create(&temp.join("770"), OtherUsers::ReadOnly).unwrap_err().to_string();
         assert!(why.starts_with("other users can write to '"), "{why}");
     }
 
@@ -251,7 +254,7 @@ mod tests {
         symlink("nowhere", temp.join("dangling")).unwrap();
         fs::write(temp.join("file"), "").unwrap();
         for name in ["link", "dangling", "file"] {
-            let why = create_all(&temp.join(name), Others::MayRead).unwrap_err().to_string();
+            let why = create_all(&temp.join(name), OtherUsers::ReadOnly).unwrap_err().to_string();
             assert!(why.ends_with(&format!("{name}' is not a directory")), "{why}");
         }
     }
@@ -265,15 +268,15 @@ mod tests {
         let temp = TempDir::new();
         folder_with(&temp.join("foreign"), 0o700);
         chown(temp.join("foreign"), Some(65534), None).unwrap();
-        for others in [Others::Excluded, Others::MayRead] {
-            let why = is_there(&temp.join("foreign"), others).unwrap_err().to_string();
+        for others in [OtherUsers::NoAccess, OtherUsers::ReadOnly] {
+            let why = exists(&temp.join("foreign"), others).unwrap_err().to_string();
             assert!(why.ends_with("foreign' belongs to another user"), "{why}");
         }
     }
 
     #[test]
     fn temporary_folder_is_private_and_goes_away() {
-        let [one, other] = [(); 2].map(|()| TemporaryFolder::new("test").unwrap());
+        let [one, other] = [(); 2].map(|()| PrivateTempDir::new("test").unwrap());
         assert_ne!(one.path(), other.path());
         assert_eq!(mode(one.path()), 0o700);
         fs::write(one.path().join("file"), "").unwrap();
