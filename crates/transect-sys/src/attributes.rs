@@ -153,8 +153,8 @@ pub struct FileId {
 /// The attributes of one entry: each field is known or absent, never a made-up zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes {
-    // A field outside `have` holds anything: only the accessors, which look at the mask, tell.
-    pub(crate) have: FieldMask,
+    // A field outside `known` holds anything: only the accessors, which look at the mask, tell.
+    pub(crate) known: FieldMask,
     pub(crate) file_type: FileType,
     pub(crate) mode: u16,
     pub(crate) nlink: u32,
@@ -180,14 +180,14 @@ macro_rules! fields {
                 $(#[$doc])*
                 #[inline]
                 pub fn $get(&self) -> Option<$type> {
-                    self.have.contains(FieldMask::$flag).then_some(self.$get)
+                    self.known.contains(FieldMask::$flag).then_some(self.$get)
                 }
 
                 #[doc = concat!("Sets what [`Attributes::", stringify!($get), "`] returns.")]
                 #[inline]
                 pub fn $set(&mut self, value: $type) {
                     self.$get = value;
-                    self.have |= FieldMask::$flag;
+                    self.known |= FieldMask::$flag;
                 }
             )*
         }
@@ -245,14 +245,14 @@ impl Attributes {
 
     /// Returns which fields are known.
     #[inline]
-    pub fn have(&self) -> FieldMask {
-        self.have
+    pub fn known(&self) -> FieldMask {
+        self.known
     }
 
     /// Forgets all fields but these; the file type stays.
     #[inline]
-    pub fn keep_only(&mut self, fields: FieldMask) {
-        self.have &= fields;
+    pub fn retain(&mut self, fields: FieldMask) {
+        self.known &= fields;
     }
 
     /// Returns whether the content lies elsewhere and is fetched by whoever opens it: a directory
@@ -306,9 +306,9 @@ mod tests {
         assert_eq!(attributes.file_id(), None);
         attributes.set_size(0);
         assert_eq!(attributes.size(), Some(0));
-        assert_eq!(attributes.have(), FieldMask::SIZE);
+        assert_eq!(attributes.known(), FieldMask::SIZE);
         attributes.set_mtime(7);
-        attributes.keep_only(FieldMask::MTIME);
+        attributes.retain(FieldMask::MTIME);
         assert_eq!((attributes.size(), attributes.mtime()), (None, Some(7)));
     }
 

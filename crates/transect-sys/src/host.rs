@@ -67,9 +67,9 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
 }
 
 /// Returns the number of the user that this process acts as; `None` where users have none.
-pub fn user() -> Option<u32> {
+pub fn effective_user_id() -> Option<u32> {
     #[cfg(target_os = "linux")]
-    return Some(crate::linux::user());
+    return Some(crate::linux::effective_user_id());
     #[cfg(not(target_os = "linux"))]
     None
 }
@@ -102,11 +102,11 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// Processor time, in the programs themselves and in the kernel.
-    pub processor: Duration,
+    pub cpu_time: Duration,
     /// How often one of their threads waited for something.
-    pub waits: u64,
+    pub voluntary_switches: u64,
     /// How often one of their threads was made to wait for others.
-    pub preemptions: u64,
+    pub involuntary_switches: u64,
 }
 
 /// Returns what this process has used so far, on all its threads; `None` where the system is not asked.
@@ -127,9 +127,9 @@ pub fn usage_of_children() -> Option<ProcessUsage> {
 }
 
 /// Returns name and version of the system, and of Wine where there is one.
-pub fn system() -> String {
+pub fn system_version() -> String {
     #[cfg(target_os = "linux")]
-    return crate::linux::kernel();
+    return crate::linux::kernel_version();
     #[cfg(windows)]
     {
         use crate::windows::system;

@@ -155,7 +155,7 @@ impl Reader for PortableReader {
             let follow = want.follow && (unknown || file_type == FileType::Symlink);
             let wanted =
                 if file_type == FileType::Directory { want.directories } else { want.entries };
-            if !unknown && !follow && entry.attributes.have().contains(wanted) {
+            if !unknown && !follow && entry.attributes.known().contains(wanted) {
                 continue;
             }
             // A link may lead to a directory: then its identity is needed, to find loops.

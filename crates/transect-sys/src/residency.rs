@@ -10,9 +10,9 @@ use std::path::Path;
 use crate::attributes::{Attributes, FileType};
 use crate::file::{attributes_at, attributes_of};
 #[cfg(target_os = "linux")]
-use crate::linux::pages as system;
+use crate::linux::residency as system;
 #[cfg(windows)]
-use crate::windows::pages as system;
+use crate::windows::residency as system;
 #[cfg(not(any(target_os = "linux", windows)))]
 use portable as system;
 

@@ -188,7 +188,7 @@ fn the_readers_by_handle_ask_nothing_about_a_file() {
         reader.fill(&handle, &mut batch, &want);
         batch.drain_faults(|name, _, fault| panic!("{call:?} asked about {name:?}: {fault:?}"));
         for entry in batch.entries() {
-            assert!(entry.attributes.have().contains(wanted), "{:?}", entry.attributes.have());
+            assert!(entry.attributes.known().contains(wanted), "{:?}", entry.attributes.known());
         }
     }
 }

@@ -43,8 +43,8 @@ impl Account {
     ) -> Self {
         let (Some(before), Some(after)) = (before, after) else { return self };
         Self {
-            waits: after.waits.saturating_sub(before.waits),
-            preemptions: after.preemptions.saturating_sub(before.preemptions),
+            waits: after.voluntary_switches.saturating_sub(before.voluntary_switches),
+            preemptions: after.involuntary_switches.saturating_sub(before.involuntary_switches),
             ..self
         }
     }

@@ -116,7 +116,7 @@ impl Environment {
             memory: value(&read("/proc/meminfo"), "MemTotal")
                 .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
                 .map(|kib| kib * 1024),
-            system: transect_sys::host::system(),
+            system: transect_sys::host::system_version(),
             hypervisor: cpuinfo
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),

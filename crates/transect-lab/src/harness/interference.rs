@@ -126,7 +126,7 @@ impl Watch {
     /// Returns what went on beside a run that used so much; nothing where the system does not tell.
     pub fn end(self, usage: &Usage) -> Option<Beside> {
         let wall_ns = nanoseconds(self.began.elapsed());
-        let lab = usage_of_self()?.processor.saturating_sub(self.lab?.processor);
+        let lab = usage_of_self()?.cpu_time.saturating_sub(self.lab?.cpu_time);
         let (before, after) = (self.before?, Counters::read()?);
         let ticks = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(TICK);
         let since =
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn who_works_beside_a_run_is_seen_and_the_run_itself_is_not() {
         let work = |time: std::time::Duration| {
-            let before = usage_of_self().unwrap().processor;
-            while usage_of_self().unwrap().processor < before + time {}
+            let before = usage_of_self().unwrap().cpu_time;
+            while usage_of_self().unwrap().cpu_time < before + time {}
         };
         let watch = Watch::begin();
         // As many as there are processors: each is a share of them only.

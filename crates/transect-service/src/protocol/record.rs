@@ -50,7 +50,7 @@ macro_rules! fields {
             #[inline]
             pub(super) fn append(self, attributes: &Attributes, out: &mut Vec<u8>) {
                 let mut record = [0; ROOM];
-                let have = attributes.have() & self.want;
+                let have = attributes.known() & self.want;
                 record[0] = attributes.file_type() as u8;
                 record[1..3].copy_from_slice(&have.bits().to_le_bytes());
                 let mut end = 3;
@@ -165,11 +165,11 @@ pub(super) mod tests {
             let mut from = Bytes(&out);
             let got = layout.take(&mut from).unwrap();
             prop_assert!(from.is_empty());
-            prop_assert_eq!(got.have(), attributes.have() & layout.want);
+            prop_assert_eq!(got.known(), attributes.known() & layout.want);
             // Again, with all that is left: nothing else is different.
             let (mut once, mut twice) = (Vec::new(), Vec::new());
-            Layout::new(got.have()).append(&attributes, &mut once);
-            Layout::new(got.have()).append(&got, &mut twice);
+            Layout::new(got.known()).append(&attributes, &mut once);
+            Layout::new(got.known()).append(&got, &mut twice);
             prop_assert_eq!(once, twice);
         }
     }

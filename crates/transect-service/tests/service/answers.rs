@@ -108,10 +108,10 @@ fn only_what_is_wanted_is_told() {
     let mut client = served.client();
     for want in [FieldMask::empty(), FieldMask::SIZE | FieldMask::UID, KEPT] {
         let answers = client.attributes(&[served.temp.path()], want, false).unwrap();
-        assert_eq!(answers[0].unwrap().have(), want);
+        assert_eq!(answers[0].unwrap().known(), want);
     }
     let answers = client.attributes(&[served.temp.path()], FieldMask::ATIME, false).unwrap();
-    assert_eq!(answers[0].unwrap().have(), FieldMask::empty(), "it is not kept");
+    assert_eq!(answers[0].unwrap().known(), FieldMask::empty(), "it is not kept");
 }
 
 #[test]

@@ -21,18 +21,18 @@ pub fn raise_open_file_limit() -> Option<u64> {
 }
 
 /// Returns the name and release of the kernel.
-pub fn kernel() -> String {
+pub fn kernel_version() -> String {
     let name = rustix::system::uname();
     let (system, release) = (name.sysname().to_string_lossy(), name.release().to_string_lossy());
     format!("{system} {release} {}", name.machine().to_string_lossy())
 }
 
 /// Returns the number of the user that this process acts as.
-pub(crate) fn user() -> u32 {
+pub(crate) fn effective_user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
 /// Returns whether this process may drop the kernel's caches. Nothing is dropped by asking.
-pub fn may_drop_caches() -> bool {
+pub fn can_drop_caches() -> bool {
     std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()
 }

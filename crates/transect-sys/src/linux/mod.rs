@@ -5,11 +5,11 @@ mod dir_handle;
 mod getdents;
 mod identity;
 mod limits;
-mod mapped;
+mod mapping;
 mod mounts;
 mod open;
-pub(crate) mod pages;
 mod reader;
+pub(crate) mod residency;
 mod ring;
 mod stat;
 mod usage;
@@ -18,18 +18,18 @@ mod watch;
 
 pub use dir_handle::DirHandle;
 pub use identity::file_system_identity;
-pub use limits::{kernel, may_drop_caches, open_file_limit, raise_open_file_limit};
-pub use mapped::Mapping;
+pub use limits::{can_drop_caches, kernel_version, open_file_limit, raise_open_file_limit};
+pub use mapping::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{GetdentsReader, ListingHandle};
-pub use ring::{Buffer, Ring, has_rings};
+pub use ring::{Buffer, Ring, has_io_uring};
 pub use stat::{StatCall, has_statx};
 pub use usage::{usage_of_children, usage_of_self};
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 
-pub(crate) use limits::user;
+pub(crate) use limits::effective_user_id;
 pub(crate) use stat::{attributes_of, query_attributes};
 
 use crate::fault::Fault;

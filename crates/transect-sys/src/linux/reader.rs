@@ -123,7 +123,7 @@ impl GetdentsReader {
             _ => (want.entries, false),
         };
         let unknown = entry.attributes.file_type() == FileType::Unknown;
-        if !unknown && !follow && entry.attributes.have().contains(wanted) {
+        if !unknown && !follow && entry.attributes.known().contains(wanted) {
             return Ok(());
         }
         let name = Batch::c_name(bytes, &entry.name);

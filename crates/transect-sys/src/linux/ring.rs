@@ -18,7 +18,7 @@ use io_uring::{IoUring, Probe, opcode, squeue, types};
 const ALIGNMENT: usize = 4096;
 
 /// Returns whether this kernel (Linux 5.6) and this sandbox have rings.
-pub fn has_rings() -> bool {
+pub fn has_io_uring() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let mut probe = Probe::new();
@@ -148,7 +148,7 @@ impl Ring {
     }
 
     /// Returns how many operations are on their way.
-    pub fn on_their_way(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.away.iter().filter(|buffer| buffer.is_some()).count()
     }
 
@@ -232,7 +232,7 @@ impl Ring {
     /// # Panics
     /// If nothing is on its way.
     pub fn wait(&mut self) -> io::Result<(Buffer, io::Result<usize>)> {
-        assert!(self.on_their_way() > 0, "nothing is on its way");
+        assert!(self.in_flight() > 0, "nothing is on its way");
         self.verify_whole()?;
         loop {
             if let Some(done) = self.uring.completion().next() {
@@ -270,7 +270,7 @@ fn place(buffer: &Buffer, part: &Range<usize>) -> (*mut u8, u32) {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        while self.on_their_way() > 0 {
+        while self.in_flight() > 0 {
             if self.wait().is_err() {
                 // The kernel may still read or write there: nobody else may ever get that memory.
                 std::mem::forget(std::mem::take(&mut self.away));
@@ -286,7 +286,7 @@ mod tests {
 
     /// A ring, unless there is none here.
     fn ring(test: &str, count: usize, length: usize) -> Option<(Ring, Vec<Buffer>)> {
-        if !has_rings() {
+        if !has_io_uring() {
             loudly_skip(test, "no io_uring");
             return None;
         }
@@ -304,8 +304,8 @@ mod tests {
             buffer.fill(index as u8);
             ring.write(&file, buffer, 0..8192, 8192 * index as u64).unwrap();
         }
-        assert_eq!(ring.on_their_way(), 8);
-        while ring.on_their_way() > 0 {
+        assert_eq!(ring.in_flight(), 8);
+        while ring.in_flight() > 0 {
             let (buffer, written) = ring.wait().unwrap();
             assert_eq!(written.unwrap(), 8192);
             buffers.push(buffer);

@@ -149,7 +149,7 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
 #[inline]
 fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
     let told = FieldMask::from_bits_truncate(statx.stx_mask as u16) & FieldMask::STATX;
-    let mut have = told | FieldMask::DEVICE;
+    let mut known = told | FieldMask::DEVICE;
     let (mut mtime, mut ctime, mut atime, mut btime) = (0, 0, 0, 0);
     if want.intersects(FieldMask::TIMES) {
         mtime = nanoseconds(&statx.stx_mtime);
@@ -157,10 +157,10 @@ fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
         atime = nanoseconds(&statx.stx_atime);
         btime = nanoseconds(&statx.stx_btime);
     } else {
-        have -= FieldMask::TIMES;
+        known -= FieldMask::TIMES;
     }
     *attributes = Attributes {
-        have,
+        known,
         file_type: FileType::from_mode(statx.stx_mode.into()),
         mode: statx.stx_mode,
         nlink: statx.stx_nlink,

@@ -27,9 +27,9 @@ fn usage(whose: libc::c_int) -> ProcessUsage {
         Duration::from_secs(it.tv_sec as u64) + Duration::from_micros(it.tv_usec as u64)
     };
     ProcessUsage {
-        processor: time(told.ru_utime) + time(told.ru_stime),
-        waits: told.ru_nvcsw as u64,
-        preemptions: told.ru_nivcsw as u64,
+        cpu_time: time(told.ru_utime) + time(told.ru_stime),
+        voluntary_switches: told.ru_nvcsw as u64,
+        involuntary_switches: told.ru_nivcsw as u64,
     }
 }
 
@@ -40,12 +40,15 @@ mod tests {
     #[test]
     fn who_works_has_used_processor_time_and_who_sleeps_has_waited() {
         let before = usage_of_self();
-        let goal = before.processor + Duration::from_millis(20);
+        let goal = before.cpu_time + Duration::from_millis(20);
         transect_testkit::wait_until("counted time", || {
-            (0..1000).any(|_| usage_of_self().processor >= goal)
+            (0..1000).any(|_| usage_of_self().cpu_time >= goal)
         });
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
-        assert!(usage_of_self().waits > before.waits, "the other thread is one of ours");
+        assert!(
+            usage_of_self().voluntary_switches > before.voluntary_switches,
+            "the other thread is one of ours"
+        );
     }
 
     #[test]
@@ -53,6 +56,6 @@ mod tests {
         let before = usage_of_children();
         let mut child = std::process::Command::new("sleep").arg("0.01").spawn().unwrap();
         assert!(child.wait().unwrap().success());
-        assert!(usage_of_children().waits > before.waits);
+        assert!(usage_of_children().voluntary_switches > before.voluntary_switches);
     }
 }

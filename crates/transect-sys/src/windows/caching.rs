@@ -24,7 +24,7 @@ pub fn open_sequential(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a file to be read without buffering. Places, lengths and memory have to be multiples of its
-/// sectors ([`sector_of`]).
+/// sectors ([`sector_size`]).
 ///
 /// # Errors
 /// Whatever the system says.
@@ -37,11 +37,11 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
 }
 
 /// Opens an open file once more, to be written without buffering. Places, lengths and memory have to
-/// be multiples of its sectors ([`sector_of`]).
+/// be multiples of its sectors ([`sector_size`]).
 ///
 /// # Errors
 /// Whatever the system says.
-pub fn written_unbuffered(file: &File) -> io::Result<File> {
+pub fn reopen_write_unbuffered(file: &File) -> io::Result<File> {
     reopen_unbuffered(file, GENERIC_READ | GENERIC_WRITE)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn reopen_unbuffered(file: &File, access: u32) -> io::Result<File> {
 
 /// Returns how many bytes the device below a file reads and writes at once without more work than
 /// that, if the file system tells.
-pub fn sector_of(file: &File) -> Option<usize> {
+pub fn sector_size(file: &File) -> Option<usize> {
     let mut told = FILE_STORAGE_INFO::default();
     // SAFETY: the handle is borrowed, hence open; the class writes this structure, which is ours.
     let answer = unsafe {
@@ -112,7 +112,7 @@ mod tests {
         let usual = File::options().read(true).write(true).open(&path).unwrap();
         assert_eq!(mode(&usual), 0);
         assert_eq!(mode(&open_sequential(&path).unwrap()), FILE_SEQUENTIAL_ONLY);
-        let unbuffered = [open_unbuffered(&path), written_unbuffered(&usual)];
+        let unbuffered = [open_unbuffered(&path), reopen_write_unbuffered(&usual)];
         for file in unbuffered {
             assert_eq!(mode(&file.unwrap()), FILE_NO_INTERMEDIATE_BUFFERING);
         }
@@ -127,6 +127,6 @@ mod tests {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
         // Wine 8 tells none.
-        assert!(sector_of(&file).is_none_or(|sector| sector.is_multiple_of(512)));
+        assert!(sector_size(&file).is_none_or(|sector| sector.is_multiple_of(512)));
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn fill(
             FileType::Symlink => want.entries - FieldMask::FILE_ID,
             _ => want.entries,
         } & SUPPORTED_FIELDS;
-        let missing = !entry.attributes.have().contains(wanted);
+        let missing = !entry.attributes.known().contains(wanted);
         if file_type == FileType::Symlink && want.follow {
             follow(batch, index, wanted, &mut query);
         } else if missing {

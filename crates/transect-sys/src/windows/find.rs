@@ -89,7 +89,7 @@ impl FindReader {
             return attributes_at(&path, want, handle.volume.device, follow);
         }
         let mut attributes = attributes_ex(&mut path)?;
-        let rest = want - attributes.have();
+        let rest = want - attributes.known();
         if !rest.is_empty() {
             attributes = attributes_at(&path, want, handle.volume.device, false)?;
         }

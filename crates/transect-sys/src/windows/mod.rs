@@ -12,23 +12,23 @@ mod fill;
 mod find;
 mod handle_reader;
 mod list;
-mod mapped;
+mod mapping;
 mod name;
 mod open;
-pub(crate) mod pages;
 mod path;
 mod query_attributes;
+pub(crate) mod residency;
 mod sparse;
 mod status;
 pub mod system;
 mod watch;
 
-pub use caching::{open_sequential, open_unbuffered, sector_of, written_unbuffered};
+pub use caching::{open_sequential, open_unbuffered, reopen_write_unbuffered, sector_size};
 pub use find::{FindCall, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
-pub use mapped::Mapping;
-pub use sparse::{make_sparse, next_allocated, zero};
+pub use mapping::Mapping;
+pub use sparse::{make_sparse, next_allocated_range, zero_range};
 pub use watch::Watcher;
 
 pub(crate) use find::{listed_type, stored_name};

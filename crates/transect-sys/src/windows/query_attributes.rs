@@ -218,7 +218,7 @@ pub(crate) fn fill_missing(
     follow: bool,
     attributes: &mut Attributes,
 ) -> io::Result<()> {
-    if attributes.have().contains(want & SUPPORTED_FIELDS) {
+    if attributes.known().contains(want & SUPPORTED_FIELDS) {
         return Ok(());
     }
     let file_type = attributes.file_type();

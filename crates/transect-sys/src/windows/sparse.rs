@@ -27,7 +27,7 @@ pub fn make_sparse(file: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// Whatever the system says, also that the file system does not tell.
-pub fn next_allocated(file: &File, range: Range<u64>) -> io::Result<Option<Range<u64>>> {
+pub fn next_allocated_range(file: &File, range: Range<u64>) -> io::Result<Option<Range<u64>>> {
     let size = size_of::<FILE_ALLOCATED_RANGE_BUFFER>();
     let asked = FILE_ALLOCATED_RANGE_BUFFER {
         FileOffset: offset(range.start)?,
@@ -65,7 +65,7 @@ pub fn next_allocated(file: &File, range: Range<u64>) -> io::Result<Option<Range
 ///
 /// # Errors
 /// Whatever the system says, also that the file system has no such call.
-pub fn zero(file: &File, range: Range<u64>) -> io::Result<()> {
+pub fn zero_range(file: &File, range: Range<u64>) -> io::Result<()> {
     let part = FILE_ZERO_DATA_INFORMATION {
         FileOffset: offset(range.start)?,
         BeyondFinalZero: offset(range.end)?,
@@ -135,8 +135,8 @@ mod tests {
         let full = vec![7; 4 * UNIT as usize];
         file.seek_write(&full, 8 * UNIT).unwrap();
         file.seek_write(&full, 32 * UNIT).unwrap();
-        let told = next_allocated(&file, 0..64 * UNIT);
-        let made = zero(&file, 9 * UNIT..10 * UNIT);
+        let told = next_allocated_range(&file, 0..64 * UNIT);
+        let made = zero_range(&file, 9 * UNIT..10 * UNIT);
         if has_unix_shell() {
             // Wine 8 takes the first call, which it ignores, and has none of the others.
             for refused in [told.map(drop), made] {
@@ -158,7 +158,7 @@ mod tests {
             (36..64, None),
         ] {
             let in_bytes = |units: Range<u64>| units.start * UNIT..units.end * UNIT;
-            let next = next_allocated(&file, in_bytes(asked.clone())).unwrap();
+            let next = next_allocated_range(&file, in_bytes(asked.clone())).unwrap();
             assert_eq!(next, expected.map(in_bytes), "{asked:?}");
         }
         let mut bytes = vec![9; 4 * UNIT as usize];
@@ -172,7 +172,7 @@ mod tests {
     fn parts_that_no_file_can_have_are_errors() {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
-        assert!(zero(&file, 0..u64::MAX).is_err());
-        assert!(next_allocated(&file, u64::MAX - 1..u64::MAX).is_err());
+        assert!(zero_range(&file, 0..u64::MAX).is_err());
+        assert!(next_allocated_range(&file, u64::MAX - 1..u64::MAX).is_err());
     }
 }

@@ -80,7 +80,7 @@ impl Input for MappedInput<'_> {
             let at = begin + copied as u64;
             let (mapping, from) = self.window.at(at, || {
                 let part = at..source.size().min(at + WINDOW);
-                let mapping = Mapping::to_read(source.file(), part.clone());
+                let mapping = Mapping::map_read(source.file(), part.clone());
                 let mapping = mapping.map_err(|error| source.cut_or(error))?;
                 Ok((part, mapping.ok_or_else(|| unmappable(method))?))
             })?;
@@ -121,7 +121,7 @@ impl MappedOutput {
                        it is full";
             return Err(Error::Impossible(method.as_str(), why));
         }
-        let mapping = Mapping::to_write(out.file(), part.clone()).map_err(failed())?;
+        let mapping = Mapping::map_write(out.file(), part.clone()).map_err(failed())?;
         Ok((part, mapping.ok_or_else(|| unmappable(method))?))
     }
 }

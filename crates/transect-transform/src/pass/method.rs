@@ -86,7 +86,7 @@ impl IoMethod {
             Self::Direct | Self::DirectUring if !system::HAS_DIRECT => {
                 Some("no way past the cache of this system is known")
             }
-            Self::Uring | Self::DirectUring if !system::has_rings() => {
+            Self::Uring | Self::DirectUring if !system::has_io_uring() => {
                 Some("this system has no io_uring, or does not allow it")
             }
             _ => None,

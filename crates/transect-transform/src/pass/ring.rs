@@ -108,7 +108,7 @@ impl SharedRing {
     /// Comes to rest after a pass: what was read too far is forgotten, and the files are closed.
     pub(super) fn rest(&self) -> io::Result<()> {
         let mut traffic = self.traffic();
-        while traffic.ring.on_their_way() > 0 {
+        while traffic.ring.in_flight() > 0 {
             traffic.advance()?;
         }
         let arrived = std::mem::take(&mut traffic.arrived);

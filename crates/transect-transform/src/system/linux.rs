@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
 use transect_sys::file::{attributes_at, query_attributes};
-pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_rings};
+pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_io_uring};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use crate::publish::Unkept;

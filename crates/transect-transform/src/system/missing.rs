@@ -45,11 +45,11 @@ pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
 pub(crate) enum Mapping {}
 
 impl Mapping {
-    pub(crate) fn to_read(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
+    pub(crate) fn map_read(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
         Ok(None)
     }
 
-    pub(crate) fn to_write(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
+    pub(crate) fn map_write(_: &File, _: Range<u64>) -> io::Result<Option<Self>> {
         Ok(None)
     }
 

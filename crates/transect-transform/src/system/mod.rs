@@ -13,7 +13,7 @@
 //!   such thing.
 //! * `Turning`: a file that is written past the cache, and through it, in turn; whether it can be, and
 //!   the handle to write with until the next turn.
-//! * `Ring`, `Buffer`, `has_rings`: many reads and writes on their way at once.
+//! * `Ring`, `Buffer`, `has_io_uring`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
 //! * `reserve`: room for a part, which is not empty, or an error now rather than later; whether there

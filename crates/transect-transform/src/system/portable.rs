@@ -31,7 +31,7 @@ pub(crate) fn write_past_cache(_: &File, _: &[u8]) -> io::Result<bool> {
     Ok(false)
 }
 
-pub(crate) fn has_rings() -> bool {
+pub(crate) fn has_io_uring() -> bool {
     false
 }
 
@@ -44,7 +44,7 @@ impl Ring {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn on_their_way(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         match *self {}
     }
 

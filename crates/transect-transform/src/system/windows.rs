@@ -8,8 +8,8 @@ use std::path::Path;
 use transect_sys::file::attributes_of;
 pub(crate) use transect_sys::windows::Mapping;
 use transect_sys::windows::{
-    make_sparse, next_allocated, open_sequential, open_unbuffered, sector_of, written_unbuffered,
-    zero,
+    make_sparse, next_allocated_range, open_sequential, open_unbuffered, reopen_write_unbuffered,
+    sector_size, zero_range,
 };
 
 pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
@@ -24,7 +24,7 @@ pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
 
 pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
     // Pages suit all disks that do not tell.
-    Ok(Some(sector_of(file).unwrap_or(4096)))
+    Ok(Some(sector_size(file).unwrap_or(4096)))
 }
 
 /// A file that is written past the cache, and through it, in turn: by two handles. The kernel keeps
@@ -39,7 +39,7 @@ pub(crate) struct Turning {
 impl Turning {
     pub(crate) fn turn(&mut self, file: &File, direct: bool) -> io::Result<bool> {
         if direct && self.past.is_none() {
-            self.past = unless_unknown(written_unbuffered(file))?;
+            self.past = unless_unknown(reopen_write_unbuffered(file))?;
         }
         self.direct = direct;
         Ok(!direct || self.past.is_some())
@@ -94,12 +94,13 @@ pub(crate) fn allow_holes(file: &File) {
 /// Returns the next part of `range` that is no hole; nothing if the rest is one.
 pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     // Where holes are not told all is data.
-    next_allocated(file, range.clone()).unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
+    next_allocated_range(file, range.clone())
+        .unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
 }
 
 pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
     // Else the zeros would be written.
-    let punched = make_sparse(file).and_then(|()| zero(file, range));
+    let punched = make_sparse(file).and_then(|()| zero_range(file, range));
     unless_unknown(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 

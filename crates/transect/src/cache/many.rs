@@ -181,7 +181,7 @@ impl Pass<'_> {
                     let changes = place.look().changes;
                     let own = path.file_name().map_or(PENDING, |name| {
                         let mut own = ask(name)?;
-                        own.keep_only(self.cache.options.want);
+                        own.retain(self.cache.options.want);
                         Ok(own)
                     });
                     self.keep(place, changes, name, &own);

@@ -438,7 +438,7 @@ impl Pass<'_> {
         let mut attributes =
             transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
         // The same as from memory.
-        attributes.keep_only(self.cache.options.want);
+        attributes.retain(self.cache.options.want);
         Ok(attributes)
     }
 }
@@ -469,7 +469,7 @@ struct Names {
 
 impl Names {
     fn push(&mut self, name: &OsStr, attributes: &Attributes, want: FieldMask) {
-        if attributes.have().contains(want) {
+        if attributes.known().contains(want) {
             self.complete.push((self.entries.len() as u32, *attributes));
         }
         self.bytes.extend_from_slice(name.as_encoded_bytes());

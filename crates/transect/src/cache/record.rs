@@ -64,7 +64,7 @@ impl Layout {
 
     /// Appends what is wanted of `attributes`.
     pub(super) fn pack(self, attributes: &Attributes, words: &mut Vec<u64>) {
-        let have = attributes.have() & self.want;
+        let have = attributes.known() & self.want;
         let mode = attributes.mode().unwrap_or(0);
         let file_type = attributes.file_type() as u64;
         words.push(u64::from(have.bits()) | u64::from(mode) << 16 | file_type << 32);

@@ -42,7 +42,7 @@ impl Trash {
     /// # Errors
     /// [`Refused`]: there is no trash on this system, or that is no date.
     pub fn new(home: PathBuf, date: &str) -> Result<Self, Refused> {
-        let user = host::user().ok_or(Refused::NoTrash)?;
+        let user = host::effective_user_id().ok_or(Refused::NoTrash)?;
         if !is_date(date) {
             return Err(Refused::Date(date.to_owned()));
         }

@@ -64,7 +64,7 @@ macro_rules! columns {
             /// Appends a row.
             pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
                 self.names.push(name);
-                self.push_known(columns, attributes.have());
+                self.push_known(columns, attributes.known());
                 self.types.push(attributes.file_type());
                 self.size.push(attributes.size().unwrap_or_default());
                 self.allocated.push(attributes.allocated().unwrap_or_default());

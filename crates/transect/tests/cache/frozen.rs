@@ -109,6 +109,6 @@ fn attributes_that_nobody_wants_are_not_there() {
         assert!(got.mtime().is_some() && got.uid().is_some() && got.gid().is_some());
         assert_eq!(got.nlink(), Some(1));
     }
-    assert_eq!(cache.get(&file).unwrap().have(), want);
+    assert_eq!(cache.get(&file).unwrap().known(), want);
     assert_eq!(cache.get(&file).unwrap().file_type(), transect::FileType::File);
 }

@@ -115,7 +115,7 @@ fn directories(table: &Table, sums: impl Fn(Row) -> Sums) -> Vec<Said> {
     let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
     let said = |row| {
         let (attributes, unread) = (table.attributes(row), table.unread(row));
-        let (have, id) = (attributes.have(), attributes.file_id());
+        let (have, id) = (attributes.known(), attributes.file_id());
         (table.path(row), have, id, sums(row), unread, table.errors(row))
     };
     directories.map(said).collect()

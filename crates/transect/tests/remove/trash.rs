@@ -13,7 +13,7 @@ use crate::support::{chosen, gone, is_there, kept, paths, scanned, write};
 const DATE: &str = "2026-11-21T19:07:37";
 
 fn user() -> u32 {
-    transect_sys::host::user().unwrap()
+    transect_sys::host::effective_user_id().unwrap()
 }
 
 fn trash_at<const N: usize>(table: &Table, home: &Path, paths: [&str; N]) -> Report {

@@ -26,7 +26,7 @@ pub(super) fn abilities() -> Vec<Ability> {
         },
         Ability {
             name: "drop caches",
-            allowed: linux::may_drop_caches(),
+            allowed: linux::can_drop_caches(),
             meaning: "cold measurements (root)",
         },
     ]

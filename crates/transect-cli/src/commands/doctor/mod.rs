@@ -106,7 +106,7 @@ fn examine(path: &Path) -> Result<Report, Fatal> {
     Ok(Report {
         schema: "transect.doctor/1",
         version: env!("CARGO_PKG_VERSION"),
-        system: transect_sys::host::system(),
+        system: transect_sys::host::system_version(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         open_file_limit: platform::open_file_limit(),
         calls: platform::abilities(),

@@ -53,7 +53,7 @@ impl Mapping {
     ///
     /// # Panics
     /// If the part is empty.
-    pub fn to_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+    pub fn map_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
         Self::new(file, part, false)
     }
 
@@ -65,7 +65,7 @@ impl Mapping {
     ///
     /// # Panics
     /// If the part is empty.
-    pub fn to_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+    pub fn map_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
         Self::new(file, part, true)
     }
 
@@ -226,7 +226,7 @@ mod tests {
         for part in
             [0..1, 0..3 * piece, piece - 1..piece + 1, piece..2 * piece, 2 * piece + 7..3 * piece]
         {
-            let mapping = Mapping::to_read(&file, part.clone()).unwrap().unwrap();
+            let mapping = Mapping::map_read(&file, part.clone()).unwrap().unwrap();
             assert_eq!(mapping.len() as u64, part.end - part.start);
             let mut bytes = vec![9; mapping.len()];
             mapping.read(0, &mut bytes).unwrap();
@@ -236,7 +236,7 @@ mod tests {
             assert_eq!(bytes[0], expected[part.end as usize - 1]);
             mapping.read(mapping.len(), &mut []).unwrap();
         }
-        let behind = Mapping::to_read(&file, 3 * piece..4 * piece);
+        let behind = Mapping::map_read(&file, 3 * piece..4 * piece);
         assert!(behind.is_err(), "the file has no such part: {behind:?}");
     }
 
@@ -245,7 +245,7 @@ mod tests {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 2);
         let piece = granularity() as usize;
-        let mut mapping = Mapping::to_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
+        let mut mapping = Mapping::map_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
         mapping.write(piece, b"ab").unwrap();
         // As long as it is mapped, and afterwards.
         let bytes = std::fs::read(temp.join("file")).unwrap();
@@ -260,7 +260,7 @@ mod tests {
     fn nothing_behind_the_part_can_be_read() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 1);
-        let mapping = Mapping::to_read(&file, 0..10).unwrap().unwrap();
+        let mapping = Mapping::map_read(&file, 0..10).unwrap().unwrap();
         let _ = mapping.read(8, &mut [0; 3]);
     }
 
@@ -268,14 +268,14 @@ mod tests {
     fn what_is_mapped_cannot_be_cut_by_windows_programs() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 2);
-        let mapping = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        let mapping = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         let refused = file.set_len(1).unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(ERROR_USER_MAPPED_FILE as i32));
         drop(mapping);
         file.set_len(1).unwrap();
         // Of a file without content there is nothing to map.
         file.set_len(0).unwrap();
-        assert!(Mapping::to_read(&file, 0..1).is_err());
+        assert!(Mapping::map_read(&file, 0..1).is_err());
     }
 
     #[test]
@@ -283,8 +283,8 @@ mod tests {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 4);
         let piece = granularity() as usize;
-        let mut cut = Mapping::to_write(&file, 0..4 * piece as u64).unwrap().unwrap();
-        let first = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        let mut cut = Mapping::map_write(&file, 0..4 * piece as u64).unwrap().unwrap();
+        let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         // Only the system below Wine does that to a file that is mapped.
         let Some(said) = unix_shell(temp.path(), &format!("truncate -s {piece} file")) else {
             let test = "pages_that_are_gone_are_an_error_and_other_mappings_go_on";
@@ -318,11 +318,11 @@ mod tests {
                     for round in 0..50 {
                         let second = (thread + round) % 2;
                         let part = second * piece..(second + 1) * piece;
-                        let mapping = Mapping::to_read(file, part).unwrap().unwrap();
+                        let mapping = Mapping::map_read(file, part).unwrap().unwrap();
                         let mut byte = [9];
                         mapping.read(mapping.len() - 1, &mut byte).unwrap();
                         assert_eq!(u64::from(byte[0]), second);
-                        assert!(Mapping::to_read(file, 2 * piece..2 * piece + 1).is_err());
+                        assert!(Mapping::map_read(file, 2 * piece..2 * piece + 1).is_err());
                     }
                 });
             }

@@ -51,7 +51,7 @@ impl Mapping {
     ///
     /// # Panics
     /// If the part is empty.
-    pub fn to_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+    pub fn map_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
         Self::new(file, part, libc::PROT_READ)
     }
 
@@ -63,7 +63,7 @@ impl Mapping {
     ///
     /// # Panics
     /// If the part is empty.
-    pub fn to_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
+    pub fn map_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
         Self::new(file, part, libc::PROT_READ | libc::PROT_WRITE)
     }
 
@@ -347,7 +347,7 @@ mod tests {
         let expected = std::fs::read(temp.join("file")).unwrap();
         for part in [0..1, 0..3 * page, page - 1..page + 1, page..2 * page, 2 * page + 7..3 * page]
         {
-            let mapping = Mapping::to_read(&file, part.clone()).unwrap().unwrap();
+            let mapping = Mapping::map_read(&file, part.clone()).unwrap().unwrap();
             assert_eq!(mapping.len() as u64, part.end - part.start);
             let mut bytes = vec![9; mapping.len()];
             mapping.read(0, &mut bytes).unwrap();
@@ -362,7 +362,7 @@ mod tests {
     fn what_is_written_is_in_the_file() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 2);
-        let mut mapping = Mapping::to_write(&file, 5..page() as u64 + 7).unwrap().unwrap();
+        let mut mapping = Mapping::map_write(&file, 5..page() as u64 + 7).unwrap().unwrap();
         mapping.write(page(), b"ab").unwrap();
         drop(mapping);
         let bytes = std::fs::read(temp.join("file")).unwrap();
@@ -374,8 +374,8 @@ mod tests {
         let temp = TempDir::new();
         let file = pages(temp.path(), 4);
         let end = 4 * page() as u64;
-        let mut cut = Mapping::to_write(&file, 0..end).unwrap().unwrap();
-        let first = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        let mut cut = Mapping::map_write(&file, 0..end).unwrap().unwrap();
+        let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         file.set_len(page() as u64).unwrap();
         let mut bytes = vec![9; 3 * page()];
         cut.read(0, &mut bytes[..page()]).unwrap();
@@ -387,7 +387,7 @@ mod tests {
         first.read(0, &mut bytes[..1]).unwrap();
         assert_eq!(bytes[0], 0);
         drop(cut);
-        let again = Mapping::to_read(&file, 0..page() as u64).unwrap().unwrap();
+        let again = Mapping::map_read(&file, 0..page() as u64).unwrap().unwrap();
         again.read(0, &mut bytes[..page()]).unwrap();
         // Nothing of what went wrong came to be in the file.
         assert_eq!(file.metadata().unwrap().len(), page() as u64);
@@ -405,7 +405,7 @@ mod tests {
                         // Every other mapping goes beyond the end.
                         let gone = (thread + round) % 2;
                         let part = 0..page() as u64 * (1 + gone);
-                        let mapping = Mapping::to_read(file, part).unwrap().unwrap();
+                        let mapping = Mapping::map_read(file, part).unwrap().unwrap();
                         let mut byte = [9];
                         let read = mapping.read(mapping.len() - 1, &mut byte);
                         assert_eq!(read.is_err(), gone == 1);
@@ -417,12 +417,13 @@ mod tests {
 
     #[test]
     fn there_are_not_endlessly_many_and_room_comes_back() {
-        const TEST: &str = "linux::mapped::tests::there_are_not_endlessly_many_and_room_comes_back";
+        const TEST: &str =
+            "linux::mapping::tests::there_are_not_endlessly_many_and_room_comes_back";
         transect_testkit::alone(TEST, || {
             let temp = TempDir::new();
             let file = pages(temp.path(), 1);
             for _ in 0..2 {
-                let map = |_| Mapping::to_read(&file, 0..1).map(Option::unwrap);
+                let map = |_| Mapping::map_read(&file, 0..1).map(Option::unwrap);
                 let all: Vec<_> = (0..MOST).map(map).map(Result::unwrap).collect();
                 assert!(map(0).unwrap_err().to_string().starts_with("more than 256"));
                 drop(all);
@@ -433,7 +434,7 @@ mod tests {
     #[test]
     fn files_that_cannot_be_mapped_are_told_from_errors() {
         let file = File::open("/proc/self/status").unwrap();
-        assert!(Mapping::to_read(&file, 0..1).is_ok_and(|mapping| mapping.is_none()));
+        assert!(Mapping::map_read(&file, 0..1).is_ok_and(|mapping| mapping.is_none()));
     }
 
     /// Starts this test once more, to do something in a process that ends by it, and could not remove
@@ -441,7 +442,7 @@ mod tests {
     fn other_process(test: &str, role: &str) -> std::process::Output {
         let temp = TempDir::new();
         Command::new(std::env::current_exe().unwrap())
-            .args([&format!("linux::mapped::tests::{test}"), "--exact", "--nocapture"])
+            .args([&format!("linux::mapping::tests::{test}"), "--exact", "--nocapture"])
             .arg("--test-threads=1")
             .env("TRANSECT_TEST_FAULT", role)
             .env("TRANSECT_TEST_AT", temp.path())
@@ -469,7 +470,7 @@ mod tests {
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
         }
         let file = pages(&folder(), 1);
-        let _ours = Mapping::to_read(&file, 0..1).unwrap().unwrap();
+        let _ours = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         if role == "kill" {
             // SAFETY: it is sent to this process, which is there to end by it.
             unsafe { libc::raise(libc::SIGBUS) };
@@ -505,7 +506,7 @@ mod tests {
         // SAFETY: the handler has the signature that is asked for.
         unsafe { libc::signal(libc::SIGBUS, theirs as *const () as libc::sighandler_t) };
         let file = pages(&folder(), 1);
-        let ours = Mapping::to_read(&file, 0..2 * page() as u64).unwrap().unwrap();
+        let ours = Mapping::map_read(&file, 0..2 * page() as u64).unwrap().unwrap();
         assert!(ours.read(page(), &mut [0]).is_err());
         // SAFETY: it is sent to this process, whose first handler ends it.
         unsafe { libc::raise(libc::SIGBUS) };

@@ -413,7 +413,7 @@ mod tests {
     /// The kernel would say that all is in memory, and it would be wrong.
     #[test]
     fn what_is_not_told_is_no_answer() {
-        let test = "linux::pages::tests::what_is_not_told_is_no_answer";
+        let test = "linux::residency::tests::what_is_not_told_is_no_answer";
         if !rustix::process::geteuid().is_root() {
             return loudly_skip(test, "becoming somebody else takes root");
         }
