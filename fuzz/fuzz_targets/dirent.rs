@@ -8,7 +8,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use transect_sys::record::dirent::{HEADER, Records, encode};
+use transect_sys::record::dirent::{HEADER_LENGTH, Records, encode};
 
 #[derive(Arbitrary, Debug)]
 enum Input<'a> {
@@ -36,7 +36,7 @@ fn any_bytes(buffer: &[u8]) {
             assert!(records.next().is_none(), "something came after an error");
             return;
         };
-        assert!(record.name.start >= parsed_to + HEADER, "names overlap");
+        assert!(record.name.start >= parsed_to + HEADER_LENGTH, "names overlap");
         assert!(record.name.end < buffer.len(), "a name reaches out of the buffer");
         assert_eq!(buffer[record.name.end], 0, "a name without an end");
         assert!(!buffer[record.name.clone()].contains(&0), "a name with a NUL");

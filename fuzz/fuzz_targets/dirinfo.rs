@@ -9,7 +9,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use transect_sys::record::dirinfo::{Encoder, Layout, Record, Records, append_utf8, units};
+use transect_sys::record::dirinfo::{Encoder, Layout, Record, Records, append_utf8, utf16_units};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -51,7 +51,7 @@ fn any_bytes(buffer: &[u8], layout: Layout) {
             assert!(records.next().is_none(), "something came after an error");
             return;
         };
-        assert!(record.name.start >= parsed_to + layout.header(), "names overlap");
+        assert!(record.name.start >= parsed_to + layout.header_length(), "names overlap");
         parsed_to = record.name.end;
         let name = &buffer[record.name];
         assert!(!name.is_empty() && name.len() % 2 == 0, "no whole units");
@@ -104,7 +104,7 @@ fn round_trip(entries: &[Entry], layout: Layout) {
     let buffer = encoder.finish();
     let parsed: Vec<_> = Records::new(&buffer, layout)
         .map(|record| record.expect("BUG: what was encoded is valid"))
-        .map(|r| (r.attributes, r.size, r.written, units(&buffer[r.name]).collect()))
+        .map(|r| (r.attributes, r.size, r.written, utf16_units(&buffer[r.name]).collect()))
         .collect();
     assert_eq!(parsed, expected);
 }

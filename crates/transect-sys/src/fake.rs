@@ -18,7 +18,7 @@ use crate::volume::Volume;
 
 /// Where a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum At {
+pub enum FaultPoint {
     /// Opening the directory.
     Open,
     /// Listing the directory, after its first batch; from the beginning where it is not there.
@@ -29,14 +29,14 @@ pub enum At {
 
 /// What happens where a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strike {
+enum FaultAction {
     Fail(io::ErrorKind),
     /// The entry is gone: it is not found, and not listed any more.
     Vanish,
     /// The entry is gone, and another one of its name is there at the next look.
-    Replace,
+    VanishOnce,
     /// The entry is never found, and always listed.
-    Lie,
+    NeverFind,
 }
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ struct Node {
 #[derive(Debug)]
 pub struct FakeTree {
     nodes: Vec<Node>,
-    faults: HashMap<(usize, At), Strike>,
+    faults: HashMap<(usize, FaultPoint), FaultAction>,
     /// Entries in a batch.
     pub batch: usize,
     /// Listings do not tell file types (`DT_UNKNOWN`).
@@ -128,24 +128,24 @@ impl FakeTree {
     }
 
     /// Makes an operation on `path` fail; `None` makes it find the entry gone.
-    pub fn fail(&mut self, path: &str, at: At, kind: Option<io::ErrorKind>) -> &mut Self {
-        self.strike(path, at, kind.map_or(Strike::Vanish, Strike::Fail))
+    pub fn fail(&mut self, path: &str, at: FaultPoint, kind: Option<io::ErrorKind>) -> &mut Self {
+        self.set_fault(path, at, kind.map_or(FaultAction::Vanish, FaultAction::Fail))
     }
 
     /// Makes the first operation on `path` find the entry gone; at the next one it is there again.
-    pub fn replace(&mut self, path: &str, at: At) -> &mut Self {
-        self.strike(path, at, Strike::Replace)
+    pub fn vanish_once(&mut self, path: &str, at: FaultPoint) -> &mut Self {
+        self.set_fault(path, at, FaultAction::VanishOnce)
     }
 
     /// Makes an operation on `path` find nothing, though the entry is listed whenever its directory
     /// is.
-    pub fn lie(&mut self, path: &str, at: At) -> &mut Self {
-        self.strike(path, at, Strike::Lie)
+    pub fn never_find(&mut self, path: &str, at: FaultPoint) -> &mut Self {
+        self.set_fault(path, at, FaultAction::NeverFind)
     }
 
-    fn strike(&mut self, path: &str, at: At, strike: Strike) -> &mut Self {
+    fn set_fault(&mut self, path: &str, at: FaultPoint, action: FaultAction) -> &mut Self {
         let node = self.find(Path::new(path)).expect("BUG: the path was added before");
-        self.faults.insert((node, at), strike);
+        self.faults.insert((node, at), action);
         self
     }
 
@@ -163,14 +163,14 @@ impl FakeTree {
 
 /// What readers of one walk share: what has happened to their tree so far.
 #[derive(Debug, Default)]
-pub struct FakeWalk {
+pub struct FaultState {
     /// Entries that a fault has struck.
-    struck: Mutex<HashSet<usize>>,
+    triggered: Mutex<HashSet<usize>>,
 }
 
-impl FakeWalk {
-    fn struck(&self) -> MutexGuard<'_, HashSet<usize>> {
-        self.struck.lock().unwrap_or_else(PoisonError::into_inner)
+impl FaultState {
+    fn triggered(&self) -> MutexGuard<'_, HashSet<usize>> {
+        self.triggered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,28 +180,28 @@ pub struct FakeHandle {
     node: usize,
     volume: Volume,
     /// Kept for counting: a handle that is dropped is closed.
-    _open: Arc<FakeWalk>,
+    _open: Arc<FaultState>,
 }
 
 /// Reads a [`FakeTree`].
 #[derive(Debug)]
 pub struct FakeReader {
     tree: Arc<FakeTree>,
-    walk: Arc<FakeWalk>,
+    state: Arc<FaultState>,
     /// How many entries of the directory being listed were passed.
     listed: usize,
 }
 
 impl FakeReader {
-    /// Returns a reader of `tree`. Every handle it opens holds one more count of `walk`.
-    pub fn new(tree: Arc<FakeTree>, walk: Arc<FakeWalk>) -> Self {
-        Self { tree, walk, listed: 0 }
+    /// Returns a reader of `tree`. Every handle it opens holds one more count of `state`.
+    pub fn new(tree: Arc<FakeTree>, state: Arc<FaultState>) -> Self {
+        Self { tree, state, listed: 0 }
     }
 
     fn handle(&mut self, node: usize) -> Result<FakeHandle, Fault> {
-        self.check(node, At::Open)?;
+        self.check(node, FaultPoint::Open)?;
         self.listed = 0;
-        Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.walk) })
+        Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.state) })
     }
 
     fn descend(&self, anchor: &FakeHandle, steps: &[&OsStr]) -> Result<usize, Fault> {
@@ -211,13 +211,13 @@ impl FakeReader {
         steps.iter().try_fold(anchor.node, step)
     }
 
-    fn check(&self, node: usize, at: At) -> Result<(), Fault> {
+    fn check(&self, node: usize, at: FaultPoint) -> Result<(), Fault> {
         match self.tree.faults.get(&(node, at)) {
             None => Ok(()),
-            Some(Strike::Fail(kind)) => Err(Fault::Failed((*kind).into())),
-            Some(Strike::Replace) if !self.walk.struck().insert(node) => Ok(()),
+            Some(FaultAction::Fail(kind)) => Err(Fault::Failed((*kind).into())),
+            Some(FaultAction::VanishOnce) if !self.state.triggered().insert(node) => Ok(()),
             Some(_) => {
-                self.walk.struck().insert(node);
+                self.state.triggered().insert(node);
                 Err(Fault::Vanished)
             }
         }
@@ -225,10 +225,11 @@ impl FakeReader {
 
     /// Returns whether an entry is not there any more.
     fn is_gone(&self, node: usize) -> bool {
-        let vanishes = |&at: &At| self.tree.faults.get(&(node, at)) == Some(&Strike::Vanish);
+        let vanishes =
+            |&at: &FaultPoint| self.tree.faults.get(&(node, at)) == Some(&FaultAction::Vanish);
         !self.tree.faults.is_empty()
-            && [At::Open, At::List, At::Stat].iter().any(vanishes)
-            && self.walk.struck().contains(&node)
+            && [FaultPoint::Open, FaultPoint::List, FaultPoint::Stat].iter().any(vanishes)
+            && self.state.triggered().contains(&node)
     }
 
     fn root(&self, path: &Path) -> Result<usize, Fault> {
@@ -241,7 +242,7 @@ impl Reader for FakeReader {
 
     fn stat_root(&mut self, path: &Path, _: FieldMask, _: bool) -> Result<Attributes, Fault> {
         let node = self.root(path)?;
-        self.check(node, At::Stat)?;
+        self.check(node, FaultPoint::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
@@ -274,7 +275,7 @@ impl Reader for FakeReader {
         _: bool,
     ) -> Result<Attributes, Fault> {
         let node = self.descend(anchor, steps)?;
-        self.check(node, At::Stat)?;
+        self.check(node, FaultPoint::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
@@ -285,9 +286,11 @@ impl Reader for FakeReader {
         _: &Want,
     ) -> Result<ListStatus, Fault> {
         batch.clear();
-        let fault = self.tree.faults.get(&(handle.node, At::List));
-        if self.listed > 0 || matches!(fault, Some(strike) if !matches!(strike, Strike::Fail(_))) {
-            self.check(handle.node, At::List)?;
+        let fault = self.tree.faults.get(&(handle.node, FaultPoint::List));
+        if self.listed > 0
+            || matches!(fault, Some(action) if !matches!(action, FaultAction::Fail(_)))
+        {
+            self.check(handle.node, FaultPoint::List)?;
         }
         let tree = Arc::clone(&self.tree);
         let rest = &tree.nodes[handle.node].children[self.listed..];
@@ -323,7 +326,7 @@ impl Reader for FakeReader {
                 .tree
                 .child(handle.node, batch.name(entry))
                 .expect("BUG: the name was listed from this node");
-            match self.check(child, At::Stat) {
+            match self.check(child, FaultPoint::Stat) {
                 Err(fault) => batch.set_fault(index, fault),
                 Ok(()) => {
                     let entry = &mut batch.entries[index];

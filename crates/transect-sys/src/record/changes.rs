@@ -10,7 +10,7 @@
 //! bytes; `next` counts from the beginning of the record and is 0 in the last.)
 
 /// Where the name begins.
-const HEADER: usize = 12;
+const HEADER_LENGTH: usize = 12;
 
 /// Iterates over the names in a buffer, as bytes of UTF-16.
 ///
@@ -33,14 +33,14 @@ impl<'a> Iterator for ChangedNames<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let record = self.rest.take()?;
-        let (Some(next), Some(length)) = (number(record, 0), number(record, 8)) else {
+        let (Some(next), Some(length)) = (read_u32(record, 0), read_u32(record, 8)) else {
             return Some(Err("a change record is cut off"));
         };
         let room = if next == 0 { record.len() } else { next };
-        let Some(name) = HEADER
+        let Some(name) = HEADER_LENGTH
             .checked_add(length)
             .filter(|&end| end <= room)
-            .and_then(|end| record.get(HEADER..end))
+            .and_then(|end| record.get(HEADER_LENGTH..end))
         else {
             return Some(Err("a change record overlaps the next or the end"));
         };
@@ -58,7 +58,7 @@ impl<'a> Iterator for ChangedNames<'a> {
 }
 
 /// Returns four bytes at an offset.
-fn number(bytes: &[u8], at: usize) -> Option<usize> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<usize> {
     let field = bytes.get(at..)?.first_chunk::<4>()?;
     Some(u32::from_le_bytes(*field) as usize)
 }

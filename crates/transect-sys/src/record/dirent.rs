@@ -12,10 +12,10 @@
 use std::ops::Range;
 
 /// Bytes before the name.
-pub const HEADER: usize = 19;
+pub const HEADER_LENGTH: usize = 19;
 
 /// The longest record there can be: header, a name of 255 bytes, its NUL, padding.
-pub const LONGEST: usize = (HEADER + 256).next_multiple_of(8);
+pub const MAX_RECORD: usize = (HEADER_LENGTH + 256).next_multiple_of(8);
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,21 +55,21 @@ impl<'a> Records<'a> {
 
     fn parse(&mut self) -> Result<Record, &'static str> {
         let rest = &self.buffer[self.at..];
-        let Some((header, _)) = rest.split_first_chunk::<HEADER>() else {
+        let Some((header, _)) = rest.split_first_chunk::<HEADER_LENGTH>() else {
             return Err("a directory record is cut off");
         };
         let inode = u64::from_ne_bytes(
             *header.first_chunk::<8>().expect("BUG: eight bytes lie within the header"),
         );
         let length = usize::from(u16::from_ne_bytes([header[16], header[17]]));
-        if length < HEADER || length > rest.len() {
+        if length < HEADER_LENGTH || length > rest.len() {
             return Err("a directory record has an impossible length");
         }
-        let name = &rest[HEADER..length];
+        let name = &rest[HEADER_LENGTH..length];
         let Some(end) = find_nul(name) else {
             return Err("a directory record has no end of name");
         };
-        let start = self.at + HEADER;
+        let start = self.at + HEADER_LENGTH;
         self.last = self.at;
         self.at += length;
         Ok(Record { inode, d_type: header[18], name: start..start + end })
@@ -126,7 +126,7 @@ pub fn encode(inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
 
 /// Writes one record with this `d_off`, for tests.
 pub fn encode_at(offset: i64, inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
-    let length = (HEADER + name.len() + 1).next_multiple_of(8);
+    let length = (HEADER_LENGTH + name.len() + 1).next_multiple_of(8);
     let start = out.len();
     out.extend_from_slice(&inode.to_ne_bytes());
     out.extend_from_slice(&offset.to_ne_bytes());
@@ -172,7 +172,7 @@ mod tests {
     fn the_longest_name_fits_the_longest_record() {
         let mut buffer = Vec::new();
         encode(u64::MAX, 8, &[b'x'; 255], &mut buffer);
-        assert_eq!(buffer.len(), LONGEST);
+        assert_eq!(buffer.len(), MAX_RECORD);
         let record = Records::new(&buffer).next().unwrap().unwrap();
         assert_eq!((record.inode, record.name.len()), (u64::MAX, 255));
     }

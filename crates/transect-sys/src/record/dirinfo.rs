@@ -28,7 +28,7 @@ pub enum Layout {
 
 impl Layout {
     /// Returns where the name begins.
-    pub const fn header(self) -> usize {
+    pub const fn header_length(self) -> usize {
         match self {
             Self::Full => 68,
             Self::Both => 94,
@@ -60,7 +60,7 @@ impl Layout {
 const SHORT_NAME: (usize, usize) = (68, 70);
 
 /// The most bytes that an 8.3 name has: twelve units.
-const SHORT_NAME_MOST: usize = 24;
+const MAX_SHORT_NAME: usize = 24;
 
 /// Set in `FILE_ATTRIBUTE_*` if the record's next field is a reparse tag.
 const REPARSE_POINT: u32 = 0x400;
@@ -114,68 +114,71 @@ impl<'a> Records<'a> {
     fn parse(&mut self, at: usize) -> Result<Record, &'static str> {
         let layout = self.layout;
         let bytes = self.buffer.get(at..).unwrap_or_default();
-        if bytes.len() < layout.header() {
+        if bytes.len() < layout.header_length() {
             return Err("a directory record is cut off");
         }
-        let next = number(bytes, 0) as usize;
-        let length = number(bytes, 60) as usize;
+        let next = read_u32(bytes, 0) as usize;
+        let length = read_u32(bytes, 60) as usize;
         let room = if next == 0 { bytes.len() } else { next };
-        let Some(end) = layout.header().checked_add(length).filter(|&end| end <= room) else {
+        let Some(end) = layout.header_length().checked_add(length).filter(|&end| end <= room)
+        else {
             return Err("a directory record overlaps the next or the end");
         };
         if next >= bytes.len() {
             return Err("a directory record says that the next is outside the buffer");
         }
-        let name = &bytes[layout.header()..end];
+        let name = &bytes[layout.header_length()..end];
         if length == 0
             || !length.is_multiple_of(2)
             || name.chunks_exact(2).any(|unit| unit == [0, 0])
         {
             return Err("a directory record has no proper name");
         }
-        let attributes = number(bytes, 56) as u32;
-        let tag = if attributes & REPARSE_POINT != 0 { number(bytes, 64) as u32 } else { 0 };
+        let attributes = read_u32(bytes, 56) as u32;
+        let tag = if attributes & REPARSE_POINT != 0 { read_u32(bytes, 64) as u32 } else { 0 };
         let (short_length, short_at) = SHORT_NAME;
         let short_name = if layout.has_short_name() {
             let length = usize::from(bytes[short_length]);
-            if length > SHORT_NAME_MOST || !length.is_multiple_of(2) {
+            if length > MAX_SHORT_NAME || !length.is_multiple_of(2) {
                 return Err("a directory record has no proper 8.3 name");
             }
             at + short_at..at + short_at + length
         } else {
             0..0
         };
-        let size = u64::try_from(long(bytes, 40)).map_err(|_| "a file has a negative length")?;
-        let allocated = u64::try_from(long(bytes, 48)).map_err(|_| "a file has a negative size")?;
+        let size =
+            u64::try_from(read_i64(bytes, 40)).map_err(|_| "a file has a negative length")?;
+        let allocated =
+            u64::try_from(read_i64(bytes, 48)).map_err(|_| "a file has a negative size")?;
         // From here on nothing fails: after an error comes nothing more.
         self.at = (next != 0).then_some(at + next);
         Ok(Record {
             attributes,
             reparse_tag: tag,
-            created: long(bytes, 8),
-            accessed: long(bytes, 16),
-            written: long(bytes, 24),
-            changed: long(bytes, 32),
+            created: read_i64(bytes, 8),
+            accessed: read_i64(bytes, 16),
+            written: read_i64(bytes, 24),
+            changed: read_i64(bytes, 32),
             size,
             allocated,
             file_id: layout
                 .file_id()
-                .map(|offset| long(bytes, offset) as u64)
+                .map(|offset| read_i64(bytes, offset) as u64)
                 .filter(|&id| id != 0 && id != u64::MAX),
-            name: at + layout.header()..at + end,
+            name: at + layout.header_length()..at + end,
             short_name,
         })
     }
 }
 
 /// Returns four bytes at an offset within a header.
-fn number(bytes: &[u8], at: usize) -> u64 {
+fn read_u32(bytes: &[u8], at: usize) -> u64 {
     let field = bytes[at..].first_chunk::<4>().expect("BUG: the header was checked to be whole");
     u32::from_le_bytes(*field).into()
 }
 
 /// Returns eight bytes at an offset within a header.
-fn long(bytes: &[u8], at: usize) -> i64 {
+fn read_i64(bytes: &[u8], at: usize) -> i64 {
     let field = bytes[at..].first_chunk::<8>().expect("BUG: the header was checked to be whole");
     i64::from_le_bytes(*field)
 }
@@ -197,23 +200,23 @@ impl Iterator for Records<'_> {
 }
 
 /// Returns the units of a name that lies in a buffer.
-pub fn units(name: &[u8]) -> impl Iterator<Item = u16> + Clone + '_ {
+pub fn utf16_units(name: &[u8]) -> impl Iterator<Item = u16> + Clone + '_ {
     name.as_chunks::<2>().0.iter().map(|unit| u16::from_le_bytes(*unit))
 }
 
 /// A surrogate without its partner: the name is no Unicode text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unpaired;
+pub struct UnpairedSurrogate;
 
 /// Appends a name as UTF-8.
 ///
 /// # Errors
-/// [`Unpaired`] if there is no such thing; nothing is appended then.
+/// [`UnpairedSurrogate`] if there is no such thing; nothing is appended then.
 #[inline]
 pub fn append_utf8(
     units: impl Iterator<Item = u16> + Clone,
     out: &mut Vec<u8>,
-) -> Result<(), Unpaired> {
+) -> Result<(), UnpairedSurrogate> {
     let start = out.len();
     let mut rest = units;
     // Most names are ASCII to the end.
@@ -231,7 +234,7 @@ pub fn append_utf8(
     for character in char::decode_utf16(rest) {
         let Ok(character) = character else {
             out.truncate(start);
-            return Err(Unpaired);
+            return Err(UnpairedSurrogate);
         };
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     }
@@ -267,7 +270,7 @@ impl Encoder {
         if let Some(last) = self.last.replace(at) {
             self.buffer[last..last + 4].copy_from_slice(&((at - last) as u32).to_le_bytes());
         }
-        self.buffer.resize(at + self.layout.header(), 0);
+        self.buffer.resize(at + self.layout.header_length(), 0);
         let header = &mut self.buffer[at..];
         let mut put = |offset: usize, bytes: &[u8]| {
             header[offset..offset + bytes.len()].copy_from_slice(bytes);
@@ -327,7 +330,7 @@ mod tests {
     }
 
     fn text(buffer: &[u8], range: Range<usize>) -> String {
-        String::from_utf16(&units(&buffer[range]).collect::<Vec<_>>()).unwrap()
+        String::from_utf16(&utf16_units(&buffer[range]).collect::<Vec<_>>()).unwrap()
     }
 
     fn buffer(layout: Layout, names: &[&str]) -> Vec<u8> {
@@ -488,7 +491,7 @@ mod tests {
     fn unpaired_surrogates_are_told_and_leave_nothing_behind() {
         for bad in [&[0xD800][..], &[0x61, 0xDC00], &[0xD800, 0x61], &[0xDC00, 0xD800]] {
             let mut out = b"kept".to_vec();
-            assert_eq!(append_utf8(bad.iter().copied(), &mut out), Err(Unpaired));
+            assert_eq!(append_utf8(bad.iter().copied(), &mut out), Err(UnpairedSurrogate));
             assert_eq!(out, b"kept");
         }
     }
@@ -510,7 +513,7 @@ mod tests {
                     prop_assert_eq!(out, text.as_bytes());
                 }
                 Err(_) => {
-                    prop_assert_eq!(append_utf8(units.iter().copied(), &mut out), Err(Unpaired));
+                    prop_assert_eq!(append_utf8(units.iter().copied(), &mut out), Err(UnpairedSurrogate));
                 }
             }
         }

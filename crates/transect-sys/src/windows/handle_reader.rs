@@ -15,7 +15,7 @@ use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
-use crate::record::dirinfo::{Layout, Record, Records, units};
+use crate::record::dirinfo::{Layout, Record, Records, utf16_units};
 use crate::volume::Volume;
 
 /// The longest name there can be (`UNICODE_STRING` counts 65,535 bytes) and its header fit.
@@ -148,8 +148,8 @@ impl HandleReader {
                 continue;
             }
             let short_name = (batch.short_names && layout.has_short_name())
-                .then(|| units(&bytes[record.short_name.clone()]));
-            batch.push_utf16(units(name), short_name, attributes(&record, device));
+                .then(|| utf16_units(&bytes[record.short_name.clone()]));
+            batch.push_utf16(utf16_units(name), short_name, attributes(&record, device));
             self.progress.delivered += 1;
             self.progress.last.clear();
             self.progress.last.extend_from_slice(name);

@@ -233,7 +233,7 @@ impl State {
                         lost = true;
                         break;
                     };
-                    let name = OsString::from_wide(&dirinfo::units(name).collect::<Vec<_>>());
+                    let name = OsString::from_wide(&dirinfo::utf16_units(name).collect::<Vec<_>>());
                     if self.cookies == Some(id) {
                         let number = name.to_str().and_then(|name| name.parse().ok());
                         self.cookie = self.cookie.max(number.unwrap_or(0));

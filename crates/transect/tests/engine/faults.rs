@@ -12,7 +12,7 @@ use transect::{
     Cancel, Dir, Entering, FaultKind, FileType, Filters, Flow, Operation, Order, ScanError,
     ScanOptions, Sink, SkipReason, Totals, Visit, Want,
 };
-use transect_sys::fake::{At, FakeTree};
+use transect_sys::fake::{FakeTree, FaultPoint};
 use transect_testkit::{Counts, wait_until, within};
 
 use crate::support::{
@@ -214,7 +214,7 @@ const KINDS: &[(ErrorKind, FaultKind)] = &[
 
 /// Walks a forest with one fault in it, in every order, and returns what is missing compared with
 /// the whole; all orders agree.
-fn with_fault(path: &str, at: At, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
+fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
     let mut tree = forest();
     tree.fail(path, at, kind);
     let tree = Arc::new(tree);
@@ -245,7 +245,7 @@ fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, co
 #[test]
 fn a_directory_that_cannot_be_opened_counts_and_what_is_in_it_does_not() {
     for &(error, kind) in KINDS {
-        with_fault("/2/3", At::Open, Some(error), |got, context| {
+        with_fault("/2/3", FaultPoint::Open, Some(error), |got, context| {
             one_error(got, Operation::OpenDirectory, kind, "/2/3", context);
             let mut expected = forest_counts();
             expected.directories -= 5;
@@ -264,7 +264,7 @@ fn a_directory_that_cannot_be_opened_counts_and_what_is_in_it_does_not() {
 fn a_directory_that_fails_while_it_is_listed_keeps_what_was_listed() {
     for &(error, kind) in KINDS {
         // Batches of three: of four files one is lost.
-        with_fault("/2/3/4", At::List, Some(error), |got, context| {
+        with_fault("/2/3/4", FaultPoint::List, Some(error), |got, context| {
             one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
             let mut expected = forest_counts();
             expected.files -= 1;
@@ -278,7 +278,7 @@ fn a_directory_that_fails_while_it_is_listed_keeps_what_was_listed() {
 #[test]
 fn directories_listed_before_a_listing_fails_are_read() {
     // link, pipe and the first of five directories arrive before the fault.
-    with_fault("/2/3", At::List, Some(ErrorKind::Other), |got, context| {
+    with_fault("/2/3", FaultPoint::List, Some(ErrorKind::Other), |got, context| {
         let (operation, kind) = (Operation::ReadDirectory, FaultKind::Other);
         one_error(got, operation, kind, "/2/3", context);
         assert_eq!(got.directories, 156 - 4, "{context}");
@@ -289,7 +289,7 @@ fn directories_listed_before_a_listing_fails_are_read() {
 #[test]
 fn a_file_that_cannot_be_asked_counts_without_a_size() {
     for &(error, kind) in KINDS {
-        with_fault("/2/3/4/file1", At::Stat, Some(error), |got, context| {
+        with_fault("/2/3/4/file1", FaultPoint::Stat, Some(error), |got, context| {
             one_error(got, Operation::Stat, kind, "/2/3/4/file1", context);
             let mut expected = forest_counts();
             expected.apparent_size -= 101;
@@ -302,7 +302,11 @@ fn a_file_that_cannot_be_asked_counts_without_a_size() {
 #[test]
 fn errors_are_told_by_every_directory_above_them_and_by_no_other() {
     let denied = Some(ErrorKind::PermissionDenied);
-    for (path, at) in [("/2/3/4", At::Open), ("/2/3/4", At::List), ("/2/3/4/file0", At::Stat)] {
+    for (path, at) in [
+        ("/2/3/4", FaultPoint::Open),
+        ("/2/3/4", FaultPoint::List),
+        ("/2/3/4/file0", FaultPoint::Stat),
+    ] {
         let mut tree = forest();
         tree.fail(path, at, denied);
         let tree = Arc::new(tree);
@@ -326,16 +330,16 @@ fn errors_are_told_by_every_directory_above_them_and_by_no_other() {
 
 #[test]
 fn what_vanished_is_no_error_and_is_not_counted() {
-    with_fault("/2/3/4", At::Open, None, |got, context| {
+    with_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
         assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
-    with_fault("/2/3/4/file3", At::Stat, None, |got, context| {
+    with_fault("/2/3/4/file3", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (156, 499), "{context}");
         assert_eq!(got.sum.apparent, forest_counts().apparent_size - 103);
     });
-    with_fault("/2/3/link", At::Stat, None, |got, context| {
+    with_fault("/2/3/link", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
         assert_eq!((got.symlinks, got.others), (24, 25), "{context}");
     });
@@ -349,9 +353,13 @@ fn entries_listed_still_and_never_found_are_errors() {
     if transect_sys::host::LISTS_DELETED {
         return;
     }
-    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3/link", At::Stat), ("/2/3", At::Open)] {
+    for (path, at) in [
+        ("/2/3/4/file3", FaultPoint::Stat),
+        ("/2/3/link", FaultPoint::Stat),
+        ("/2/3", FaultPoint::Open),
+    ] {
         let mut tree = forest();
-        tree.lie(path, at);
+        tree.never_find(path, at);
         let tree = Arc::new(tree);
         for (order, threads) in schedules() {
             let got = fake_totals(&tree, options().order(order).threads(threads));
@@ -364,7 +372,7 @@ fn entries_listed_still_and_never_found_are_errors() {
         for b in 0..5 {
             for c in 0..5 {
                 for file in 0..4 {
-                    tree.lie(&format!("/{a}/{b}/{c}/file{file}"), At::Stat);
+                    tree.never_find(&format!("/{a}/{b}/{c}/file{file}"), FaultPoint::Stat);
                 }
             }
         }
@@ -380,7 +388,7 @@ fn entries_listed_still_and_never_found_are_errors() {
 #[test]
 fn directory_listed_and_opened_but_gone_when_read_is_an_error() {
     let mut tree = forest();
-    tree.lie("/2/3", At::List);
+    tree.never_find("/2/3", FaultPoint::List);
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
@@ -391,14 +399,16 @@ fn directory_listed_and_opened_but_gone_when_read_is_an_error() {
 
 #[test]
 fn entries_created_again_after_they_vanished_are_not_errors() {
-    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3", At::Open), ("/2/3", At::List)] {
+    for (path, at) in
+        [("/2/3/4/file3", FaultPoint::Stat), ("/2/3", FaultPoint::Open), ("/2/3", FaultPoint::List)]
+    {
         let mut tree = forest();
-        tree.replace(path, at);
+        tree.vanish_once(path, at);
         let tree = Arc::new(tree);
         for (order, threads) in schedules() {
             let got = fake_totals(&tree, options().order(order).threads(threads));
             let context = format!("{path} in {}", order.as_str());
-            let vanished = u64::from(at != At::List);
+            let vanished = u64::from(at != FaultPoint::List);
             assert_eq!((got.tally.errors, got.tally.vanished), (0, vanished), "{context}");
         }
     }
@@ -408,8 +418,8 @@ fn entries_created_again_after_they_vanished_are_not_errors() {
 fn what_vanished_before_its_type_was_known_is_not_counted() {
     let mut tree = forest();
     tree.hide_types = true;
-    tree.fail("/2/3", At::Stat, None);
-    tree.fail("/1/1/1/file0", At::Stat, None);
+    tree.fail("/2/3", FaultPoint::Stat, None);
+    tree.fail("/1/1/1/file0", FaultPoint::Stat, None);
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
@@ -424,15 +434,15 @@ fn many_faults_are_counted_by_operation_and_kind() {
     let mut tree = forest();
     for c in 0..5 {
         let denied = Some(ErrorKind::PermissionDenied);
-        tree.fail(&format!("/0/0/{c}"), At::Open, denied);
-        tree.fail(&format!("/0/1/{c}"), At::List, Some(ErrorKind::TimedOut));
-        tree.fail(&format!("/0/2/{c}/file1"), At::Stat, denied);
-        tree.fail(&format!("/0/3/{c}/file2"), At::Stat, None);
-        tree.fail(&format!("/0/4/{c}"), At::Open, None);
+        tree.fail(&format!("/0/0/{c}"), FaultPoint::Open, denied);
+        tree.fail(&format!("/0/1/{c}"), FaultPoint::List, Some(ErrorKind::TimedOut));
+        tree.fail(&format!("/0/2/{c}/file1"), FaultPoint::Stat, denied);
+        tree.fail(&format!("/0/3/{c}/file2"), FaultPoint::Stat, None);
+        tree.fail(&format!("/0/4/{c}"), FaultPoint::Open, None);
     }
     // Both opening it and asking about it fail: said once is enough.
-    tree.fail("/1/0/0", At::Open, Some(ErrorKind::PermissionDenied));
-    tree.fail("/1/0/0", At::Stat, Some(ErrorKind::TimedOut));
+    tree.fail("/1/0/0", FaultPoint::Open, Some(ErrorKind::PermissionDenied));
+    tree.fail("/1/0/0", FaultPoint::Stat, Some(ErrorKind::TimedOut));
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let mut got = fake_totals(&tree, options().order(order).threads(threads));
@@ -458,14 +468,14 @@ fn many_faults_are_counted_by_operation_and_kind() {
 #[test]
 fn a_root_that_cannot_be_read_is_told_apart() {
     for (at, operation, directories) in
-        [(At::Stat, Operation::Stat, 0), (At::Open, Operation::OpenDirectory, 1)]
+        [(FaultPoint::Stat, Operation::Stat, 0), (FaultPoint::Open, Operation::OpenDirectory, 1)]
     {
         with_fault("/", at, Some(ErrorKind::PermissionDenied), |got, context| {
             one_error(got, operation, FaultKind::Denied, "/", context);
             assert_eq!((got.directories, got.files), (directories, 0), "{context}");
         });
     }
-    with_fault("/", At::List, Some(ErrorKind::PermissionDenied), |got, context| {
+    with_fault("/", FaultPoint::List, Some(ErrorKind::PermissionDenied), |got, context| {
         one_error(got, Operation::ReadDirectory, FaultKind::Denied, "/", context);
         assert_eq!(got.directories, 1 + 3 * 31, "{context}");
     });
@@ -586,7 +596,7 @@ fn a_sink_that_quits_stops_the_walk_on_all_threads() {
 fn a_sink_that_quits_at_an_error_stops_the_walk() {
     let mut tree = forest();
     for a in 0..5 {
-        tree.fail(&format!("/{a}"), At::Open, Some(ErrorKind::Other));
+        tree.fail(&format!("/{a}"), FaultPoint::Open, Some(ErrorKind::Other));
     }
     let tree = Arc::new(tree);
     for &order in Order::ALL {
@@ -697,7 +707,7 @@ impl Sink for Bomb {
 fn a_sink_that_panics_ends_the_walk_in_every_order() {
     let mut tree = forest();
     for a in 0..5 {
-        tree.fail(&format!("/{a}/0/0"), At::Open, Some(ErrorKind::Other));
+        tree.fail(&format!("/{a}/0/0"), FaultPoint::Open, Some(ErrorKind::Other));
     }
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {

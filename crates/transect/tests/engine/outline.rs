@@ -11,7 +11,7 @@ use transect::{
     Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError, ScanOptions, Sink,
     SkipReason, Visit, Want,
 };
-use transect_sys::fake::{At, FakeTree};
+use transect_sys::fake::{FakeTree, FaultPoint};
 
 use crate::properties::{build, forest};
 use crate::support::{run_fake, scan};
@@ -177,11 +177,11 @@ fn tree() -> FakeTree {
     for path in ["/a/kept.c", "/a/b/kept.c", "/a/b/c/dropped.h", "/other/kept.c", "/torn/kept.c"] {
         tree.add(path, FileType::File, 600);
     }
-    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    tree.fail("/locked", FaultPoint::Open, Some(io::ErrorKind::PermissionDenied));
     // Its listing breaks off behind the first entry.
     tree.batch = 1;
     tree.add("/torn/second", FileType::File, 600);
-    tree.fail("/torn", At::List, Some(io::ErrorKind::Other));
+    tree.fail("/torn", FaultPoint::List, Some(io::ErrorKind::Other));
     tree.change("/other", |attributes| attributes.set_device(9));
     tree
 }

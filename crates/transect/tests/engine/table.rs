@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use transect::table::{Age, Row, Sums, Table, TableBuilder, Together, Unread};
 use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
-use transect_sys::fake::{At, FakeTree};
+use transect_sys::fake::{FakeTree, FaultPoint};
 
 use crate::properties::{build, forest};
 use crate::support::{run_fake, scan};
@@ -269,7 +269,7 @@ fn what_was_not_read_says_why() {
         tree.add(path, FileType::Directory, 4096);
     }
     tree.add("/file", FileType::File, 1);
-    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    tree.fail("/locked", FaultPoint::Open, Some(io::ErrorKind::PermissionDenied));
     let table = fake_table(&Arc::new(tree), scan("/").max_depth(2));
     let unread = |path: &str| {
         let row = table.iter().find(|&row| table.path(row) == Path::new(path)).unwrap();
