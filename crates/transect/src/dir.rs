@@ -32,7 +32,7 @@ pub struct Dir<T> {
     /// Entries that were listed and could not be found.
     missing: OnceLock<Mutex<Vec<Missing>>>,
     /// Its own reading, and each directory below it that is not finished yet.
-    unfinished: AtomicUsize,
+    pending: AtomicUsize,
     /// What the sink attached to it.
     pub tag: T,
 }
@@ -42,7 +42,7 @@ pub(crate) type Missing = (Box<OsStr>, FileType);
 
 /// Where a directory lies, as far as the walk knows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct DirContext {
     pub(crate) volume: Volume,
     pub(crate) id: Option<FileId>,
     pub(crate) followed: bool,
@@ -59,13 +59,18 @@ impl<T> Dir<T> {
             scope: OnceLock::new(),
             followed: false,
             missing: OnceLock::new(),
-            unfinished: AtomicUsize::new(1),
+            pending: AtomicUsize::new(1),
             tag,
         })
     }
 
-    pub(crate) fn below(parent: Arc<Self>, name: Box<OsStr>, place: Place, tag: T) -> Arc<Self> {
-        let Place { volume, id, followed } = place;
+    pub(crate) fn child(
+        parent: Arc<Self>,
+        name: Box<OsStr>,
+        context: DirContext,
+        tag: T,
+    ) -> Arc<Self> {
+        let DirContext { volume, id, followed } = context;
         Arc::new(Self {
             entry_depth: parent.entry_depth + 1,
             parent: Some(parent),
@@ -75,7 +80,7 @@ impl<T> Dir<T> {
             scope: OnceLock::new(),
             followed,
             missing: OnceLock::new(),
-            unfinished: AtomicUsize::new(1),
+            pending: AtomicUsize::new(1),
             tag,
         })
     }
@@ -121,7 +126,7 @@ impl<T> Dir<T> {
     pub fn path_of(&self, name: &OsStr) -> PathBuf {
         let mut path = OsString::new();
         self.write_path(&mut path);
-        append(&mut path, name);
+        push_name(&mut path, name);
         PathBuf::from(path)
     }
 
@@ -132,7 +137,7 @@ impl<T> Dir<T> {
     pub(crate) fn write_prefix(&self, out: &mut Vec<u8>) {
         let length = |dir: &Self| {
             let name = dir.name.as_encoded_bytes();
-            name.len() + usize::from(!takes_a_name(name))
+            name.len() + usize::from(!ends_with_separator(name))
         };
         let mut end = out.len() + self.ancestors().map(length).sum::<usize>();
         out.resize(end, std::path::MAIN_SEPARATOR as u8);
@@ -145,7 +150,7 @@ impl<T> Dir<T> {
     }
 
     /// Returns how many bytes the path below the root takes, with a separator behind every name.
-    pub(crate) fn bytes_below_root(&self) -> usize {
+    pub(crate) fn relative_prefix_len(&self) -> usize {
         let below = self.ancestors().take_while(|dir| dir.depth() > Some(0));
         below.map(|dir| dir.name.len() + 1).sum()
     }
@@ -153,7 +158,7 @@ impl<T> Dir<T> {
     fn write_path(&self, path: &mut OsString) {
         let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
         path.reserve(names.iter().map(|name| name.len() + 1).sum());
-        names.into_iter().rev().for_each(|name| append(path, name));
+        names.into_iter().rev().for_each(|name| push_name(path, name));
     }
 
     /// Takes note of an entry that was listed and could not be found.
@@ -169,21 +174,21 @@ impl<T> Dir<T> {
     }
 
     /// Counts further directories below that are not finished.
-    pub(crate) fn expect(&self, directories: usize) {
-        self.unfinished.fetch_add(directories, Ordering::Relaxed);
+    pub(crate) fn add_pending(&self, directories: usize) {
+        self.pending.fetch_add(directories, Ordering::Relaxed);
     }
 
     /// Ends one share of the work; returns whether it was the last one.
     ///
     /// Release and acquire: whoever ends the last share sees all that the others attached.
-    pub(crate) fn finish_share(&self) -> bool {
-        self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
+    pub(crate) fn release_pending(&self) -> bool {
+        self.pending.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }
 
 /// Returns whether the next name can be appended as it is. A root may end with a separator, `/`,
 /// or be a drive, `C:`, which means the current directory there.
-fn takes_a_name(path: &[u8]) -> bool {
+fn ends_with_separator(path: &[u8]) -> bool {
     match path {
         [.., last] if std::path::is_separator((*last).into()) => true,
         [_, b':'] => cfg!(windows),
@@ -193,7 +198,7 @@ fn takes_a_name(path: &[u8]) -> bool {
 
 /// Returns what is left of a path without its first bytes, which end with a separator.
 #[cfg(unix)]
-pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
+pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let rest = path.as_os_str().as_encoded_bytes().get(bytes..).unwrap_or_default();
     let rest: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(rest);
     Path::new(rest)
@@ -201,7 +206,7 @@ pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
 
 /// Returns what is left of a path without its first bytes, which end with a separator.
 #[cfg(not(unix))]
-pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
+pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let length = path.as_os_str().len().saturating_sub(bytes);
     let mut rest = path.components();
     while rest.as_path().as_os_str().len() > length {
@@ -212,7 +217,7 @@ pub(crate) fn suffix(path: &Path, bytes: usize) -> &Path {
 
 /// Returns the name that bytes from elsewhere spell. Where names are no bytes, what is no text is
 /// replaced.
-pub(crate) fn name_of(bytes: Vec<u8>) -> OsString {
+pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
     return std::os::unix::ffi::OsStringExt::from_vec(bytes);
     #[cfg(not(unix))]
@@ -220,8 +225,8 @@ pub(crate) fn name_of(bytes: Vec<u8>) -> OsString {
 }
 
 /// Appends one name to a path.
-pub(crate) fn append(path: &mut OsString, name: &OsStr) {
-    if !takes_a_name(path.as_encoded_bytes()) {
+pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
+    if !ends_with_separator(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);
     }
     path.push(name);
@@ -244,7 +249,7 @@ mod tests {
     use super::*;
 
     fn child(parent: &Arc<Dir<()>>, name: &str) -> Arc<Dir<()>> {
-        Dir::below(Arc::clone(parent), OsString::from(name).into(), Place::default(), ())
+        Dir::child(Arc::clone(parent), OsString::from(name).into(), DirContext::default(), ())
     }
 
     #[test]
@@ -281,11 +286,11 @@ mod tests {
         let top = Dir::top(());
         let root = child(&top, "some/root");
         let dir = child(&child(&root, "one"), "four");
-        assert_eq!((root.bytes_below_root(), dir.bytes_below_root()), (0, 9));
+        assert_eq!((root.relative_prefix_len(), dir.relative_prefix_len()), (0, 9));
         let path: PathBuf = ["one", "four", "x", "y"].iter().collect();
         let expected: PathBuf = ["x", "y"].iter().collect();
-        assert_eq!(suffix(&path, dir.bytes_below_root()), expected);
-        assert_eq!(suffix(&path, root.bytes_below_root()), path);
+        assert_eq!(strip_prefix_bytes(&path, dir.relative_prefix_len()), expected);
+        assert_eq!(strip_prefix_bytes(&path, root.relative_prefix_len()), path);
     }
 
     #[test]

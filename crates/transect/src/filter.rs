@@ -124,7 +124,7 @@ impl Filter {
         if !holds_rules {
             return (above, failed);
         }
-        let (scope, error) = above.add_rules_in(&dir.path(), dir.bytes_below_root());
+        let (scope, error) = above.add_rules_in(&dir.path(), dir.relative_prefix_len());
         (scope, error.or(failed))
     }
 

@@ -11,17 +11,17 @@ use crate::filter::Filter;
 use crate::options::ScanOptions;
 use crate::progress::Progress;
 use crate::sink::Sink;
-use crate::walk::{self, Order, Walked};
+use crate::walk::{self, Order, WalkResult};
 
 /// The threads that a walk uses by default while directories wait for a device.
 ///
 /// A thread that waits for a device costs nothing, and a device answers many questions at once:
 /// cold, 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`), and more gained
 /// nothing.
-const DEFAULT_THREADS: usize = 32;
+const DEFAULT_WAITING_THREADS: usize = 32;
 
 /// The most threads by default, however many cores there are: nothing larger was measured.
-const MOST_DEFAULT_THREADS: usize = 64;
+const MAX_DEFAULT_THREADS: usize = 64;
 
 /// Descriptors left for others: the standard streams, the output, what the caller holds.
 const RESERVED_DESCRIPTORS: usize = 16;
@@ -37,7 +37,7 @@ pub struct ScanPlan {
     pub(crate) reader: ReaderKind,
     pub(crate) reader_settings: ReaderSettings,
     pub(crate) order: Order,
-    pub(crate) threads: Threads,
+    pub(crate) threads: ThreadLimits,
     pub(crate) one_file_system: bool,
     pub(crate) pseudo_file_systems: bool,
     pub(crate) follow: bool,
@@ -51,11 +51,11 @@ pub struct ScanPlan {
 
 /// How many threads a walk may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Threads {
+pub(crate) struct ThreadLimits {
     busy: Option<usize>,
     waiting: Option<usize>,
     /// The most that the descriptors allow.
-    most: usize,
+    max: usize,
 }
 
 /// What a walk came to.
@@ -101,7 +101,7 @@ impl ScanPlan {
         }
         let filter = options.filters.compile()?;
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
-        let threads = Threads::new(&options, descriptors);
+        let threads = ThreadLimits::new(&options, descriptors);
         Ok(Self {
             roots: options.roots,
             reader,
@@ -124,12 +124,12 @@ impl ScanPlan {
     /// # Errors
     /// Only what keeps a walk from beginning. What goes wrong inside a tree is in the sink.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        self.give_readers(Walk { plan: self, make })
+        self.dispatch_reader(RunVisitor { plan: self, make })
     }
 
     /// Lets `user` use readers as this plan makes them, such as inside readers of its own for
     /// [`ScanPlan::run_with`].
-    pub fn give_readers<U: ReaderVisitor>(&self, user: U) -> U::Value {
+    pub fn dispatch_reader<U: ReaderVisitor>(&self, user: U) -> U::Value {
         self.reader.dispatch(self.reader_settings, user)
     }
 
@@ -143,7 +143,7 @@ impl ScanPlan {
         reader: impl Fn() -> R + Sync,
     ) -> Result<Outcome<S>, Error> {
         let start = Instant::now();
-        let Walked { sink, roots, threads } = walk::walk(self, &make, &reader)?;
+        let WalkResult { sink, roots, threads } = walk::walk(self, &make, &reader)?;
         Ok(Outcome {
             sink,
             roots,
@@ -157,12 +157,12 @@ impl ScanPlan {
 }
 
 /// A plan together with its sinks, for readers of whatever type.
-struct Walk<'p, M> {
+struct RunVisitor<'p, M> {
     plan: &'p ScanPlan,
     make: M,
 }
 
-impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for Walk<'_, M> {
+impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for RunVisitor<'_, M> {
     type Value = Result<Outcome<S>, Error>;
 
     fn visit_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
@@ -170,13 +170,13 @@ impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for Walk<'_, M> {
     }
 }
 
-impl Threads {
+impl ThreadLimits {
     fn new(options: &ScanOptions, descriptors: usize) -> Self {
-        let asked = if options.order.is_parallel() { options.threads } else { Some(1) };
+        let requested = if options.order.is_parallel() { options.threads } else { Some(1) };
         Self {
-            busy: asked.or(options.busy_threads),
-            waiting: asked.or(options.waiting_threads),
-            most: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
+            busy: requested.or(options.busy_threads),
+            waiting: requested.or(options.waiting_threads),
+            max: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
         }
     }
 
@@ -185,19 +185,19 @@ impl Threads {
     /// Not asked for before a walk turns out to need more than one: counting the cores that a
     /// container may use takes twenty system calls, more than a small directory.
     pub(crate) fn busy(self) -> usize {
-        self.busy.unwrap_or_else(|| cores().min(MOST_DEFAULT_THREADS)).clamp(1, self.most)
+        self.busy.unwrap_or_else(|| cores().min(MAX_DEFAULT_THREADS)).clamp(1, self.max)
     }
 
     /// Returns how many threads to use while directories wait for a device: no fewer than without.
     pub(crate) fn waiting(self) -> usize {
-        let default = || cores().clamp(DEFAULT_THREADS, MOST_DEFAULT_THREADS);
-        self.waiting.unwrap_or_else(default).max(self.busy()).min(self.most)
+        let default = || cores().clamp(DEFAULT_WAITING_THREADS, MAX_DEFAULT_THREADS);
+        self.waiting.unwrap_or_else(default).max(self.busy()).min(self.max)
     }
 
     /// Returns the most descriptors that the threads use at once.
     fn descriptors(self) -> usize {
-        let most = |asked: Option<usize>| asked.unwrap_or(MOST_DEFAULT_THREADS);
-        most(self.busy).max(most(self.waiting)).min(self.most) * DESCRIPTORS_PER_THREAD
+        let max = |requested: Option<usize>| requested.unwrap_or(MAX_DEFAULT_THREADS);
+        max(self.busy).max(max(self.waiting)).min(self.max) * DESCRIPTORS_PER_THREAD
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
     fn threads_are_limited_apart_while_they_work_and_while_they_wait() {
         let options = || ScanOptions::new(["."]);
         let (busy, waiting) = threads(options());
-        assert!(busy <= cores() && waiting >= DEFAULT_THREADS);
+        assert!(busy <= cores() && waiting >= DEFAULT_WAITING_THREADS);
         assert_eq!(threads(options().busy_threads(3)), (3, waiting.max(3)));
         assert_eq!(threads(options().busy_threads(1).waiting_threads(5)), (1, 5));
         // Waiting is no reason to stop working.

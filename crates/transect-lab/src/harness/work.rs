@@ -96,7 +96,7 @@ pub fn walk(options: ScanOptions) -> Result<(Work, u64), transect::Error> {
 /// As [`walk`].
 pub fn walk_timed(options: ScanOptions) -> Result<(Work, CallTimes, u64), transect::Error> {
     let (plan, sums) = (plan(options)?, CallSums::default());
-    let outcome = plan.give_readers(TimedWalk { plan: &plan, sums: &sums })?;
+    let outcome = plan.dispatch_reader(TimedWalk { plan: &plan, sums: &sums })?;
     Ok((outcome.sink.0, sums.times(outcome.threads), nanoseconds(outcome.elapsed)))
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::dir::suffix;
+use crate::dir::strip_prefix_bytes;
 
 /// The name of the files that rules are read from.
 pub(super) const RULES: &str = ".gitignore";
@@ -75,7 +75,7 @@ impl Scope {
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
         self.decide(is_dir, |rules| match rules.is_above_root() {
             true => Some(rules.to_root.join(path).into()),
-            false => Some(suffix(path, rules.from_root).into()),
+            false => Some(strip_prefix_bytes(path, rules.from_root).into()),
         })
     }
 

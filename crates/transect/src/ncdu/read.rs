@@ -206,7 +206,7 @@ impl Tree {
     fn enter<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Error> {
         let item = self.item(scanner)?;
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
-        self.given.enter(&dir::name_of(item.name.clone()), &item.attributes(true, device));
+        self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.devices.push(device);
         if item.read_error {
             self.given.fail(io::Error::other("it could not be read when this was exported"));
@@ -226,7 +226,7 @@ impl Tree {
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
         let boundary = match item.excluded.as_deref() {
             None => {
-                let name = dir::name_of(item.name.clone());
+                let name = dir::name_from_bytes(item.name.clone());
                 self.given.entry(&name, &item.attributes(false, device));
                 return Ok(());
             }
@@ -237,7 +237,7 @@ impl Tree {
                 return Ok(());
             }
         };
-        self.given.enter(&dir::name_of(item.name.clone()), &item.attributes(true, device));
+        self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.given.skip(boundary);
         self.given.leave().expect("BUG: nothing is in a directory that was not read");
         Ok(())

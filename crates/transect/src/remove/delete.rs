@@ -177,7 +177,7 @@ fn tell_of_unseen(work: &mut Work<'_>, level: &Level, not_empty: io::Error) -> O
     let listed = folder.for_each_name(&mut |name| {
         work.report.keep(Reason::NotScanned, None, row, || {
             let mut path = table.path(row).into_os_string();
-            dir::append(&mut path, name);
+            dir::push_name(&mut path, name);
             path.into()
         });
     });

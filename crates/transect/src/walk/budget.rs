@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Counts the handles that are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Budget(Arc<AtomicIsize>);
+pub(super) struct HandleBudget(Arc<AtomicIsize>);
 
 /// The right to keep one handle; dropping it gives the right back.
 #[derive(Debug)]
-pub(super) struct Permit(Budget);
+pub(super) struct HandlePermit(HandleBudget);
 
-impl Budget {
+impl HandleBudget {
     pub(super) fn new(handles: usize) -> Self {
         Self(Arc::new(AtomicIsize::new(isize::try_from(handles).unwrap_or(isize::MAX))))
     }
@@ -25,9 +25,9 @@ impl Budget {
     /// Takes the right to keep one handle, if there is one left.
     ///
     /// Relaxed: the counter guards a number, no memory.
-    pub(super) fn take(&self) -> Option<Permit> {
+    pub(super) fn take(&self) -> Option<HandlePermit> {
         if self.0.fetch_sub(1, Ordering::Relaxed) > 0 {
-            return Some(Permit(self.clone()));
+            return Some(HandlePermit(self.clone()));
         }
         self.0.fetch_add(1, Ordering::Relaxed);
         None
@@ -43,7 +43,7 @@ impl Budget {
     }
 }
 
-impl Drop for Permit {
+impl Drop for HandlePermit {
     fn drop(&mut self) {
         self.0.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -55,18 +55,18 @@ mod tests {
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let budget = Budget::new(2);
+        let budget = HandleBudget::new(2);
         let (a, b) = (budget.take(), budget.take());
         assert!(a.is_some() && b.is_some() && budget.take().is_none());
         drop(a);
         assert!(budget.take().is_some());
-        let none = Budget::new(0);
+        let none = HandleBudget::new(0);
         assert!(none.take().is_none());
     }
 
     #[test]
     fn after_exhaustion_only_returned_permits_are_left() {
-        let budget = Budget::new(5);
+        let budget = HandleBudget::new(5);
         let kept = budget.take();
         budget.exhausted();
         assert!(budget.take().is_none());

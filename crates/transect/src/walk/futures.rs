@@ -9,8 +9,8 @@ use transect_sys::Reader;
 
 use crate::error::Error;
 use crate::sink::Sink;
-use crate::walk::recursive::{DEEPEST, STACK};
-use crate::walk::run::Run;
+use crate::walk::recursive::{MAX_RECURSION, STACK_BYTES};
+use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
@@ -26,34 +26,34 @@ struct Futures<'f, F> {
 
 /// Visits `tasks` and all that they lead to.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    run: &'r Run<'r, R, S>,
+    shared: &'r WalkShared<'r, R, S>,
     mut worker: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
-    let limit = run.plan.threads.busy();
+    let limit = shared.plan.threads.busy();
     let futures = Futures { spawn, running: AtomicUsize::new(1), peak: AtomicUsize::new(1), limit };
     let sink = std::thread::scope(|scope| {
         let (futures, tasks) = (&futures, &mut tasks);
-        let first = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+        let first = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
             while let Some(task) = tasks.pop() {
-                futures.directory(scope, &mut worker, task, 0, tasks);
+                futures.visit_directory(scope, &mut worker, task, 0, tasks);
             }
             worker.into_sink()
         });
-        Ok(value(first.map_err(Error::Thread)?))
+        Ok(join_thread(first.map_err(Error::Thread)?))
     })?;
     Ok((vec![sink], futures.peak.into_inner()))
 }
 
 /// Waits for a thread; a panic in it goes on here.
-fn value<S>(thread: ScopedJoinHandle<'_, S>) -> S {
+fn join_thread<S>(thread: ScopedJoinHandle<'_, S>) -> S {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl<F> Futures<'_, F> {
     /// Reads a directory and evaluates a future for each directory in it.
-    fn directory<'scope, 'r, R: Reader, S: Sink + 'r>(
+    fn visit_directory<'scope, 'r, R: Reader, S: Sink + 'r>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         worker: &mut Worker<'r, R, S>,
@@ -64,7 +64,7 @@ impl<F> Futures<'_, F> {
         F: Fn(usize) -> Worker<'r, R, S> + Sync,
         'r: 'scope,
     {
-        if level == DEEPEST {
+        if level == MAX_RECURSION {
             return deeper.push(task);
         }
         let mut children = Vec::new();
@@ -72,21 +72,21 @@ impl<F> Futures<'_, F> {
         let mut running = Vec::new();
         let mut deferred = Vec::new();
         for child in children {
-            match self.begin(scope, child) {
+            match self.start(scope, child) {
                 Ok(thread) => running.push(thread),
                 Err(child) => deferred.push(child),
             }
         }
         for child in deferred {
-            self.directory(scope, worker, child, level + 1, deeper);
+            self.visit_directory(scope, worker, child, level + 1, deeper);
         }
         for thread in running {
-            worker.absorb(value(thread));
+            worker.absorb(join_thread(thread));
         }
     }
 
     /// Begins a future on a thread of its own, or hands the task back if there are none left.
-    fn begin<'scope, 'r, R: Reader, S: Sink + 'r>(
+    fn start<'scope, 'r, R: Reader, S: Sink + 'r>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         task: Task<R::Handle, S::Tag>,
@@ -104,11 +104,11 @@ impl<F> Futures<'_, F> {
         // A thread that cannot be started must not take the task with it.
         let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
         let given = std::sync::Arc::clone(&task);
-        let started = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+        let started = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
             let mut worker = (self.spawn)(id);
             let mut tasks: Vec<_> = take(&given).into_iter().collect();
             while let Some(task) = tasks.pop() {
-                self.directory(scope, &mut worker, task, 0, &mut tasks);
+                self.visit_directory(scope, &mut worker, task, 0, &mut tasks);
             }
             self.running.fetch_sub(1, Ordering::Relaxed);
             worker.into_sink()

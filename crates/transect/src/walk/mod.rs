@@ -18,8 +18,8 @@ mod mounts;
 mod order;
 mod recursive;
 mod roots;
-mod run;
 mod sequential;
+mod shared;
 mod shared_queue;
 mod stealing;
 mod task;
@@ -32,11 +32,11 @@ use crate::plan::ScanPlan;
 use crate::sink::Sink;
 
 pub use order::Order;
-use run::Run;
+use shared::WalkShared;
 use task::Tasks;
 
 /// What a walk came to.
-pub(crate) struct Walked<S> {
+pub(crate) struct WalkResult<S> {
     /// The merged sink.
     pub(crate) sink: S,
     /// Roots looked at.
@@ -50,46 +50,46 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     plan: &ScanPlan,
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
-) -> Result<Walked<S>, Error> {
+) -> Result<WalkResult<S>, Error> {
     let mut reader = make_reader();
-    let run = Run::new(plan, make_sink().want(), &mut reader);
-    let mut worker = run.worker(0, reader, make_sink());
+    let shared = WalkShared::new(plan, make_sink().want(), &mut reader);
+    let mut worker = shared.worker(0, reader, make_sink());
     let mut threads = 1;
 
     let (top, mut tasks) = worker.visit_roots();
     // Links that lead to directories wait until all real directories are known: only then is it
     // certain, and the same in every run, which of them lead to something new.
     if tasks.is_empty() {
-        tasks = run.take_links(&mut worker);
+        tasks = shared.take_links(&mut worker);
     }
     while !tasks.is_empty() {
-        let (sinks, used) = drain(&run, worker, tasks, make_sink, make_reader)?;
+        let (sinks, used) = drain(&shared, worker, tasks, make_sink, make_reader)?;
         threads = threads.max(used);
-        worker = run.worker(0, make_reader(), merged(sinks));
-        tasks = run.take_links(&mut worker);
+        worker = shared.worker(0, make_reader(), merged(sinks));
+        tasks = shared.take_links(&mut worker);
     }
-    worker.finish(top);
-    Ok(Walked { sink: worker.into_sink(), roots: run.roots.distinct(), threads })
+    worker.release(top);
+    Ok(WalkResult { sink: worker.into_sink(), roots: shared.roots.distinct(), threads })
 }
 
 /// Visits `tasks` and all that they lead to, in the order of the plan.
 fn drain<'r, R: Reader, S: Sink>(
-    run: &'r Run<'r, R, S>,
+    shared: &'r WalkShared<'r, R, S>,
     worker: worker::Worker<'r, R, S>,
     tasks: Tasks<R, S>,
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
-    let spawn = |id| run.worker(id, make_reader(), make_sink());
-    Ok(match run.plan.order {
+    let spawn = |id| shared.worker(id, make_reader(), make_sink());
+    Ok(match shared.plan.order {
         Order::Recursive => recursive::drain(worker, tasks)?,
         Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),
         Order::Stack => sequential::drain(worker, tasks, sequential::Stack::default()),
         Order::StackPresized => sequential::drain(worker, tasks, sequential::Stack::presized()),
         Order::Array => sequential::drain(worker, tasks, sequential::Array::default()),
-        Order::Futures => futures::drain(run, worker, tasks, &spawn)?,
-        Order::SharedQueue => shared_queue::drain(run, worker, tasks, &spawn),
-        Order::WorkStealing => stealing::drain(run, worker, tasks, &spawn),
+        Order::Futures => futures::drain(shared, worker, tasks, &spawn)?,
+        Order::SharedQueue => shared_queue::drain(shared, worker, tasks, &spawn),
+        Order::WorkStealing => stealing::drain(shared, worker, tasks, &spawn),
     })
 }
 

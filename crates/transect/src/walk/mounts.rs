@@ -29,7 +29,7 @@ impl MountNames {
 
     /// Returns whether a directory of this name may be a mount point. Without a mount table every
     /// directory may be one.
-    pub(super) fn may_be(&self, name: &OsStr) -> bool {
+    pub(super) fn may_be_mount_point(&self, name: &OsStr) -> bool {
         self.0.as_ref().is_none_or(|names| names.contains(name))
     }
 }

@@ -9,11 +9,11 @@ use crate::walk::worker::Worker;
 
 /// How deep the function calls itself. What lies deeper starts anew from the outside, so that no
 /// tree overflows the stack.
-pub(super) const DEEPEST: u32 = 4096;
+pub(super) const MAX_RECURSION: u32 = 4096;
 
-/// Stack for [`DEEPEST`] levels, 4 KiB for each: far more than one takes. Only what is touched is
+/// Stack for [`MAX_RECURSION`] levels, 4 KiB for each: far more than one takes. Only what is touched is
 /// memory.
-pub(super) const STACK: usize = 16 << 20;
+pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// Visits `tasks` and all that they lead to, on a thread whose stack is large enough.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
@@ -21,12 +21,13 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut tasks: Tasks<R, S>,
 ) -> Result<(Vec<S>, usize), Error> {
     let sink = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-            while let Some(task) = tasks.pop() {
-                descend(&mut worker, task, 0, &mut tasks);
-            }
-            worker.into_sink()
-        });
+        let thread =
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
+                while let Some(task) = tasks.pop() {
+                    descend(&mut worker, task, 0, &mut tasks);
+                }
+                worker.into_sink()
+            });
         let joined = thread.map_err(Error::Thread)?.join();
         Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
@@ -39,7 +40,7 @@ fn descend<R: Reader, S: Sink>(
     level: u32,
     deeper: &mut Tasks<R, S>,
 ) {
-    if level == DEEPEST {
+    if level == MAX_RECURSION {
         return deeper.push(task);
     }
     let mut children = Vec::new();

@@ -28,7 +28,7 @@ impl RootEntries {
             return this;
         }
         for (index, root) in roots.iter().enumerate() {
-            if let Some((parent, name)) = entry_of(root)
+            if let Some((parent, name)) = parent_and_name(root)
                 && let Some(parent) = identity(&parent)
             {
                 this.names.insert(name.clone());
@@ -50,27 +50,27 @@ impl RootEntries {
 
     /// Returns whether there is more than one root, so that they can lie in each other.
     #[inline]
-    pub(super) fn are_several(&self) -> bool {
+    pub(super) fn has_several(&self) -> bool {
         !self.names.is_empty()
     }
 
     /// Returns whether an entry of this name may be a root.
-    pub(super) fn may_hold(&self, name: &OsStr) -> bool {
+    pub(super) fn may_contain(&self, name: &OsStr) -> bool {
         self.names.contains(name)
     }
 
     /// Returns whether this entry of this directory is a root.
-    pub(super) fn holds(&self, parent: Option<FileId>, name: &OsStr) -> bool {
+    pub(super) fn contains_entry(&self, parent: Option<FileId>, name: &OsStr) -> bool {
         parent.is_some_and(|parent| self.entries.contains(&(parent, name.to_owned())))
     }
 }
 
 /// Returns the directory that holds a root, and the root's name in it. A link that is named as a
 /// root is itself the root, not what it leads to. `/` lies in itself.
-fn entry_of(root: &Path) -> Option<(PathBuf, OsString)> {
+fn parent_and_name(root: &Path) -> Option<(PathBuf, OsString)> {
     let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
-        (Some(parent), Some(name)) if !leads_on(root) => {
+        (Some(parent), Some(name)) if !resolves_link(root) => {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             parent.canonicalize().ok()?.join(name)
         }
@@ -81,7 +81,7 @@ fn entry_of(root: &Path) -> Option<(PathBuf, OsString)> {
 }
 
 /// Returns whether a path asks for what a link at its end leads to: `link/` and `link/.`.
-fn leads_on(path: &Path) -> bool {
+fn resolves_link(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
     bytes.last().is_some_and(|&byte| std::path::is_separator(byte.into()))

@@ -7,16 +7,16 @@ use std::thread::Builder;
 use transect_sys::Reader;
 
 use crate::sink::Sink;
-use crate::walk::run::Run;
+use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
-struct Shared<T> {
-    state: Mutex<State<T>>,
+struct TaskQueue<T> {
+    state: Mutex<QueueState<T>>,
     changed: Condvar,
 }
 
-struct State<T> {
+struct QueueState<T> {
     tasks: VecDeque<T>,
     /// Tasks that wait or are being worked on. At zero nothing can come any more.
     pending: usize,
@@ -26,20 +26,20 @@ struct State<T> {
 
 /// Visits `tasks` and all that they lead to.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    run: &'r Run<'r, R, S>,
+    shared: &'r WalkShared<'r, R, S>,
     first: Worker<'r, R, S>,
     tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    let state = State { pending: tasks.len(), tasks: tasks.into(), aborted: false };
-    let shared = &Shared { state: Mutex::new(state), changed: Condvar::new() };
+    let state = QueueState { pending: tasks.len(), tasks: tasks.into(), aborted: false };
+    let queue = &TaskQueue { state: Mutex::new(state), changed: Condvar::new() };
     std::thread::scope(|scope| {
         // A thread that cannot be started is one fewer; the first always works.
-        let others: Vec<_> = (1..run.plan.threads.busy())
-            .map_while(|id| Builder::new().spawn_scoped(scope, move || shared.work(spawn(id))).ok())
+        let others: Vec<_> = (1..shared.plan.threads.busy())
+            .map_while(|id| Builder::new().spawn_scoped(scope, move || queue.work(spawn(id))).ok())
             .collect();
         let threads = 1 + others.len();
-        let mut sinks = vec![shared.work(first)];
+        let mut sinks = vec![queue.work(first)];
         for thread in others {
             sinks.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
@@ -47,7 +47,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     })
 }
 
-impl<H, T> Shared<Task<H, T>> {
+impl<H, T> TaskQueue<Task<H, T>> {
     fn work<R: Reader<Handle = H>, S: Sink<Tag = T>>(&self, mut worker: Worker<'_, R, S>) -> S {
         let _end = EndOnPanic(self);
         let mut children = Vec::new();
@@ -86,14 +86,14 @@ impl<H, T> Shared<Task<H, T>> {
     }
 }
 
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+impl<T> TaskQueue<T> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A sink that panics ends the walk on all threads: nobody waits for what will not come.
-struct EndOnPanic<'a, T>(&'a Shared<T>);
+struct EndOnPanic<'a, T>(&'a TaskQueue<T>);
 
 impl<T> Drop for EndOnPanic<'_, T> {
     fn drop(&mut self) {

@@ -34,7 +34,7 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
 use crate::sink::Sink;
-use crate::walk::run::Run;
+use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
@@ -72,7 +72,7 @@ type Stacks<R, S> = Vec<(usize, Deque<TaskOf<R, S>>)>;
 
 /// Visits `tasks` and all that they lead to.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    run: &'r Run<'r, R, S>,
+    shared: &'r WalkShared<'r, R, S>,
     mut first: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
@@ -84,7 +84,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
             None => return (vec![first.into_sink()], 1),
         };
     }
-    let (busy, waiting) = (run.plan.threads.busy(), run.plan.threads.waiting());
+    let (busy, waiting) = (shared.plan.threads.busy(), shared.plan.threads.waiting());
     let mut deques: Stacks<R, S> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
     let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
     deques.reverse();
@@ -122,20 +122,20 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         // One bit for each of the last eight directories.
         let mut slow_ones = 0u8;
         if local.len() > 1 {
-            self.share(scope, false);
+            self.share_work(scope, false);
         }
-        while let Some(task) = self.next(id, &local) {
+        while let Some(task) = self.next_task(id, &local) {
             let began = Instant::now();
             let entries = worker.visit(task, &mut children);
             let slow = began.elapsed() > SLOW_DIRECTORY + SLOW_ENTRY * entries;
             slow_ones = slow_ones << 1 | u8::from(slow);
-            self.done(children.len());
+            self.finish_task(children.len());
             children.drain(..).for_each(|child| local.push(child));
             // One task is for this thread itself.
             if local.len() > 1 {
-                let waits = slow_ones.count_ones() >= SLOW_OF_EIGHT;
-                self.share(scope, waits);
-                if waits {
+                let slow_device = slow_ones.count_ones() >= SLOW_OF_EIGHT;
+                self.share_work(scope, slow_device);
+                if slow_device {
                     // The next thread wants new evidence: one stall of the machine must not
                     // start them all.
                     slow_ones = 0;
@@ -147,7 +147,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
 
     /// Returns the next task: the newest of this thread's, or the oldest of another's. Sleeps
     /// while there are none but some may come.
-    fn next(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
+    fn next_task(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
         loop {
             if let Some(task) = local.pop().or_else(|| self.steal(id, local)) {
                 return Some(task);
@@ -190,7 +190,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     }
 
     /// One task is done, and `found` new ones are about to be pushed.
-    fn done(&self, found: usize) {
+    fn finish_task(&self, found: usize) {
         if found > 1 {
             self.pending.fetch_add(found - 1, Ordering::Relaxed);
         } else if found == 0 && self.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -200,15 +200,15 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     }
 
     /// There are tasks to spare: wakes a thread, or starts one.
-    fn share<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, waits: bool) {
+    fn share_work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, slow_device: bool) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
             return;
         }
-        let most = if waits { self.waiting } else { self.busy };
-        if self.started.load(Ordering::Relaxed) < most {
+        let limit = if slow_device { self.waiting } else { self.busy };
+        if self.started.load(Ordering::Relaxed) < limit {
             self.start_one(scope);
         }
     }

@@ -7,7 +7,7 @@ use transect_sys::Reader;
 
 use crate::dir::Dir;
 use crate::sink::Sink;
-use crate::walk::budget::Permit;
+use crate::walk::budget::HandlePermit;
 
 /// Many tasks.
 pub(super) type Tasks<R, S> = Vec<Task<<R as Reader>::Handle, <S as Sink>::Tag>>;
@@ -19,12 +19,12 @@ pub(super) struct Task<H, T> {
     /// for roots, and for what lies below a root whose handle was not kept.
     pub(super) anchor: Option<Arc<Anchor<H>>>,
     pub(super) name: Box<OsStr>,
-    pub(super) how: How,
+    pub(super) flags: TaskFlags,
 }
 
 /// What is to be done with a directory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct How {
+pub(super) struct TaskFlags {
     /// Read it; otherwise only its own attributes count.
     pub(super) read: bool,
     /// It was delivered as an entry.
@@ -38,5 +38,5 @@ pub(super) struct Anchor<H> {
     pub(super) handle: H,
     /// Depth of the entries in it.
     pub(super) entry_depth: u32,
-    pub(super) _permit: Permit,
+    pub(super) _permit: HandlePermit,
 }

@@ -16,14 +16,14 @@ use crate::error::{Operation, ScanError};
 use crate::filter::Filter;
 use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Sink, SkipReason, Visit};
-use crate::walk::run::{Link, Run};
-use crate::walk::task::{Anchor, How, Task, Tasks};
-use enter::Entered;
+use crate::walk::shared::{DeferredLink, WalkShared};
+use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
+use enter::EnteredDir;
 
 /// One thread's share of a walk: a reader, a sink, and memory that is used again for every
 /// directory.
 pub(super) struct Worker<'r, R: Reader, S: Sink> {
-    run: &'r Run<'r, R, S>,
+    shared: &'r WalkShared<'r, R, S>,
     id: usize,
     reader: R,
     sink: S,
@@ -31,24 +31,24 @@ pub(super) struct Worker<'r, R: Reader, S: Sink> {
     /// Path below the root of the directory being judged; only kept while filters look at it.
     relative: PathBuf,
     counts: ProgressCounts,
-    bytes_told: u64,
+    bytes_reported: u64,
 }
 
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 type DirOf<S> = Arc<Dir<<S as Sink>::Tag>>;
 
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
-    pub(super) fn new(run: &'r Run<'r, R, S>, id: usize, reader: R, sink: S) -> Self {
-        let bytes_told = sink.bytes();
+    pub(super) fn new(shared: &'r WalkShared<'r, R, S>, id: usize, reader: R, sink: S) -> Self {
+        let bytes_reported = sink.bytes();
         Self {
-            run,
+            shared,
             id,
             reader,
             sink,
             batch: Batch::new(),
             relative: PathBuf::new(),
             counts: ProgressCounts::default(),
-            bytes_told,
+            bytes_reported,
         }
     }
 
@@ -59,7 +59,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Takes over what another thread's sink received.
     pub(super) fn absorb(&mut self, sink: S) {
         self.sink.merge(sink);
-        self.bytes_told = self.sink.bytes();
+        self.bytes_reported = self.sink.bytes();
     }
 
     /// Reads one directory, and appends the directories in it to `children`.
@@ -67,23 +67,23 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// When the walk has been stopped nothing is read any more, but every directory is still
     /// finished: what was counted below it reaches the top. Returns how many entries it held.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
-        let entered = if self.run.is_stopped() { None } else { self.enter(&task) };
+        let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
         match entered {
-            None => self.finish(task.parent),
-            Some(Entered { dir, handle }) => {
+            None => self.release(task.parent),
+            Some(EnteredDir { dir, handle }) => {
                 if let Some(handle) = handle {
                     self.read(&dir, handle, task.anchor, children);
                 }
-                self.finish(dir);
+                self.release(dir);
             }
         }
-        self.tell_progress()
+        self.report_progress()
     }
 
     /// Ends one share of a directory's work, and leaves every directory that this completes.
-    pub(super) fn finish(&mut self, dir: DirOf<S>) {
+    pub(super) fn release(&mut self, dir: DirOf<S>) {
         let mut next = Some(dir);
-        while let Some(dir) = next.filter(|dir| dir.finish_share()) {
+        while let Some(dir) = next.filter(|dir| dir.release_pending()) {
             self.report_missing(&dir);
             self.sink.leave(&dir);
             next = dir.parent().cloned();
@@ -97,11 +97,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         above: Option<Arc<Anchor<R::Handle>>>,
         children: &mut Tasks<R, S>,
     ) {
-        self.run.plan.progress.at(|| dir.path());
+        self.shared.plan.progress.at(|| dir.path());
         let first = children.len();
         let mut links = Vec::new();
         loop {
-            let listing = match self.reader.list(&handle, &mut self.batch, &self.run.want) {
+            let listing = match self.reader.list(&handle, &mut self.batch, &self.shared.want) {
                 Ok(listing) => listing,
                 Err(Fault::Vanished) => {
                     self.report_unlistable(dir);
@@ -131,20 +131,20 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         if children.len() == first && links.is_empty() {
             return;
         }
-        let anchor = match self.run.budget.take() {
+        let anchor = match self.shared.budget.take() {
             Some(permit) => {
                 let entry_depth = dir.entry_depth();
                 Some(Arc::new(Anchor { handle, entry_depth, _permit: permit }))
             }
             None => above,
         };
-        dir.expect(children.len() - first + links.len());
+        dir.add_pending(children.len() - first + links.len());
         for child in &mut children[first..] {
             child.anchor.clone_from(&anchor);
         }
         for mut link in links {
             link.task.anchor.clone_from(&anchor);
-            self.run.defer(link);
+            self.shared.defer(link);
         }
     }
 
@@ -168,7 +168,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Returns whether a filter would judge what it does not know: whether an entry is a
     /// directory, or what a link that is followed leads to.
     fn must_ask_first(&self) -> bool {
-        let plan = self.run.plan;
+        let plan = self.shared.plan;
         plan.filter.is_some()
             && self.batch.entries().any(|entry| match entry.attributes.file_type() {
                 FileType::Unknown => true,
@@ -179,7 +179,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Leaves entries out, by name and type, before anything is asked about them.
     fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
-        if let Some(filter) = &self.run.plan.filter {
+        if let Some(filter) = &self.shared.plan.filter {
             self.relative.clear();
             if filter.is_about_paths() {
                 let mut way: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
@@ -202,9 +202,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 verdict => verdict,
             });
         }
-        let Self { run, batch, .. } = self;
-        if run.roots.are_several()
-            && batch.entries().any(|entry| run.roots.may_hold(batch.name(entry)))
+        let Self { shared, batch, .. } = self;
+        if shared.roots.has_several()
+            && batch.entries().any(|entry| shared.roots.may_contain(batch.name(entry)))
         {
             self.drop_roots(dir, handle);
         }
@@ -212,7 +212,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Leaves entries out by what is known of them now.
     fn judge_attributes(&mut self) {
-        let filter = self.run.plan.filter.as_ref();
+        let filter = self.shared.plan.filter.as_ref();
         if let Some(filter) = filter.filter(|filter| filter.has_conditions()) {
             self.batch.judge(|entry| filter.judge_attributes(entry));
         }
@@ -227,9 +227,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             .stat(handle, &[here], FieldMask::FILE_ID, false)
             .ok()
             .and_then(|attributes| attributes.file_id());
-        let Self { run, sink, batch, .. } = self;
+        let Self { shared, sink, batch, .. } = self;
         batch.judge(|entry| {
-            if run.roots.may_hold(entry.name) && run.roots.holds(id, entry.name) {
+            if shared.roots.may_contain(entry.name) && shared.roots.contains_entry(id, entry.name) {
                 sink.skipped(dir, SkipReason::OverlappingRoot);
                 return Verdict::Drop;
             }
@@ -248,7 +248,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 let path = dir.path_of(name);
                 let error = ScanError::new(Operation::Stat, path, dir.entry_depth(), error);
                 if sink.error(dir, error) == Flow::Quit {
-                    run.quit();
+                    shared.quit();
                 }
             }
         });
@@ -256,9 +256,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn deliver(&mut self, dir: &DirOf<S>) {
         self.counts.entries += self.batch.len() as u64;
-        let visit = Visit { dir, batch: &self.batch, follow: self.run.plan.follow };
+        let visit = Visit { dir, batch: &self.batch, follow: self.shared.plan.follow };
         if self.sink.visit(visit) == Flow::Quit {
-            self.run.quit();
+            self.shared.quit();
         }
     }
 
@@ -267,9 +267,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         &mut self,
         dir: &DirOf<S>,
         children: &mut Tasks<R, S>,
-        links: &mut Vec<Link<R::Handle, S::Tag>>,
+        links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
     ) {
-        let too_deep = dir.entry_depth() >= self.run.plan.max_depth;
+        let too_deep = dir.entry_depth() >= self.shared.plan.max_depth;
         for entry in self.batch.entries() {
             if entry.attributes.file_type() != FileType::Directory || entry.verdict == Verdict::Drop
             {
@@ -277,28 +277,28 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             }
             let unread = match too_deep {
                 true => Some(SkipReason::MaxDepth),
-                false if self.run.plan.follow => None,
+                false if self.shared.plan.follow => None,
                 false => entry.attributes.is_placeholder().then_some(SkipReason::Placeholder),
             };
             if let Some(reason) = unread {
                 self.sink.skipped(dir, reason);
             }
-            let how = How {
+            let flags = TaskFlags {
                 read: unread.is_none() && entry.verdict != Verdict::Prune,
                 listed: entry.verdict != Verdict::DescendOnly,
                 followed: entry.followed,
             };
             let name = self.batch.name(entry).into();
-            let task = Task { parent: Arc::clone(dir), anchor: None, name, how };
+            let task = Task { parent: Arc::clone(dir), anchor: None, name, flags };
             match entry.followed {
-                true => links.push(Link { task, target: entry.attributes.file_id() }),
+                true => links.push(DeferredLink { task, target: entry.attributes.file_id() }),
                 false => children.push(task),
             }
         }
     }
 
     /// Reports that the attributes of an entry could not be had.
-    fn report(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {
+    fn report_stat_fault(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {
         match fault {
             Fault::Vanished => self.note_missing(dir, name, FileType::Unknown),
             Fault::Failed(error) => {
@@ -317,7 +317,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     ) {
         self.counts.errors += 1;
         if self.sink.error(dir, ScanError::new(operation, path, depth, source)) == Flow::Quit {
-            self.run.quit();
+            self.shared.quit();
         }
     }
 
@@ -326,12 +326,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Tells what was counted since the last time; returns the number of entries.
-    fn tell_progress(&mut self) -> u32 {
+    fn report_progress(&mut self) -> u32 {
         let bytes = self.sink.bytes();
-        self.counts.bytes = bytes - self.bytes_told;
-        self.bytes_told = bytes;
+        self.counts.bytes = bytes - self.bytes_reported;
+        self.bytes_reported = bytes;
         let counts = std::mem::take(&mut self.counts);
-        self.run.plan.progress.add(self.id, counts);
+        self.shared.plan.progress.add(self.id, counts);
         u32::try_from(counts.entries).unwrap_or(u32::MAX)
     }
 }

@@ -9,32 +9,32 @@ use std::time::Duration;
 use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileId, FileType, Reader, Volume};
 
 use super::{DirOf, TaskOf, Worker};
-use crate::dir::{Dir, Place};
+use crate::dir::{Dir, DirContext};
 use crate::error::Operation;
 use crate::sink::{Entering, Sink, SkipReason};
-use crate::walk::task::{How, Task};
+use crate::walk::task::{Task, TaskFlags};
 
 /// How often, and how long each time, a directory waits for a descriptor that others hold.
 const DESCRIPTOR_RETRIES: u32 = 100;
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
 
 /// A directory that has been entered. Without a handle there is nothing to read.
-pub(super) struct Entered<R: Reader, S: Sink> {
+pub(super) struct EnteredDir<R: Reader, S: Sink> {
     pub(super) dir: DirOf<S>,
     pub(super) handle: Option<R::Handle>,
 }
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Enters a directory; `None` if there is nothing to enter (any more).
-    pub(super) fn enter(&mut self, task: &TaskOf<R, S>) -> Option<Entered<R, S>> {
-        if !task.how.read {
-            let mut own = self.stat_unopened(task)?;
+    pub(super) fn enter(&mut self, task: &TaskOf<R, S>) -> Option<EnteredDir<R, S>> {
+        if !task.flags.read {
+            let mut own = self.stat_or_report(task)?;
             let volume = task.parent.volume;
-            if self.run.plan.one_file_system && own.device() != volume.device {
+            if self.shared.plan.one_file_system && own.device() != volume.device {
                 // Not asked for, or the size of another file system's root.
                 own = Attributes::of_type(FileType::Directory);
             }
-            return Some(Entered { dir: self.new_dir(task, volume, &own), handle: None });
+            return Some(EnteredDir { dir: self.new_dir(task, volume, &own), handle: None });
         }
         match self.open(task) {
             Err(Fault::Vanished) => {
@@ -48,100 +48,106 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
 
     /// Opens a directory: one call relative to its parent's handle, or to the nearest ancestor's.
     pub(super) fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
-        let mut answer = self.open_once(task);
+        let mut result = self.try_open(task);
         for _ in 0..DESCRIPTOR_RETRIES {
-            match &answer {
+            match &result {
                 Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
                     // Others hold descriptors, or we do: keep no more, and wait for some to
                     // come back.
-                    self.run.budget.exhausted();
+                    self.shared.budget.exhausted();
                     std::thread::sleep(DESCRIPTOR_WAIT);
-                    answer = self.open_once(task);
+                    result = self.try_open(task);
                 }
                 _ => break,
             }
         }
-        answer
+        result
     }
 
-    fn open_once(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+    fn try_open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         if task.parent.is_top() {
-            return self.reader.open_root(Path::new(&task.name), self.run.plan.follow);
+            return self.reader.open_root(Path::new(&task.name), self.shared.plan.follow);
         }
-        self.below(task, |reader, anchor, steps| reader.open(anchor, steps, task.how.followed))
+        self.call_from_anchor(task, |reader, anchor, steps| {
+            reader.open(anchor, steps, task.flags.followed)
+        })
     }
 
     /// Asks something about what a task stands for, relative to the nearest open ancestor.
-    fn below<T>(
+    fn call_from_anchor<T>(
         &mut self,
         task: &TaskOf<R, S>,
-        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
+        call: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let nearest = task.anchor.as_deref();
         if let Some(anchor) = nearest.filter(|a| a.entry_depth == task.parent.entry_depth()) {
-            return ask(&mut self.reader, &anchor.handle, &[&task.name]);
+            return call(&mut self.reader, &anchor.handle, &[&task.name]);
         }
         let Some(anchor) = nearest else {
             let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
-            let root = self.reader.open_root(Path::new(root), self.run.plan.follow)?;
+            let root = self.reader.open_root(Path::new(root), self.shared.plan.follow)?;
             // Depth 1 is what lies in the root: the steps begin there.
-            return self.along(task, &root, 1, ask);
+            return self.call_from_handle(task, &root, 1, call);
         };
-        self.along(task, &anchor.handle, anchor.entry_depth, ask)
+        self.call_from_handle(task, &anchor.handle, anchor.entry_depth, call)
     }
 
     /// Goes from an open directory, in which entries have depth `depth`, down to a task.
-    fn along<T>(
+    fn call_from_handle<T>(
         &mut self,
         task: &TaskOf<R, S>,
         start: &R::Handle,
         depth: u32,
-        ask: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
+        call: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let passed = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
-        let mut passed: Vec<&Dir<S::Tag>> = passed.collect();
-        passed.reverse();
-        let mut reached: Option<R::Handle> = None;
-        let mut steps: Vec<&OsStr> = Vec::with_capacity(passed.len() + 1);
-        for dir in passed {
+        let dirs = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
+        let mut dirs: Vec<&Dir<S::Tag>> = dirs.collect();
+        dirs.reverse();
+        let mut handle: Option<R::Handle> = None;
+        let mut steps: Vec<&OsStr> = Vec::with_capacity(dirs.len() + 1);
+        for dir in dirs {
             steps.push(dir.name());
             // Readers follow no links on the way, only at its end.
             if dir.followed {
-                reached =
-                    Some(self.reader.open(reached.as_ref().unwrap_or(start), &steps, true)?);
+                handle = Some(self.reader.open(handle.as_ref().unwrap_or(start), &steps, true)?);
                 steps.clear();
             }
         }
         steps.push(&task.name);
-        ask(&mut self.reader, reached.as_ref().unwrap_or(start), &steps)
+        call(&mut self.reader, handle.as_ref().unwrap_or(start), &steps)
     }
 
     /// Enters an open directory, unless it lies beyond a boundary or was read before.
-    fn enter_open(&mut self, task: &TaskOf<R, S>, mut handle: R::Handle) -> Option<Entered<R, S>> {
-        let mut want = self.run.want.opened;
-        if task.parent.is_top() || self.run.mounts.may_be(&task.name) {
+    fn enter_open(
+        &mut self,
+        task: &TaskOf<R, S>,
+        mut handle: R::Handle,
+    ) -> Option<EnteredDir<R, S>> {
+        let mut want = self.shared.want.opened;
+        if task.parent.is_top() || self.shared.mounts.may_be_mount_point(&task.name) {
             want |= FieldMask::DEVICE | FieldMask::FILE_ID;
         }
         let mut own = Attributes::of_type(FileType::Directory);
         if !want.is_empty() {
             match self.reader.stat_open(&mut handle, want) {
                 Ok(attributes) => own = attributes,
-                Err(fault) => self.report(&task.parent, &task.name, fault),
+                Err(fault) => self.report_stat_fault(&task.parent, &task.name, fault),
             }
         }
         let volume = R::volume(&handle);
-        if let Some(reason) = self.boundary(task, volume) {
+        if let Some(reason) = self.boundary_reason(task, volume) {
             // The mount point is an entry of its parent; what is mounted there is not looked at.
             let dir = self.new_dir(task, task.parent.volume, &Attributes::default());
             self.skip(&dir, reason);
-            return Some(Entered { dir, handle: None });
+            return Some(EnteredDir { dir, handle: None });
         }
-        if R::may_be_mount_point(&handle) && self.is_its_own_ancestor(task, own.file_id()) {
+        if R::may_be_mount_point(&handle) && self.is_mounted_ancestor(task, own.file_id()) {
             self.skip(&task.parent, SkipReason::Loop);
             return None;
         }
-        let revisited =
-            self.run.plan.follow && !task.how.followed && !self.run.note_seen(own.file_id());
+        let revisited = self.shared.plan.follow
+            && !task.flags.followed
+            && !self.shared.mark_seen(own.file_id());
         if revisited {
             let reason = SkipReason::for_revisit(&task.parent, own.file_id());
             self.skip(&task.parent, reason);
@@ -149,43 +155,47 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
         let dir = self.new_dir(task, volume, &own);
         self.counts.directories += 1;
-        Some(Entered { dir, handle: Some(handle) })
+        Some(EnteredDir { dir, handle: Some(handle) })
     }
 
     /// Returns whether a directory is one of those above it: the mount of an ancestor, in which all
     /// that was counted already would be counted again. A walk that needs no attributes of
     /// directories knows their identities only when it comes upon a mount point, and asks then.
-    fn is_its_own_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
+    fn is_mounted_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
         let Some(id) = id else { return false };
         task.parent.ancestors().any(|dir| match dir.id {
             Some(known) => known == id,
-            None => self.ask_identity(dir) == Some(id),
+            None => self.query_identity(dir) == Some(id),
         })
     }
 
-    fn ask_identity(&mut self, dir: &Dir<S::Tag>) -> Option<FileId> {
+    fn query_identity(&mut self, dir: &Dir<S::Tag>) -> Option<FileId> {
         let parent = Arc::clone(dir.parent()?);
-        let how = How { followed: dir.followed, ..How::default() };
-        let task = Task { parent, anchor: None, name: dir.name().into(), how };
-        self.ask_unopened(&task, FieldMask::FILE_ID).ok()?.file_id()
+        let flags = TaskFlags { followed: dir.followed, ..TaskFlags::default() };
+        let task = Task { parent, anchor: None, name: dir.name().into(), flags };
+        self.stat_unopened(&task, FieldMask::FILE_ID).ok()?.file_id()
     }
 
     /// Returns why a directory on another file system is not read, if it is not.
-    fn boundary(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
+    fn boundary_reason(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
         let above = task.parent.volume;
         if task.parent.is_top() || volume.device == above.device {
             return None;
         }
-        if self.run.plan.one_file_system {
+        if self.shared.plan.one_file_system {
             return Some(SkipReason::MountBoundary);
         }
-        let pseudo = volume.pseudo && !above.pseudo && !self.run.plan.pseudo_file_systems;
+        let pseudo = volume.pseudo && !above.pseudo && !self.shared.plan.pseudo_file_systems;
         pseudo.then_some(SkipReason::PseudoFileSystem)
     }
 
     /// A directory that cannot be read is a directory all the same, with a size of its own.
-    fn enter_unreadable(&mut self, task: &TaskOf<R, S>, error: io::Error) -> Option<Entered<R, S>> {
-        let own = match self.ask_unopened(task, self.run.want.opened) {
+    fn enter_unreadable(
+        &mut self,
+        task: &TaskOf<R, S>,
+        error: io::Error,
+    ) -> Option<EnteredDir<R, S>> {
+        let own = match self.stat_unopened(task, self.shared.want.opened) {
             Err(Fault::Vanished) => {
                 self.note_missing(&task.parent, &task.name, FileType::Directory);
                 return None;
@@ -196,40 +206,42 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         };
         let dir = self.new_dir(task, task.parent.volume, &own);
         self.error(&dir, Operation::OpenDirectory, dir.path(), task.parent.entry_depth(), error);
-        Some(Entered { dir, handle: None })
+        Some(EnteredDir { dir, handle: None })
     }
 
-    fn stat_unopened(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
-        match self.ask_unopened(task, self.run.want.opened) {
+    fn stat_or_report(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
+        match self.stat_unopened(task, self.shared.want.opened) {
             Ok(own) => Some(own),
             Err(Fault::Vanished) => {
                 self.note_missing(&task.parent, &task.name, FileType::Directory);
                 None
             }
             Err(fault) => {
-                self.report(&task.parent, &task.name, fault);
+                self.report_stat_fault(&task.parent, &task.name, fault);
                 Some(Attributes::of_type(FileType::Directory))
             }
         }
     }
 
-    fn ask_unopened(&mut self, task: &TaskOf<R, S>, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_unopened(&mut self, task: &TaskOf<R, S>, want: FieldMask) -> Result<Attributes, Fault> {
         if want.is_empty() {
             return Ok(Attributes::of_type(FileType::Directory));
         }
         if task.parent.is_top() {
-            return self.reader.stat_root(Path::new(&task.name), want, self.run.plan.follow);
+            return self.reader.stat_root(Path::new(&task.name), want, self.shared.plan.follow);
         }
-        let follow = task.how.followed;
-        self.below(task, |reader, anchor, steps| reader.stat(anchor, steps, want, follow))
+        let follow = task.flags.followed;
+        self.call_from_anchor(task, |reader, anchor, steps| {
+            reader.stat(anchor, steps, want, follow)
+        })
     }
 
     fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
         let Task { parent, name, .. } = task;
-        let listed = task.how.listed;
+        let listed = task.flags.listed;
         let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
-        let followed = task.how.followed;
-        let place = Place { volume, id: own.file_id(), followed };
-        Dir::below(Arc::clone(parent), name.clone(), place, tag)
+        let followed = task.flags.followed;
+        let context = DirContext { volume, id: own.file_id(), followed };
+        Dir::child(Arc::clone(parent), name.clone(), context, tag)
     }
 }

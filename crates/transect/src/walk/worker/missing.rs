@@ -18,11 +18,11 @@ use transect_sys::{
 use super::{DirOf, Worker};
 use crate::error::Operation;
 use crate::sink::Sink;
-use crate::walk::task::{How, Task};
+use crate::walk::task::{Task, TaskFlags};
 
 /// How often a directory is listed again. An entry that another program removes and creates again
 /// and again may be missing each time; three times in a row that is next to impossible.
-const LOOKS: usize = 3;
+const MAX_RELISTS: usize = 3;
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Takes note of an entry that was listed and cannot be found.
@@ -43,14 +43,14 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             return;
         }
         let mut suspects: HashSet<&OsStr> = missing.iter().map(|(name, _)| &**name).collect();
-        if self.run.is_stopped() || host::LISTS_DELETED || dir.volume.pseudo {
+        if self.shared.is_stopped() || host::LISTS_DELETED || dir.volume.pseudo {
             suspects.clear();
         }
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_RELISTS {
             if suspects.is_empty() {
                 break;
             }
-            if let Err(error) = self.look_again(dir, &mut suspects) {
+            if let Err(error) = self.relist(dir, &mut suspects) {
                 suspects.clear();
                 let depth = dir.entry_depth() - 1;
                 self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
@@ -67,15 +67,15 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Keeps only those of the suspects that the directory lists, but that cannot be found.
-    fn look_again(&mut self, dir: &DirOf<S>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
-        let Some(handle) = unless_gone(self.reopen(dir))? else {
+    fn relist(&mut self, dir: &DirOf<S>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
+        let Some(handle) = none_if_gone(self.reopen(dir))? else {
             suspects.clear();
             return Ok(());
         };
         let mut listed = HashSet::new();
         loop {
             let listing = self.reader.list(&handle, &mut self.batch, &Want::default());
-            let Some(listing) = unless_gone(listing)? else { break };
+            let Some(listing) = none_if_gone(listing)? else { break };
             let names = self.batch.entries().map(|entry| self.batch.name(entry));
             listed.extend(names.filter_map(|name| suspects.get(name).copied()));
             if listing == ListStatus::End {
@@ -111,7 +111,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             )
         });
         self.batch.clear();
-        if let Err(error) = unless_gone(again) {
+        if let Err(error) = none_if_gone(again) {
             let depth = dir.entry_depth() - 1;
             self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
         }
@@ -120,9 +120,9 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Opens a directory once more, by the way it was found.
     fn reopen(&mut self, dir: &DirOf<S>) -> Result<R::Handle, Fault> {
         let Some(parent) = dir.parent() else { return Err(Fault::Vanished) };
-        let how = How { read: true, listed: true, followed: dir.followed };
+        let flags = TaskFlags { read: true, listed: true, followed: dir.followed };
         let name = dir.name().into();
-        self.open(&Task { parent: parent.clone(), anchor: None, name, how })
+        self.open(&Task { parent: parent.clone(), anchor: None, name, flags })
     }
 }
 
@@ -136,7 +136,7 @@ fn is_gone(fault: &Fault) -> bool {
     }
 }
 
-fn unless_gone<T>(answer: Result<T, Fault>) -> io::Result<Option<T>> {
+fn none_if_gone<T>(answer: Result<T, Fault>) -> io::Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
         Err(fault) if is_gone(&fault) => Ok(None),

@@ -22,11 +22,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             listed: false,
         };
         let top = Dir::top(self.sink.enter(entering));
-        let plan = self.run.plan;
-        let want = self.run.want.entries | self.run.want.directories;
+        let plan = self.shared.plan;
+        let want = self.shared.want.entries | self.shared.want.directories;
         self.batch.clear();
         for (index, root) in plan.roots.iter().enumerate() {
-            if self.run.roots.is_repeated(index) {
+            if self.shared.roots.is_repeated(index) {
                 self.skip(&top, SkipReason::OverlappingRoot);
                 continue;
             }
@@ -53,8 +53,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         self.deliver(&top);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());
         self.collect(&top, &mut tasks, &mut links);
-        top.expect(tasks.len() + links.len());
-        links.into_iter().for_each(|link| self.run.defer(link));
+        top.add_pending(tasks.len() + links.len());
+        links.into_iter().for_each(|link| self.shared.defer(link));
         (top, tasks)
     }
 

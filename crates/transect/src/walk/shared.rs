@@ -8,34 +8,34 @@ use transect_sys::{FieldMask, FileId, Reader, Want};
 
 use crate::plan::ScanPlan;
 use crate::sink::{Sink, SkipReason};
-use crate::walk::budget::Budget;
+use crate::walk::budget::HandleBudget;
 use crate::walk::mounts::MountNames;
 use crate::walk::roots::RootEntries;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
 /// What all workers of one walk share.
-pub(super) struct Run<'p, R: Reader, S: Sink> {
+pub(super) struct WalkShared<'p, R: Reader, S: Sink> {
     pub(super) plan: &'p ScanPlan,
     pub(super) want: Want,
     pub(super) mounts: MountNames,
     pub(super) roots: RootEntries,
-    pub(super) budget: Budget,
+    pub(super) budget: HandleBudget,
     /// A sink wants no more.
     quit: AtomicBool,
     /// Directories read so far; only kept when links are followed.
     seen: Mutex<HashSet<FileId>>,
     /// Links that lead to directories, for the next round.
-    links: Mutex<Vec<Link<R::Handle, S::Tag>>>,
+    links: Mutex<Vec<DeferredLink<R::Handle, S::Tag>>>,
 }
 
 /// A link that leads to a directory.
-pub(super) struct Link<H, T> {
+pub(super) struct DeferredLink<H, T> {
     pub(super) task: Task<H, T>,
     pub(super) target: Option<FileId>,
 }
 
-impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
+impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
     pub(super) fn new(plan: &'p ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.follow;
         if let Some(filter) = &plan.filter {
@@ -59,7 +59,7 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
             roots: RootEntries::new(&plan.roots, |path| {
                 reader.stat_root(path, FieldMask::FILE_ID, true).ok()?.file_id()
             }),
-            budget: Budget::new(plan.keep_open),
+            budget: HandleBudget::new(plan.keep_open),
             quit: AtomicBool::new(false),
             seen: Mutex::default(),
             links: Mutex::new(Vec::new()),
@@ -82,12 +82,12 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
     }
 
     /// Notes that a directory is read; returns false if it was read before.
-    pub(super) fn note_seen(&self, id: Option<FileId>) -> bool {
+    pub(super) fn mark_seen(&self, id: Option<FileId>) -> bool {
         id.is_none_or(|id| lock(&self.seen).insert(id))
     }
 
     /// Keeps a link that leads to a directory for the next round.
-    pub(super) fn defer(&self, link: Link<R::Handle, S::Tag>) {
+    pub(super) fn defer(&self, link: DeferredLink<R::Handle, S::Tag>) {
         lock(&self.links).push(link);
     }
 
@@ -99,19 +99,19 @@ impl<'p, R: Reader, S: Sink> Run<'p, R, S> {
         let mut links = std::mem::take(&mut *lock(&self.links));
         // Those that are read come first: what is only counted must not keep it from being read.
         links.sort_by_cached_key(|link| {
-            (!link.task.how.read, link.task.parent.path_of(&link.task.name))
+            (!link.task.flags.read, link.task.parent.path_of(&link.task.name))
         });
         let mut tasks = Vec::new();
-        for Link { task, target } in links {
-            let new = match task.how.read {
-                true => self.note_seen(target),
+        for DeferredLink { task, target } in links {
+            let new = match task.flags.read {
+                true => self.mark_seen(target),
                 false => target.is_none_or(|id| !lock(&self.seen).contains(&id)),
             };
             if new || self.is_stopped() {
                 tasks.push(task);
             } else {
                 worker.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));
-                worker.finish(task.parent);
+                worker.release(task.parent);
             }
         }
         tasks
