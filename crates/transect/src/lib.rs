@@ -13,7 +13,7 @@
 //! use transect::{ScanOptions, Totals};
 //!
 //! let outcome = ScanOptions::new(["src"]).plan()?.run(|| Totals::new(10))?;
-//! println!("{} files, {} bytes", outcome.sink.files, outcome.sink.sum.apparent);
+//! println!("{} files, {} bytes", outcome.sink.files, outcome.sink.sizes.apparent);
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
@@ -36,7 +36,7 @@ mod sink;
 pub mod table;
 mod walk;
 
-pub use account::Sum;
+pub use account::SizeTotals;
 pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
@@ -45,7 +45,7 @@ pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};
 pub use progress::{Progress, ProgressCounts};
 pub use sink::{
-    Entering, Flow, Largest, LineFormat, Listed, PathOutput, Paths, RankBy, Sink, SkipReason,
+    Entering, Flow, LargestEntry, LineFormat, Listed, PathOutput, Paths, RankBy, Sink, SkipReason,
     SortKey, Tally, Totals, Visit,
 };
 pub use transect_sys::{

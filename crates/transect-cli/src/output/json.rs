@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use transect::{Largest, Outcome, ScanError, Tally, Totals};
+use transect::{LargestEntry, Outcome, ScanError, Tally, Totals};
 use transect_lab::tune::profile::{Profile, Settings};
 
 use super::quote;
@@ -80,8 +80,8 @@ pub(crate) struct Scan<'a> {
     order: &'static str,
     threads: usize,
     profile: Option<ProfileUsed<'a>>,
-    largest_directories: Vec<LargestEntry<'a>>,
-    largest_files: Vec<LargestEntry<'a>>,
+    largest_directories: Vec<LargestObject<'a>>,
+    largest_files: Vec<LargestObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
 }
@@ -96,7 +96,7 @@ struct ProfileUsed<'a> {
 
 /// One of the largest.
 #[derive(Serialize)]
-struct LargestEntry<'a> {
+struct LargestObject<'a> {
     #[serde(flatten)]
     path: PathEntry<'a>,
     apparent_size: u64,
@@ -181,20 +181,20 @@ impl<'a> ProfileUsed<'a> {
     }
 }
 
-impl<'a> LargestEntry<'a> {
-    fn file(largest: &'a Largest) -> Self {
+impl<'a> LargestObject<'a> {
+    fn file(largest: &'a LargestEntry) -> Self {
         Self {
             path: largest.path.as_path().into(),
-            apparent_size: largest.sum.apparent,
-            allocated_size: largest.sum.allocated,
+            apparent_size: largest.sizes.apparent,
+            allocated_size: largest.sizes.allocated,
             directories_allocated_size: None,
             complete: None,
         }
     }
 
-    fn directory(largest: &'a Largest) -> Self {
+    fn directory(largest: &'a LargestEntry) -> Self {
         Self {
-            directories_allocated_size: Some(largest.sum.directories_allocated),
+            directories_allocated_size: Some(largest.sizes.directories_allocated),
             complete: Some(largest.errors == 0),
             ..Self::file(largest)
         }
@@ -219,10 +219,10 @@ impl<'a> Scan<'a> {
             directories: totals.directories,
             symlinks: totals.symlinks,
             others: totals.others,
-            apparent_size: totals.sum.apparent,
-            allocated_size: totals.sum.allocated,
-            directories_apparent_size: totals.sum.directories_apparent,
-            directories_allocated_size: totals.sum.directories_allocated,
+            apparent_size: totals.sizes.apparent,
+            allocated_size: totals.sizes.allocated,
+            directories_apparent_size: totals.sizes.directories_apparent,
+            directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
             errors: tally.errors,
             errors_by: errors_by(tally),
@@ -236,9 +236,9 @@ impl<'a> Scan<'a> {
             largest_directories: totals
                 .largest_directories()
                 .iter()
-                .map(LargestEntry::directory)
+                .map(LargestObject::directory)
                 .collect(),
-            largest_files: totals.largest_files().iter().map(LargestEntry::file).collect(),
+            largest_files: totals.largest_files().iter().map(LargestObject::file).collect(),
             error_list: list_errors.then(|| tally.list.iter().map(Into::into).collect()),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use transect::{Largest, Outcome, RankBy, Totals};
+use transect::{LargestEntry, Outcome, RankBy, Totals};
 use transect_lab::tune::profile::Profile;
 
 use super::units::{bytes, count, counted, duration};
@@ -53,10 +53,10 @@ fn write_counts(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
 }
 
 fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
-    let usage = totals.sum.disk_usage();
-    let own = totals.sum.directories_allocated;
+    let usage = totals.sizes.disk_usage();
+    let own = totals.sizes.directories_allocated;
     let usage_text = format!("{BOLD}{}{BOLD:#} ({} in directories)", bytes(usage), bytes(own));
-    let apparent_text = format!("{BOLD}{}{BOLD:#}", bytes(totals.sum.apparent));
+    let apparent_text = format!("{BOLD}{}{BOLD:#}", bytes(totals.sizes.apparent));
     let mut lines = [("disk usage", usage_text), ("apparent", apparent_text)];
     if totals.rank_by() == RankBy::Apparent {
         lines.reverse();
@@ -119,7 +119,7 @@ fn write_state(out: &mut impl Write, outcome: &Outcome<Totals>) -> io::Result<()
 fn write_largest(
     out: &mut impl Write,
     title: &str,
-    largest: &[Largest],
+    largest: &[LargestEntry],
     rank_by: RankBy,
 ) -> io::Result<()> {
     if largest.is_empty() {
@@ -130,8 +130,8 @@ fn write_largest(
     let width = super::terminal_width().map(|width| width.saturating_sub(14).max(20));
     for entry in largest {
         let size = match rank_by {
-            RankBy::DiskUsage => entry.sum.disk_usage(),
-            RankBy::Apparent => entry.sum.apparent,
+            RankBy::DiskUsage => entry.sizes.disk_usage(),
+            RankBy::Apparent => entry.sizes.apparent,
         };
         let path = quote::for_terminal(entry.path.as_os_str());
         let path = quote::shorten(path, width.unwrap_or(usize::MAX));

@@ -1,7 +1,7 @@
 //! What counts, once, and for whom.
 
-mod links;
-mod sum;
+mod hard_links;
+mod size_totals;
 
-pub(crate) use links::Links;
-pub use sum::Sum;
+pub(crate) use hard_links::HardLinks;
+pub use size_totals::SizeTotals;

@@ -1,7 +1,7 @@
 //! Where entries go: one sink per thread, merged at the end.
 
+mod largest;
 mod paths;
-mod rank;
 mod sorted;
 mod tally;
 mod totals;
@@ -14,8 +14,8 @@ use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want}
 use crate::dir::Dir;
 use crate::error::ScanError;
 
+pub use largest::{LargestEntry, RankBy};
 pub use paths::{LineFormat, Listed, PathOutput, Paths};
-pub use rank::{Largest, RankBy};
 pub use sorted::SortKey;
 pub use tally::Tally;
 pub use totals::Totals;

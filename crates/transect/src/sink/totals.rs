@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
-use crate::account::{Links, Sum};
+use crate::account::{HardLinks, SizeTotals};
 use crate::dir::Dir;
 use crate::error::ScanError;
-use crate::sink::rank::{Largest, RankBy, Ranking};
+use crate::sink::largest::{LargestEntry, RankBy, Ranking};
 use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
 
 /// How many entries there are, how large they are, and where the bytes are.
@@ -24,7 +24,7 @@ pub struct Totals {
     /// Further names of files met before; their bytes are counted once.
     pub hard_links: u64,
     /// The bytes.
-    pub sum: Sum,
+    pub sizes: SizeTotals,
     /// What is not in the counts.
     pub tally: Tally,
     rank_by: RankBy,
@@ -36,9 +36,9 @@ pub struct Totals {
 
 /// What a directory knows of itself and of what is finished below it.
 #[derive(Debug, Default)]
-pub struct Account {
-    sum: Sum,
-    links: Links,
+pub struct DirTotals {
+    sizes: SizeTotals,
+    links: HardLinks,
     errors: u64,
 }
 
@@ -56,7 +56,7 @@ impl Totals {
             symlinks: 0,
             others: 0,
             hard_links: 0,
-            sum: Sum::default(),
+            sizes: SizeTotals::default(),
             tally: Tally::new(Tally::KEPT),
             rank_by,
             largest_files: Ranking::new(rank_by, largest),
@@ -77,12 +77,12 @@ impl Totals {
     }
 
     /// Returns the largest files, the largest first. A file with several names appears once.
-    pub fn largest_files(&self) -> &[Largest] {
+    pub fn largest_files(&self) -> &[LargestEntry] {
         self.largest_files.as_slice()
     }
 
     /// Returns the largest directories below the roots, each with all that is below it.
-    pub fn largest_directories(&self) -> &[Largest] {
+    pub fn largest_directories(&self) -> &[LargestEntry] {
         self.largest_directories.as_slice()
     }
 
@@ -92,22 +92,22 @@ impl Totals {
     }
 }
 
-fn size_of(attributes: &Attributes) -> Sum {
-    Sum {
+fn size_of(attributes: &Attributes) -> SizeTotals {
+    SizeTotals {
         apparent: attributes.size().unwrap_or(0),
         allocated: attributes.allocated().unwrap_or(0),
-        ..Sum::default()
+        ..SizeTotals::default()
     }
 }
 
 /// The lock is held by the one thread that reads the directory, or by one that ends a directory
 /// below it: nobody waits long. A sink that panicked ends the walk, and nothing reads the sums.
-fn lock(tag: &Mutex<Account>) -> MutexGuard<'_, Account> {
+fn lock(tag: &Mutex<DirTotals>) -> MutexGuard<'_, DirTotals> {
     tag.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sink for Totals {
-    type Tag = Mutex<Account>;
+    type Tag = Mutex<DirTotals>;
 
     fn want(&self) -> Want {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
@@ -121,17 +121,17 @@ impl Sink for Totals {
     }
 
     fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
-        let mut account = Account::default();
+        let mut totals = DirTotals::default();
         if entering.parent.is_some() && entering.listed {
             self.directories += 1;
-            account.sum.directories_apparent = entering.own.size().unwrap_or(0);
-            account.sum.directories_allocated = entering.own.allocated().unwrap_or(0);
+            totals.sizes.directories_apparent = entering.own.size().unwrap_or(0);
+            totals.sizes.directories_allocated = entering.own.allocated().unwrap_or(0);
         }
-        Mutex::new(account)
+        Mutex::new(totals)
     }
 
     fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
-        let account = &mut *lock(&visit.dir.tag);
+        let totals = &mut *lock(&visit.dir.tag);
         for entry in visit.batch.iter() {
             match entry.file_type() {
                 // Counted when it is entered, together with its own size.
@@ -145,12 +145,12 @@ impl Sink for Totals {
             let names = entry.attributes.nlink();
             let first = match entry.attributes.file_id() {
                 Some(id) if names != Some(1) || visit.follow => {
-                    account.links.add(id, names.filter(|_| !visit.follow), size)
+                    totals.links.add(id, names.filter(|_| !visit.follow), size)
                 }
                 _ => true,
             };
             if first {
-                account.sum += size;
+                totals.sizes += size;
                 self.bytes = self.bytes.saturating_add(size.allocated);
             }
             self.largest_files
@@ -160,22 +160,22 @@ impl Sink for Totals {
     }
 
     fn leave(&mut self, dir: &Dir<Self::Tag>) {
-        let mut account = std::mem::take(&mut *lock(&dir.tag));
+        let mut totals = std::mem::take(&mut *lock(&dir.tag));
         let Some(parent) = dir.parent() else {
-            self.sum += account.sum;
-            self.hard_links += account.links.further();
+            self.sizes += totals.sizes;
+            self.hard_links += totals.links.extra_names();
             return;
         };
         if dir.depth() > Some(0) {
-            self.largest_directories.offer(&account.sum, account.errors, dir.id, || dir.path());
+            self.largest_directories.offer(&totals.sizes, totals.errors, dir.id, || dir.path());
         }
         let mut above = lock(&parent.tag);
-        above.errors += account.errors;
-        if !account.links.is_empty() {
+        above.errors += totals.errors;
+        if !totals.links.is_empty() {
             // Taken back before it is added: no sum is larger than what there is.
-            account.sum -= above.links.merge(account.links);
+            totals.sizes -= above.links.merge(totals.links);
         }
-        above.sum += account.sum;
+        above.sizes += totals.sizes;
     }
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
@@ -202,7 +202,7 @@ impl Sink for Totals {
         self.symlinks += other.symlinks;
         self.others += other.others;
         self.hard_links += other.hard_links;
-        self.sum += other.sum;
+        self.sizes += other.sizes;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.tally.merge(other.tally);
         self.largest_files.merge(other.largest_files);

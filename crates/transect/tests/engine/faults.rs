@@ -189,10 +189,10 @@ fn a_file_that_shrinks_while_its_names_are_met_does_not_break_the_sums() {
             }
             let got = fake_totals(&Arc::new(tree), options().order(order).threads(threads));
             assert!(
-                sizes.contains(&got.sum.apparent),
+                sizes.contains(&got.sizes.apparent),
                 "{sizes:?} in {}: {}",
                 order.as_str(),
-                got.sum.apparent
+                got.sizes.apparent
             );
             assert_eq!(got.hard_links, 2);
         }
@@ -337,7 +337,7 @@ fn what_vanished_is_no_error_and_is_not_counted() {
     with_fault("/2/3/4/file3", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (156, 499), "{context}");
-        assert_eq!(got.sum.apparent, forest_counts().apparent_size - 103);
+        assert_eq!(got.sizes.apparent, forest_counts().apparent_size - 103);
     });
     with_fault("/2/3/link", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
@@ -569,7 +569,7 @@ fn watched(options: ScanOptions, deed: &Deed) -> (Totals, Arc<Seen>, bool) {
     });
     let totals = outcome.sink.inner;
     let at = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    assert_eq!(totals.sum.apparent, at(&seen.bytes), "{context}");
+    assert_eq!(totals.sizes.apparent, at(&seen.bytes), "{context}");
     assert_eq!(at(&seen.entered), at(&seen.left), "{context}");
     assert_eq!(at(&seen.entered), totals.directories + 1, "{context}: the top");
     (totals, seen, outcome.interrupted)
@@ -856,9 +856,9 @@ fn another_device_below_is_a_boundary_only_when_asked() {
     for (order, threads) in schedules() {
         let options = options().order(order).threads(threads);
         let got = fake_totals(&tree, options.clone());
-        assert_eq!((got.files, got.sum.apparent), (2, 110), "{}", order.as_str());
+        assert_eq!((got.files, got.sizes.apparent), (2, 110), "{}", order.as_str());
         let got = fake_totals(&tree, options.one_file_system(true));
-        assert_eq!((got.files, got.sum.apparent), (1, 10), "{}", order.as_str());
+        assert_eq!((got.files, got.sizes.apparent), (1, 10), "{}", order.as_str());
         assert_eq!(got.directories, 3, "the mount point is a directory");
         assert_eq!(skipped(&got.tally, SkipReason::MountBoundary), 1);
     }

@@ -137,7 +137,7 @@ fn what_globs_leave_out_is_not_counted_and_told() {
         let got = totals(options.filters(globs(&["!*.rs", "!build/"])));
         assert_complete(&got.tally, order.as_str());
         assert_eq!((got.files, got.directories), (3, 4));
-        assert_eq!(got.sum.apparent, 2 + 4 + 19);
+        assert_eq!(got.sizes.apparent, 2 + 4 + 19);
         assert_eq!(skipped(&got.tally, SkipReason::Excluded), 4);
     }
 }
@@ -149,7 +149,7 @@ fn directories_that_are_only_passed_through_are_not_counted() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
         let got = totals(options.filters(globs(&["*.rs"])));
         assert_eq!((got.files, got.directories), (4, 0), "{}", order.as_str());
-        assert_eq!(got.sum.apparent, 1 + 3 + 5 + 6);
+        assert_eq!(got.sizes.apparent, 1 + 3 + 5 + 6);
     }
 }
 
@@ -482,7 +482,7 @@ fn no_directory_at_the_maximum_depth_is_read() {
         let known = oracle(temp.path()).counts;
         let own = known.directories_allocated_size / 5 * 4;
         assert!(
-            known.allocation_unknown || got.sum.directories_allocated == own,
+            known.allocation_unknown || got.sizes.directories_allocated == own,
             "all are of one block"
         );
     }
@@ -614,6 +614,6 @@ fn what_is_counted_is_what_is_listed() {
         let options = scan(temp.path()).reader(reader).filters(filters);
         let totals = totals(options);
         assert_eq!((totals.files, totals.directories), (4, 0), "{}", reader.as_str());
-        assert_eq!(totals.sum.apparent, 4 + 5 + 6 + 19, "{}", reader.as_str());
+        assert_eq!(totals.sizes.apparent, 4 + 5 + 6 + 19, "{}", reader.as_str());
     }
 }

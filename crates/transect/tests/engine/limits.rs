@@ -73,7 +73,7 @@ fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
         let kinds: Vec<_> = got.tally.errors_by.keys().map(|(_, kind)| *kind).collect();
         assert!(kinds.iter().all(|&kind| kind == FaultKind::NameTooLong), "{context}: {kinds:?}");
         assert!(got.directories > 100 && got.directories < whole.directories, "{context}");
-        assert!(got.sum.apparent > 4 + 70 && got.sum.apparent < 4 + whole.apparent_size);
+        assert!(got.sizes.apparent > 4 + 70 && got.sizes.apparent < 4 + whole.apparent_size);
     }
 }
 

@@ -65,7 +65,7 @@ fn following_ends_where_links_lead_back() {
     assert_eq!((got.files, got.directories), (2, real.directories));
     // ping and pong lead to each other: they are links and nothing more.
     assert_eq!(got.symlinks, 2);
-    assert_eq!(got.sum.apparent, 11 + 22 + 4 + 4);
+    assert_eq!(got.sizes.apparent, 11 + 22 + 4 + 4);
     assert_eq!(skipped(&got.tally, SkipReason::Loop), 4);
     assert_eq!(skipped(&got.tally, SkipReason::VisitedElsewhere), 2);
 }
@@ -85,7 +85,7 @@ fn every_directory_that_links_lead_to_is_read_once() {
     symlink("../../far", temp.join("outside/a/to_far")).unwrap();
     symlink("../tree", temp.join("far/back")).unwrap();
     let got = the_same_everywhere(&scan(&root).follow(true), "overlapping links");
-    assert_eq!(got.sum.apparent, 11_110);
+    assert_eq!(got.sizes.apparent, 11_110);
     // tree, inside; outside, a, b, c; far.
     assert_eq!((got.directories, got.files, got.symlinks), (7, 4, 0));
     assert_eq!(skipped(&got.tally, SkipReason::Loop), 1);
@@ -119,7 +119,7 @@ fn a_file_that_links_lead_to_counts_once() {
     }
     let got = the_same_everywhere(&scan(temp.join("tree")).follow(true), "links to files");
     assert_eq!((got.files, got.symlinks), (4, 0));
-    assert_eq!((got.sum.apparent, got.hard_links), (1100, 2));
+    assert_eq!((got.sizes.apparent, got.hard_links), (1100, 2));
 }
 
 /// What lies below a followed link is opened relative to a handle. When that was not kept, the way
@@ -163,7 +163,7 @@ fn a_link_that_is_not_read_leaves_its_directory_to_others() {
     symlink("../outside", temp.join("tree/z")).unwrap();
     let options = scan(temp.join("tree")).follow(true).max_depth(2);
     let got = the_same_everywhere(&options, "a link that is too deep");
-    assert_eq!((got.files, got.sum.apparent), (1, 100));
+    assert_eq!((got.files, got.sizes.apparent), (1, 100));
     assert_eq!(got.directories, 3);
 }
 
@@ -193,10 +193,10 @@ fn every_directory_holds_what_it_would_hold_alone() {
         for largest in got.largest_directories() {
             let alone = oracle(&largest.path).counts;
             let context = format!("'{}' in {}", largest.path.display(), order.as_str());
-            assert_eq!(largest.sum.apparent, alone.apparent_size, "{context}");
-            assert_eq!(largest.sum.allocated, alone.allocated_size, "{context}");
+            assert_eq!(largest.sizes.apparent, alone.apparent_size, "{context}");
+            assert_eq!(largest.sizes.allocated, alone.allocated_size, "{context}");
             assert_eq!(
-                largest.sum.directories_allocated, alone.directories_allocated_size,
+                largest.sizes.directories_allocated, alone.directories_allocated_size,
                 "{context}"
             );
         }
@@ -210,7 +210,7 @@ fn a_file_with_names_below_two_roots_counts_once() {
     let got = the_same_everywhere(&ScanOptions::new(roots), "several roots");
     let whole = oracle(&root).counts;
     // Beside them the tree holds one name each of a file, a link and a pipe.
-    assert_eq!(got.sum.apparent, whole.apparent_size);
+    assert_eq!(got.sizes.apparent, whole.apparent_size);
     assert_eq!(got.hard_links, whole.hard_links - 3);
     assert_eq!(got.files, whole.files - 1);
 }
@@ -267,7 +267,7 @@ fn roots_beside_each_other_add_up() {
     let (a, b) = (oracle(&root).counts, oracle(&other).counts);
     let got = the_same_everywhere(&ScanOptions::new([root, other]), "two trees");
     assert_eq!(got.files, a.files + b.files);
-    assert_eq!(got.sum.apparent, a.apparent_size + b.apparent_size);
+    assert_eq!(got.sizes.apparent, a.apparent_size + b.apparent_size);
     // The same names as a root's, elsewhere, are not that root.
     assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 0);
 }
@@ -312,7 +312,7 @@ fn followed_roots_that_lead_into_each_other_count_once() {
         let what = format!("{roots:?}");
         let got = the_same_everywhere(&ScanOptions::new(roots).follow(true), &what);
         assert_eq!((got.directories, got.files), (3, 2), "{what}");
-        assert_eq!(got.sum.apparent, 1100, "{what}");
+        assert_eq!(got.sizes.apparent, 1100, "{what}");
     }
 }
 

@@ -37,7 +37,7 @@ fn equals_the_oracle(tree: &str) {
         );
 
         // What the oracle cannot tell everywhere, such as what a file occupies, all agree about.
-        let same = (got.sum, got.largest_files().to_vec(), got.largest_directories().to_vec());
+        let same = (got.sizes, got.largest_files().to_vec(), got.largest_directories().to_vec());
         assert_eq!(first.get_or_insert_with(|| same.clone()), &same, "{context}");
 
         let table = crate::table::agrees(options, &got, &listed, &context);

@@ -111,7 +111,7 @@ impl Builder {
 fn all_of(totals: &Totals) -> impl PartialEq + std::fmt::Debug {
     (
         counts(totals),
-        totals.sum,
+        totals.sizes,
         totals.tally.errors,
         totals.tally.errors_by.clone(),
         totals.tally.vanished,
@@ -192,7 +192,7 @@ proptest! {
         let with_nothing = merged(Totals::new(4), merged(left, Totals::new(4)));
         prop_assert_eq!(all_of(&with_nothing), all_of(&right));
         prop_assert_eq!(all_of(&turned), all_of(&right));
-        let alone: u64 = (0..3).map(|number| walk(number).sum.apparent).sum();
-        prop_assert_eq!(right.sum.apparent, alone);
+        let alone: u64 = (0..3).map(|number| walk(number).sizes.apparent).sum();
+        prop_assert_eq!(right.sizes.apparent, alone);
     }
 }

@@ -134,9 +134,9 @@ pub(crate) fn counts(totals: &Totals) -> Counts {
         symlinks: totals.symlinks,
         others: totals.others,
         hard_links: totals.hard_links,
-        apparent_size: totals.sum.apparent,
-        allocated_size: totals.sum.allocated,
-        directories_allocated_size: totals.sum.directories_allocated,
+        apparent_size: totals.sizes.apparent,
+        allocated_size: totals.sizes.allocated,
+        directories_allocated_size: totals.sizes.directories_allocated,
         allocation_unknown: false,
     }
 }

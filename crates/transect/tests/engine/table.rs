@@ -69,8 +69,8 @@ fn equals_totals(table: &Table, totals: &Totals, context: &str) {
         totals.files,
         totals.directories,
         totals.symlinks + totals.others,
-        totals.sum.apparent,
-        totals.sum.disk_usage(),
+        totals.sizes.apparent,
+        totals.sizes.disk_usage(),
     ];
     assert_eq!(got, expected, "{context}: files, directories, others, apparent, disk usage");
     assert_eq!(table.hard_links(), totals.hard_links, "{context}: further names");
@@ -297,7 +297,7 @@ fn a_filter_leaves_the_way_to_what_it_lets_through() {
     assert_eq!(paths, ["/", "/a", "/a/b", "/a/b/kept.c"].map(PathBuf::from));
     let totals = run_fake(&tree, options, || Totals::new(0)).sink;
     equals_totals(&table, &totals, "only what the filter lets through is counted");
-    assert_eq!((totals.files, totals.sum.apparent), (1, 600));
+    assert_eq!((totals.files, totals.sizes.apparent), (1, 600));
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn a_root_may_be_a_file() {
             let got = totals(scan(&written).reader(reader));
             assert_complete(&got.tally, &context);
             assert_eq!((got.files, got.directories), (1, 0), "{context}");
-            assert_eq!(got.sum.apparent, 5000, "{context}");
+            assert_eq!(got.sizes.apparent, 5000, "{context}");
             assert_eq!(paths(scan(&written).reader(reader)).0, [written.as_bytes()], "{context}");
         }
     }
@@ -273,7 +273,7 @@ fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long(
         if relative || !has_unix_shell() {
             assert_complete(&got.tally, context);
             assert_eq!((got.directories, got.files), (151, 16), "{context}");
-            assert_eq!(got.sum.apparent, expected.apparent_size, "{context}");
+            assert_eq!(got.sizes.apparent, expected.apparent_size, "{context}");
         } else {
             let mut operations = got.tally.errors_by.keys().map(|(operation, _)| *operation);
             assert!(
@@ -367,7 +367,7 @@ fn names_that_differ_in_case_only_are_two() {
         let got = totals(scan(temp.path()).reader(reader));
         assert_complete(&got.tally, reader.as_str());
         assert_eq!((got.files, got.directories), (4, 3), "{}", reader.as_str());
-        assert_eq!(got.sum.apparent, 2 + 6, "{}", reader.as_str());
+        assert_eq!(got.sizes.apparent, 2 + 6, "{}", reader.as_str());
         assert_eq!(got.hard_links, 0, "{}", reader.as_str());
     }
 }
@@ -404,7 +404,7 @@ fn streams_of_a_file_are_not_files() {
     for reader in readers() {
         let got = totals(scan(temp.path()).reader(reader));
         assert_complete(&got.tally, reader.as_str());
-        assert_eq!((got.files, got.sum.apparent), (files, bytes), "{}", reader.as_str());
+        assert_eq!((got.files, got.sizes.apparent), (files, bytes), "{}", reader.as_str());
     }
 }
 
@@ -470,7 +470,7 @@ fn a_file_with_names_below_two_roots_counts_once() {
     for reader in readers() {
         let got = totals(ScanOptions::new(&roots).reader(reader));
         assert_complete(&got.tally, reader.as_str());
-        assert_eq!(got.sum.apparent, whole.apparent_size, "{}", reader.as_str());
+        assert_eq!(got.sizes.apparent, whole.apparent_size, "{}", reader.as_str());
         assert_eq!(got.hard_links, whole.hard_links - 1, "{}", reader.as_str());
         assert_eq!(got.files, whole.files - 1, "{}", reader.as_str());
     }
@@ -499,7 +499,7 @@ fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on()
         assert_eq!(error.path(), root.join("src").join("a"), "{context}");
         assert_eq!(got.directories, whole.directories, "{context}");
         assert_eq!(got.files, whole.files - lost.files, "{context}");
-        assert_eq!(got.sum.apparent, whole.apparent_size - lost.apparent_size, "{context}");
+        assert_eq!(got.sizes.apparent, whole.apparent_size - lost.apparent_size, "{context}");
     }
 }
 

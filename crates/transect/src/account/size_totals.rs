@@ -7,7 +7,7 @@ use std::ops::{AddAssign, SubAssign};
 
 /// Bytes in and below a directory, every file id once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct SizeTotals {
     /// Apparent sizes of everything that is not a directory.
     pub apparent: u64,
     /// Allocated sizes of everything that is not a directory.
@@ -18,27 +18,27 @@ pub struct Sum {
     pub directories_allocated: u64,
 }
 
-impl Sum {
+impl SizeTotals {
     /// Returns the disk usage: allocated bytes, the directories' own included, as `du` counts.
     pub fn disk_usage(&self) -> u64 {
         self.allocated.saturating_add(self.directories_allocated)
     }
 }
 
-impl AddAssign for Sum {
+impl AddAssign for SizeTotals {
     fn add_assign(&mut self, other: Self) {
-        self.change(other, u64::saturating_add);
+        self.update_each(other, u64::saturating_add);
     }
 }
 
-impl SubAssign for Sum {
+impl SubAssign for SizeTotals {
     fn sub_assign(&mut self, other: Self) {
-        self.change(other, take_back);
+        self.update_each(other, subtract);
     }
 }
 
-impl Sum {
-    fn change(&mut self, other: Self, change: impl Fn(u64, u64) -> u64) {
+impl SizeTotals {
+    fn update_each(&mut self, other: Self, change: impl Fn(u64, u64) -> u64) {
         self.apparent = change(self.apparent, other.apparent);
         self.allocated = change(self.allocated, other.allocated);
         self.directories_apparent = change(self.directories_apparent, other.directories_apparent);
@@ -49,7 +49,7 @@ impl Sum {
 
 /// Returns a sum without a part of it. Nobody knows how much more than [`u64::MAX`] it was, so it
 /// stays that.
-fn take_back(sum: u64, part: u64) -> u64 {
+fn subtract(sum: u64, part: u64) -> u64 {
     if sum == u64::MAX { sum } else { sum - part }
 }
 
@@ -57,8 +57,8 @@ fn take_back(sum: u64, part: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn sum(apparent: u64) -> Sum {
-        Sum { apparent, ..Sum::default() }
+    fn sum(apparent: u64) -> SizeTotals {
+        SizeTotals { apparent, ..SizeTotals::default() }
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         }
         all -= sum(1);
         assert_eq!(all, sum(u64::MAX), "how much more it was nobody knows");
-        let large = Sum { allocated: u64::MAX - 1, directories_allocated: 2, ..sum(0) };
+        let large = SizeTotals { allocated: u64::MAX - 1, directories_allocated: 2, ..sum(0) };
         assert_eq!(large.disk_usage(), u64::MAX);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use transect_sys::FileId;
 
-use crate::account::Sum;
+use crate::account::SizeTotals;
 
 /// What makes one entry larger than another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,28 +18,28 @@ pub enum RankBy {
 }
 
 impl RankBy {
-    pub(crate) fn of(self, sum: &Sum) -> u64 {
+    pub(crate) fn value(self, sizes: &SizeTotals) -> u64 {
         match self {
-            Self::DiskUsage => sum.disk_usage(),
-            Self::Apparent => sum.apparent,
+            Self::DiskUsage => sizes.disk_usage(),
+            Self::Apparent => sizes.apparent,
         }
     }
 }
 
 /// One of the largest entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Largest {
+pub struct LargestEntry {
     /// Where it is.
     pub path: PathBuf,
     /// Its bytes; for a directory, of everything in and below it.
-    pub sum: Sum,
+    pub sizes: SizeTotals,
     /// Errors in and below it: if there are any, it may be larger.
     pub errors: u64,
     rank: u64,
     id: Option<FileId>,
 }
 
-impl Largest {
+impl LargestEntry {
     /// Larger first; equals by file id, which is cheap to compare, and then by path.
     fn compare(&self, other: &Self) -> Ordering {
         other
@@ -53,30 +53,30 @@ impl Largest {
 /// Keeps the `limit` largest entries it was offered, sorted.
 #[derive(Debug)]
 pub(crate) struct Ranking {
-    by: RankBy,
+    rank_by: RankBy,
     limit: usize,
-    largest: Vec<Largest>,
+    largest: Vec<LargestEntry>,
 }
 
 impl Ranking {
-    pub(crate) fn new(by: RankBy, limit: usize) -> Self {
-        Self { by, limit, largest: Vec::new() }
+    pub(crate) fn new(rank_by: RankBy, limit: usize) -> Self {
+        Self { rank_by, limit, largest: Vec::new() }
     }
 
     /// Considers an entry. Its path is built only if it may be among the largest: nearly never.
     #[inline]
     pub(crate) fn offer(
         &mut self,
-        sum: &Sum,
+        sizes: &SizeTotals,
         errors: u64,
         id: Option<FileId>,
         path: impl FnOnce() -> PathBuf,
     ) {
-        let rank = self.by.of(sum);
+        let rank = self.rank_by.value(sizes);
         if rank == 0 || self.is_below_all(rank, id) {
             return;
         }
-        self.insert(Largest { path: path(), sum: *sum, errors, rank, id });
+        self.insert(LargestEntry { path: path(), sizes: *sizes, errors, rank, id });
     }
 
     #[inline]
@@ -90,7 +90,7 @@ impl Ranking {
         }
     }
 
-    fn insert(&mut self, new: Largest) {
+    fn insert(&mut self, new: LargestEntry) {
         // A file with several names is listed once, by the first of them.
         if let Some(same) = self.largest.iter_mut().find(|old| new.id.is_some() && old.id == new.id)
         {
@@ -108,7 +108,7 @@ impl Ranking {
         other.largest.into_iter().for_each(|largest| self.insert(largest));
     }
 
-    pub(crate) fn as_slice(&self) -> &[Largest] {
+    pub(crate) fn as_slice(&self) -> &[LargestEntry] {
         &self.largest
     }
 }
@@ -119,9 +119,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn offer(ranking: &mut Ranking, size: u64, inode: u64) {
-        let sum = Sum { allocated: size, ..Sum::default() };
+        let sizes = SizeTotals { allocated: size, ..SizeTotals::default() };
         let id = Some(FileId { device: 1, inode });
-        ranking.offer(&sum, 0, id, || PathBuf::from(format!("f{inode}")));
+        ranking.offer(&sizes, 0, id, || PathBuf::from(format!("f{inode}")));
     }
 
     proptest! {
@@ -155,10 +155,10 @@ mod tests {
     #[test]
     fn a_file_with_two_names_is_listed_once_by_the_first() {
         let mut ranking = Ranking::new(RankBy::Apparent, 3);
-        let sum = Sum { apparent: 9, ..Sum::default() };
+        let sizes = SizeTotals { apparent: 9, ..SizeTotals::default() };
         let id = Some(FileId { device: 1, inode: 1 });
         for name in ["b", "a", "c"] {
-            ranking.offer(&sum, 0, id, || PathBuf::from(name));
+            ranking.offer(&sizes, 0, id, || PathBuf::from(name));
         }
         assert_eq!(ranking.as_slice().len(), 1);
         assert_eq!(ranking.as_slice()[0].path, PathBuf::from("a"));

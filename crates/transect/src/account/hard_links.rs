@@ -23,84 +23,89 @@ use std::collections::hash_map::Entry;
 use foldhash::fast::FixedState;
 use transect_sys::FileId;
 
-use super::Sum;
+use super::SizeTotals;
 
 /// One file with several names, as one directory knows it.
 ///
 /// Where link counts are not told (Windows) every file has one of these: with its id 40 bytes.
 #[derive(Clone, Copy, Debug)]
-struct Linked {
+struct LinkedFile {
     /// Names met in and below the directory.
-    names: u32,
+    names_seen: u32,
     /// Names the file has; 0 if that is not known, or it may be met more often (links are
     /// followed): then it is remembered to the end.
-    all: u32,
+    link_count: u32,
     apparent: u64,
     allocated: u64,
 }
 
 /// The multi-link files in and below a directory.
 #[derive(Debug, Default)]
-pub(crate) struct Links {
-    files: HashMap<FileId, Linked, FixedState>,
+pub(crate) struct HardLinks {
+    files: HashMap<FileId, LinkedFile, FixedState>,
     /// Names met beyond the first of each file.
-    further: u64,
+    extra_names: u64,
 }
 
-impl Links {
+impl HardLinks {
     /// Counts one name of a file and returns whether it is the first one met here. `names` is the
     /// file's link count; `None` if that is not known, or if it can be met more often (links are
     /// followed).
-    pub(crate) fn add(&mut self, id: FileId, names: Option<u32>, size: Sum) -> bool {
-        let Sum { apparent, allocated, .. } = size;
-        let met = Linked { names: 1, all: names.unwrap_or(0), apparent, allocated };
-        self.absorb(id, met).is_none()
+    pub(crate) fn add(&mut self, id: FileId, link_count: Option<u32>, size: SizeTotals) -> bool {
+        let SizeTotals { apparent, allocated, .. } = size;
+        let new =
+            LinkedFile { names_seen: 1, link_count: link_count.unwrap_or(0), apparent, allocated };
+        self.absorb(id, new).is_none()
     }
 
     /// Returns how many names were met beyond the first of each file.
-    pub(crate) fn further(&self) -> u64 {
-        self.further
+    pub(crate) fn extra_names(&self) -> u64 {
+        self.extra_names
     }
 
     /// Returns whether nothing is known, so that merging can be left out.
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.further == 0
+        self.files.is_empty() && self.extra_names == 0
     }
 
     /// Takes over the files of a directory below, and returns what was counted twice.
-    pub(crate) fn merge(&mut self, mut below: Self) -> Sum {
+    pub(crate) fn merge(&mut self, mut below: Self) -> SizeTotals {
         if below.files.len() > self.files.len() {
             std::mem::swap(self, &mut below);
         }
-        self.further += below.further;
-        let mut twice = Sum::default();
+        self.extra_names += below.extra_names;
+        let mut counted_twice = SizeTotals::default();
         for (id, linked) in below.files {
             if let Some(size) = self.absorb(id, linked) {
-                twice += size;
+                counted_twice += size;
             }
         }
-        twice
+        counted_twice
     }
 
     /// Adds names of one file; returns what was counted twice if it was there already.
-    fn absorb(&mut self, id: FileId, met: Linked) -> Option<Sum> {
+    fn absorb(&mut self, id: FileId, new: LinkedFile) -> Option<SizeTotals> {
         match self.files.entry(id) {
             Entry::Vacant(vacant) => {
-                if met.names != met.all {
-                    vacant.insert(met);
+                if new.names_seen != new.link_count {
+                    vacant.insert(new);
                 }
                 None
             }
             Entry::Occupied(mut occupied) => {
                 let known = occupied.get_mut();
-                known.names += met.names;
-                self.further += 1;
-                if known.names == known.all {
+                known.names_seen += new.names_seen;
+                self.extra_names += 1;
+                if known.names_seen == known.link_count {
                     occupied.remove();
                 }
                 // The size that is known stays counted, and stays known; what was met now goes.
                 // While a file grows its names have different sizes.
-                Some(Sum { apparent: met.apparent, allocated: met.allocated, ..Sum::default() })
+                Some(SizeTotals {
+                    apparent: new.apparent,
+                    allocated: new.allocated,
+                    ..SizeTotals::default()
+                })
             }
         }
     }
@@ -114,25 +119,25 @@ mod tests {
         FileId { device: 1, inode }
     }
 
-    fn bytes(apparent: u64) -> Sum {
-        Sum { apparent, allocated: 512, ..Sum::default() }
+    fn bytes(apparent: u64) -> SizeTotals {
+        SizeTotals { apparent, allocated: 512, ..SizeTotals::default() }
     }
 
     #[test]
     fn names_in_two_directories_count_once_above_both() {
-        let (mut a, mut b) = (Links::default(), Links::default());
+        let (mut a, mut b) = (HardLinks::default(), HardLinks::default());
         assert!(a.add(id(7), Some(3), bytes(100)));
         assert!(!a.add(id(7), Some(3), bytes(100)));
         assert!(b.add(id(7), Some(3), bytes(100)));
         assert_eq!(a.merge(b), bytes(100));
-        assert_eq!(a.further(), 2);
+        assert_eq!(a.extra_names(), 2);
         assert!(a.files.is_empty(), "all three names were met");
     }
 
     #[test]
     fn merging_is_the_same_both_ways() {
         let make = |ids: &[u64]| {
-            let mut links = Links::default();
+            let mut links = HardLinks::default();
             for &inode in ids {
                 links.add(id(inode), Some(9), bytes(inode));
             }
@@ -141,16 +146,16 @@ mod tests {
         let mut small = make(&[1, 2]);
         let mut large = make(&[2, 3, 4]);
         assert_eq!(small.merge(make(&[2, 3, 4])), large.merge(make(&[1, 2])));
-        assert_eq!(small.further(), large.further());
+        assert_eq!(small.extra_names(), large.extra_names());
         assert_eq!(small.files.len(), large.files.len());
     }
 
     #[test]
     fn a_followed_file_is_remembered_for_ever() {
-        let mut links = Links::default();
+        let mut links = HardLinks::default();
         for (round, first) in [(1, true), (2, false), (3, false)] {
             assert_eq!(links.add(id(1), None, bytes(5)), first, "round {round}");
         }
-        assert_eq!(links.further(), 2);
+        assert_eq!(links.extra_names(), 2);
     }
 }
