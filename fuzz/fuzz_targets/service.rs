@@ -16,14 +16,14 @@ enum Input<'a> {
     Stream(&'a [u8]),
     Request { kind: u8, payload: &'a [u8] },
     Answers(&'a [u8]),
-    Paths(Vec<&'a [u8]>),
+    ListSink(Vec<&'a [u8]>),
 }
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::Stream(bytes) => stream(bytes),
     Input::Request { kind, payload } => request(Frame { kind, payload }),
     Input::Answers(bytes) => answers(bytes),
-    Input::Paths(paths) => round_trip(&paths),
+    Input::ListSink(paths) => round_trip(&paths),
 });
 
 fn stream(mut bytes: &[u8]) {

@@ -13,7 +13,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use transect::Tally;
+use transect::Diagnostics;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub(crate) enum End {
 
 impl End {
     /// Returns how a walk ended.
-    pub(crate) fn of(tally: &Tally, interrupted: bool) -> Self {
+    pub(crate) fn of(diagnostics: &Diagnostics, interrupted: bool) -> Self {
         if interrupted {
             Self::Interrupted
-        } else if tally.failed_roots > 0 {
+        } else if diagnostics.failed_roots > 0 {
             Self::RootFailed
-        } else if !tally.is_complete() {
+        } else if !diagnostics.is_complete() {
             Self::Partial
         } else {
             Self::Complete

@@ -45,8 +45,8 @@ pub use options::ScanOptions;
 pub use plan::{Outcome, ScanPlan};
 pub use progress::{Progress, ProgressCounts};
 pub use sink::{
-    Entering, Flow, LargestEntry, LineFormat, Listed, PathOutput, Paths, RankBy, Sink, SkipReason,
-    SortKey, Tally, Totals, Visit,
+    Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink, RankBy,
+    Sink, SkipReason, SortKey, Totals, Visit,
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,

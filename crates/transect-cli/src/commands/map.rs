@@ -70,9 +70,10 @@ fn read(
     let table = sink.into_table()?;
     drop(line);
 
-    let (interrupted, end) = (outcome.interrupted, End::of(table.tally(), outcome.interrupted));
-    output::show_errors(table.tally(), args.errors);
-    let is_any = table.tally().failed_roots < outcome.roots as u64;
+    let (interrupted, end) =
+        (outcome.interrupted, End::of(table.diagnostics(), outcome.interrupted));
+    output::show_errors(table.diagnostics(), args.errors);
+    let is_any = table.diagnostics().failed_roots < outcome.roots as u64;
     Ok(Found { table: is_any.then_some(table), interrupted, end })
 }
 

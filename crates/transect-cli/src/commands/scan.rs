@@ -34,13 +34,13 @@ fn show(
     profile: Option<&Profile>,
 ) -> Result<End, Fatal> {
     let roots: Vec<PathBuf> = args.walk.roots();
-    let tally = &mut outcome.sink.tally;
-    tally.sort();
-    let end = End::of(tally, outcome.interrupted);
-    let nothing_to_show = tally.failed_roots == outcome.roots as u64;
+    let diagnostics = &mut outcome.sink.diagnostics;
+    diagnostics.sort();
+    let end = End::of(diagnostics, outcome.interrupted);
+    let nothing_to_show = diagnostics.failed_roots == outcome.roots as u64;
     // In the object the errors have a place of their own.
     if nothing_to_show || !(args.json && args.errors) {
-        output::show_errors(tally, args.errors);
+        output::show_errors(diagnostics, args.errors);
     }
     if nothing_to_show {
         return Ok(end);

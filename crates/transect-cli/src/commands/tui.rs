@@ -34,13 +34,13 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
         read_only: args.read_only,
     };
     let ended = browse(&options, &look, &stop)?;
-    output::show_errors(ended.table.tally(), args.errors);
-    let skipped = &ended.table.tally().skipped;
+    output::show_errors(ended.table.diagnostics(), args.errors);
+    let skipped = &ended.table.diagnostics().skipped;
     let by_filters = [SkipReason::Excluded, SkipReason::Gitignore];
     if ended.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
         output::hint("the filters leave out every PATH");
     }
-    Ok(End::of(ended.table.tally(), ended.interrupted))
+    Ok(End::of(ended.table.diagnostics(), ended.interrupted))
 }
 
 /// Returns the trash of this user, where what is moved now is noted with the time that it is here.

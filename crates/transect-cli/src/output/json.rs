@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use transect::{LargestEntry, Outcome, ScanError, Tally, Totals};
+use transect::{LargestEntry, Outcome, ScanError, Diagnostics, Totals};
 use transect_lab::tune::profile::{Profile, Settings};
 
 use super::quote;
@@ -209,11 +209,11 @@ impl<'a> Scan<'a> {
         list_errors: bool,
     ) -> Self {
         let totals = &outcome.sink;
-        let tally = &totals.tally;
+        let diagnostics = &totals.diagnostics;
         Self {
             schema: "transect.scan/1",
             roots: roots.iter().map(|root| root.as_path().into()).collect(),
-            complete: tally.is_complete() && !outcome.interrupted,
+            complete: diagnostics.is_complete() && !outcome.interrupted,
             interrupted: outcome.interrupted,
             files: totals.files,
             directories: totals.directories,
@@ -224,10 +224,10 @@ impl<'a> Scan<'a> {
             directories_apparent_size: totals.sizes.directories_apparent,
             directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
-            errors: tally.errors,
-            errors_by: errors_by(tally),
-            vanished: tally.vanished,
-            skipped: tally.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect(),
+            errors: diagnostics.errors,
+            errors_by: errors_by(diagnostics),
+            vanished: diagnostics.vanished,
+            skipped: diagnostics.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect(),
             elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
             reader: outcome.reader.as_str(),
             order: outcome.order.as_str(),
@@ -239,14 +239,15 @@ impl<'a> Scan<'a> {
                 .map(LargestObject::directory)
                 .collect(),
             largest_files: totals.largest_files().iter().map(LargestObject::file).collect(),
-            error_list: list_errors.then(|| tally.list.iter().map(Into::into).collect()),
+            error_list: list_errors
+                .then(|| diagnostics.kept_errors.iter().map(Into::into).collect()),
         }
     }
 }
 
-fn errors_by(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+fn errors_by(diagnostics: &Diagnostics) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let mut by: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for ((operation, kind), count) in &tally.errors_by {
+    for ((operation, kind), count) in &diagnostics.errors_by {
         *by.entry(operation.as_str()).or_default().entry(kind.as_str()).or_default() += count;
     }
     by

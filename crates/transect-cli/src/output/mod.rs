@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
-use transect::Tally;
+use transect::Diagnostics;
 pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::wrap;
 pub(crate) use transect_text::{quote, units};
@@ -131,10 +131,10 @@ pub(crate) fn report_panics() {
 }
 
 /// Shows the errors inside the trees: all of them, or the first few and how many more.
-pub(crate) fn show_errors(tally: &Tally, all: bool) {
-    let shown = if all { tally.list.len() } else { ERRORS_SHOWN };
-    tally.list.iter().take(shown).for_each(complain);
-    let more = tally.errors - shown.min(tally.list.len()) as u64;
+pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
+    let shown = if all { diagnostics.kept_errors.len() } else { ERRORS_SHOWN };
+    diagnostics.kept_errors.iter().take(shown).for_each(complain);
+    let more = diagnostics.errors - shown.min(diagnostics.kept_errors.len()) as u64;
     if more > 0 && !all {
         hint(&format!("{} more errors; --errors lists all of them", units::count(more)));
     }

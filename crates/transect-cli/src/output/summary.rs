@@ -72,20 +72,20 @@ fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
 }
 
 fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
-    let tally = &totals.tally;
-    if !tally.skipped.is_empty() {
-        let reasons: Vec<String> = tally
+    let diagnostics = &totals.diagnostics;
+    if !diagnostics.skipped.is_empty() {
+        let reasons: Vec<String> = diagnostics
             .skipped
             .iter()
             .map(|(reason, n)| format!("{} {}", count(*n), reason.as_str().replace('_', " ")))
             .collect();
         line(out, "skipped", &reasons.join(", "))?;
     }
-    if tally.vanished > 0 {
-        line(out, "vanished", &format!("{} while being read", count(tally.vanished)))?;
+    if diagnostics.vanished > 0 {
+        line(out, "vanished", &format!("{} while being read", count(diagnostics.vanished)))?;
     }
-    if tally.errors > 0 {
-        let kinds: Vec<String> = tally
+    if diagnostics.errors > 0 {
+        let kinds: Vec<String> = diagnostics
             .errors_by
             .iter()
             .map(|((operation, kind), n)| {
@@ -101,7 +101,7 @@ fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
 fn write_state(out: &mut impl Write, outcome: &Outcome<Totals>) -> io::Result<()> {
     let (style, state) = match outcome {
         _ if outcome.interrupted => (WARN, "interrupted"),
-        _ if !outcome.sink.tally.is_complete() => (WARN, "partial"),
+        _ if !outcome.sink.diagnostics.is_complete() => (WARN, "partial"),
         _ => (GOOD, "complete"),
     };
     let rate = outcome.sink.entries() as f64 / outcome.elapsed.as_secs_f64().max(1e-9);

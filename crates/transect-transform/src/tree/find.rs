@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Tally,
-    Visit, Want,
+    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink,
+    SkipReason, Visit, Want,
 };
 
 use crate::publish::is_temporary;
@@ -49,7 +49,7 @@ pub struct Found {
     /// Temporary files of other runs, which were killed or are at work: not inputs.
     pub leftovers: Vec<PathBuf>,
     /// What could not be read.
-    pub tally: Tally,
+    pub tally: Diagnostics,
     /// Somebody asked to stop: there may be more.
     pub interrupted: bool,
 }
@@ -85,7 +85,7 @@ fn run(options: ScanOptions, finder: impl Fn() -> Finder + Sync) -> Result<Found
 struct Finder {
     files: Vec<Input>,
     leftovers: Vec<PathBuf>,
-    tally: Tally,
+    tally: Diagnostics,
     sizes: bool,
     /// Whether files that are no leftovers are gathered.
     inputs: bool,
@@ -93,7 +93,7 @@ struct Finder {
 
 impl Finder {
     fn new(sizes: bool, inputs: bool) -> Self {
-        let tally = Tally::new(Tally::KEPT);
+        let tally = Diagnostics::new(Diagnostics::DEFAULT_KEPT);
         Self { files: Vec::new(), leftovers: Vec::new(), tally, sizes, inputs }
     }
 }
@@ -134,7 +134,7 @@ impl Sink for Finder {
     }
 
     fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.tally.error(error);
+        self.tally.add_error(error);
         Flow::Continue
     }
 
@@ -143,7 +143,7 @@ impl Sink for Finder {
     }
 
     fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.tally.skip(reason);
+        self.tally.add_skip(reason);
     }
 
     fn merge(&mut self, other: Self) {

@@ -272,13 +272,13 @@ impl App {
     }
 
     fn act_in_list(&mut self, action: Action) {
-        let errors = self.table.tally().list.len();
+        let errors = self.table.diagnostics().kept_errors.len();
         match (&mut self.over, action) {
             (_, Action::Close) => self.over = Over::Nothing,
             (Over::Help(cursor), Action::Go(motion)) => cursor.go(motion, keys::BINDINGS.len() * 2),
             (Over::Errors(cursor), Action::Go(motion)) => cursor.go(motion, errors),
             (Over::Errors(cursor), Action::GoThere) => {
-                let error = self.table.tally().list.get(cursor.at());
+                let error = self.table.diagnostics().kept_errors.get(cursor.at());
                 let row = error.and_then(|error| tree::at_path(&self.table, error.path()));
                 self.over = Over::Nothing;
                 self.jump(row);
@@ -335,10 +335,12 @@ impl App {
     }
 
     fn show_errors(&mut self) {
-        match self.table.tally().errors {
+        match self.table.diagnostics().errors {
             0 => self.say("everything could be read"),
             // While the tree is read, errors are counted only.
-            _ if self.table.tally().list.is_empty() => self.say("errors are listed at the end"),
+            _ if self.table.diagnostics().kept_errors.is_empty() => {
+                self.say("errors are listed at the end")
+            }
             _ => self.over = Over::Errors(Cursor::default()),
         }
     }

@@ -54,7 +54,7 @@ fn foot(app: &App) -> Foot {
         Some(marks) => vec![format!("{marks}; {long}"), format!("{marks}; {short}"), marks],
         None => vec![long, short],
     };
-    let warns = app.table.tally().errors > 0;
+    let warns = app.table.diagnostics().errors > 0;
     Foot::State { texts, warns, hints: hints(app) }
 }
 
@@ -71,7 +71,7 @@ fn marks(app: &App) -> Option<String> {
 
 /// Returns how things stand, in full and short.
 fn state(app: &App) -> (String, String) {
-    let errors = app.table.tally().errors;
+    let errors = app.table.diagnostics().errors;
     let errors = match errors {
         0 => String::new(),
         _ => format!(", {}", counted(errors, "error", "errors")),

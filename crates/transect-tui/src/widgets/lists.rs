@@ -13,13 +13,14 @@ use transect_text::units::{bytes, count, counted};
 
 pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
     let Over::Errors(cursor) = &mut app.over else { return };
-    let tally = app.table.tally();
-    let (listed, errors) = (tally.list.len(), tally.errors);
+    let diagnostics = app.table.diagnostics();
+    let (listed, errors) = (diagnostics.kept_errors.len(), diagnostics.errors);
     let mut title = counted(errors, "error", "errors");
     if (listed as u64) < errors {
         title.push_str(&format!(", of which {} are listed", count(listed as u64)));
     }
-    let text = |index: usize| quote::for_terminal(tally.list[index].to_string().as_ref());
+    let text =
+        |index: usize| quote::for_terminal(diagnostics.kept_errors[index].to_string().as_ref());
     draw_texts(frame, area, &title, cursor, listed, text, theme);
 }
 

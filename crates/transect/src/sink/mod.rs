@@ -1,9 +1,9 @@
 //! Where entries go: one sink per thread, merged at the end.
 
+mod diagnostics;
 mod largest;
-mod paths;
-mod sorted;
-mod tally;
+mod list;
+mod sort;
 mod totals;
 
 use std::ffi::OsStr;
@@ -14,10 +14,10 @@ use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want}
 use crate::dir::Dir;
 use crate::error::ScanError;
 
+pub use diagnostics::Diagnostics;
 pub use largest::{LargestEntry, RankBy};
-pub use paths::{LineFormat, Listed, PathOutput, Paths};
-pub use sorted::SortKey;
-pub use tally::Tally;
+pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
+pub use sort::SortKey;
 pub use totals::Totals;
 
 /// Whether a walk goes on.
@@ -98,7 +98,7 @@ pub struct Entering<'a, T> {
     pub name: &'a OsStr,
     /// What is known of the directory itself: what [`Want::opened`] asks for, nothing if it lies
     /// beyond a boundary.
-    pub own: &'a Attributes,
+    pub attributes: &'a Attributes,
     /// It was delivered as an entry, and not only passed through by a filter.
     pub listed: bool,
 }

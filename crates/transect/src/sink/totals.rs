@@ -8,7 +8,7 @@ use crate::account::{HardLinks, SizeTotals};
 use crate::dir::Dir;
 use crate::error::ScanError;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
-use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
 /// How many entries there are, how large they are, and where the bytes are.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Totals {
     /// The bytes.
     pub sizes: SizeTotals,
     /// What is not in the counts.
-    pub tally: Tally,
+    pub diagnostics: Diagnostics,
     rank_by: RankBy,
     largest_files: Ranking,
     largest_directories: Ranking,
@@ -57,7 +57,7 @@ impl Totals {
             others: 0,
             hard_links: 0,
             sizes: SizeTotals::default(),
-            tally: Tally::new(Tally::KEPT),
+            diagnostics: Diagnostics::new(Diagnostics::DEFAULT_KEPT),
             rank_by,
             largest_files: Ranking::new(rank_by, largest),
             largest_directories: Ranking::new(rank_by, largest),
@@ -67,7 +67,7 @@ impl Totals {
 
     /// Keeps the text of every error, however many there are.
     pub fn keep_all_errors(mut self) -> Self {
-        self.tally = Tally::new(usize::MAX);
+        self.diagnostics = Diagnostics::new(usize::MAX);
         self
     }
 
@@ -124,8 +124,8 @@ impl Sink for Totals {
         let mut totals = DirTotals::default();
         if entering.parent.is_some() && entering.listed {
             self.directories += 1;
-            totals.sizes.directories_apparent = entering.own.size().unwrap_or(0);
-            totals.sizes.directories_allocated = entering.own.allocated().unwrap_or(0);
+            totals.sizes.directories_apparent = entering.attributes.size().unwrap_or(0);
+            totals.sizes.directories_allocated = entering.attributes.allocated().unwrap_or(0);
         }
         Mutex::new(totals)
     }
@@ -180,16 +180,16 @@ impl Sink for Totals {
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
         lock(&dir.tag).errors += 1;
-        self.tally.error(error);
+        self.diagnostics.add_error(error);
         Flow::Continue
     }
 
     fn vanished(&mut self, _: &Dir<Self::Tag>, _: FileType) {
-        self.tally.vanished += 1;
+        self.diagnostics.vanished += 1;
     }
 
     fn skipped(&mut self, _: &Dir<Self::Tag>, reason: SkipReason) {
-        self.tally.skip(reason);
+        self.diagnostics.add_skip(reason);
     }
 
     fn bytes(&self) -> u64 {
@@ -204,7 +204,7 @@ impl Sink for Totals {
         self.hard_links += other.hard_links;
         self.sizes += other.sizes;
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.tally.merge(other.tally);
+        self.diagnostics.merge(other.diagnostics);
         self.largest_files.merge(other.largest_files);
         self.largest_directories.merge(other.largest_directories);
     }

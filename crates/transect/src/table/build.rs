@@ -14,7 +14,7 @@ use super::outline::{Begun, Observed, Outline, Part, Teller};
 use super::{Table, finish};
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
-use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
 /// Makes the sinks that fill one table together.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl TableBuilder {
             links: Vec::new(),
             unread: Vec::new(),
             errors: Vec::new(),
-            tally: Tally::new(Tally::KEPT),
+            diagnostics: Diagnostics::new(Diagnostics::DEFAULT_KEPT),
             teller: self.observed.teller(),
             bytes: 0,
             too_large: false,
@@ -75,7 +75,7 @@ pub struct TableSink {
     pub(super) links: Vec<Link>,
     pub(super) unread: Vec<(u32, Unread)>,
     pub(super) errors: Vec<u32>,
-    pub(super) tally: Tally,
+    pub(super) diagnostics: Diagnostics,
     /// Tells who looks at the table while it is being filled; nobody, mostly.
     teller: Option<Teller>,
     bytes: u64,
@@ -188,7 +188,7 @@ impl Sink for TableSink {
     fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
         self.clear_desk();
         let parent = entering.parent.map(|parent| parent.tag);
-        self.begin(parent, entering.name, entering.own, entering.listed)
+        self.begin(parent, entering.name, entering.attributes, entering.listed)
     }
 
     fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
@@ -206,13 +206,13 @@ impl Sink for TableSink {
         }
         self.tell(|part| part.error(dir.tag, &error));
         self.errors.push(dir.tag);
-        self.tally.error(error);
+        self.diagnostics.add_error(error);
         Flow::Continue
     }
 
     fn vanished(&mut self, _: &Dir<u32>, _: FileType) {
         self.tell(Part::vanished);
-        self.tally.vanished += 1;
+        self.diagnostics.vanished += 1;
     }
 
     fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
@@ -220,7 +220,7 @@ impl Sink for TableSink {
             self.leave_unread(dir.tag, Unread::Skipped(reason));
         }
         self.tell(|part| part.skip(reason));
-        self.tally.skip(reason);
+        self.diagnostics.add_skip(reason);
     }
 
     fn bytes(&self) -> u64 {
@@ -248,7 +248,7 @@ impl Sink for TableSink {
         self.links.append(&mut other.links);
         self.unread.append(&mut other.unread);
         self.errors.append(&mut other.errors);
-        self.tally.merge(other.tally);
+        self.diagnostics.merge(other.diagnostics);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.too_large |= other.too_large;
     }

@@ -18,8 +18,8 @@ use super::{Row, Table, links};
 
 /// Makes the table of what all threads found.
 pub(super) fn table(sink: TableSink) -> Table {
-    let TableSink { mut rows, own, mut found, links, unread, errors, mut tally, .. } = sink;
-    tally.sort();
+    let TableSink { mut rows, own, mut found, links, unread, errors, mut diagnostics, .. } = sink;
+    diagnostics.sort();
     rows.shrink();
     in_order_of_numbers(&mut found);
     let taken = find_rows(&mut rows, own, &mut found);
@@ -35,7 +35,7 @@ pub(super) fn table(sink: TableSink) -> Table {
     let shared = links::charge(links, &rows, &mut directories, &order);
     add_upwards(&mut directories, &order);
     let entries = directories.top.sums.entries();
-    Table { rows, directories, shared, unlisted: Vec::new(), entries, tally }
+    Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
 }
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap

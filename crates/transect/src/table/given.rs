@@ -86,19 +86,19 @@ impl GivenTree {
         open.unread = true;
         let number = open.number;
         self.sink.unread.push((number, Unread::Skipped(reason)));
-        self.sink.tally.skip(reason);
+        self.sink.diagnostics.add_skip(reason);
     }
 
     /// An entry of the directory entered last was left out.
     pub fn leave_out(&mut self, reason: SkipReason) {
-        self.sink.tally.skip(reason);
+        self.sink.diagnostics.add_skip(reason);
     }
 
     /// The directory entered last could not be read, or not to its end. Its path is kept with the
     /// error as long as there is room for it.
     pub fn fail(&mut self, error: io::Error) {
         let &mut Open { number, path: length, .. } = self.last();
-        let is_kept = length <= self.error_paths && self.sink.tally.keeps_more();
+        let is_kept = length <= self.error_paths && self.sink.diagnostics.has_room();
         let open = if is_kept { &self.open[1..] } else { &[] };
         let path = open.iter().map(|open| self.name(open.number)).collect::<PathBuf>();
         let error = ScanError::new(Operation::ReadDirectory, path, self.depth() as u32 - 1, error);
@@ -106,9 +106,9 @@ impl GivenTree {
         self.sink.errors.push(number);
         if is_kept {
             self.error_paths -= length;
-            self.sink.tally.error(error);
+            self.sink.diagnostics.add_error(error);
         } else {
-            self.sink.tally.count(&error);
+            self.sink.diagnostics.count_error(&error);
         }
     }
 

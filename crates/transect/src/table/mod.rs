@@ -57,7 +57,7 @@ use std::path::PathBuf;
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use crate::dir;
-use crate::sink::Tally;
+use crate::sink::Diagnostics;
 
 pub use age::Age;
 pub use build::{TableBuilder, TableSink};
@@ -114,7 +114,7 @@ pub struct Table {
     /// In an outline, what of each directory has no rows.
     unlisted: Vec<Sums>,
     entries: u64,
-    tally: Tally,
+    diagnostics: Diagnostics,
 }
 
 impl Table {
@@ -134,8 +134,8 @@ impl Table {
     }
 
     /// Returns the errors, and the counts of what is not in the table.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
     }
 
     /// Iterates over the roots, sorted by their paths.

@@ -22,7 +22,7 @@ use super::links::Shared;
 use super::rank::Ranks;
 use super::{Row, Table, finish};
 use crate::error::{Error, ScanError};
-use crate::sink::{SkipReason, Tally};
+use crate::sink::{Diagnostics, SkipReason};
 
 /// A look at a table that is still being filled.
 ///
@@ -137,7 +137,7 @@ pub(super) struct Part {
     read: Vec<(u32, Sums)>,
     unread: Vec<(u32, Unread)>,
     errors: Vec<u32>,
-    tally: Tally,
+    diagnostics: Diagnostics,
 }
 
 /// A directory that begins.
@@ -175,15 +175,15 @@ impl Part {
 
     pub(super) fn error(&mut self, number: u32, error: &ScanError) {
         self.errors.push(number);
-        self.tally.count(error);
+        self.diagnostics.count_error(error);
     }
 
     pub(super) fn vanished(&mut self) {
-        self.tally.vanished += 1;
+        self.diagnostics.vanished += 1;
     }
 
     pub(super) fn skip(&mut self, reason: SkipReason) {
-        self.tally.skip(reason);
+        self.diagnostics.add_skip(reason);
     }
 }
 
@@ -195,7 +195,7 @@ struct Known {
     found: Vec<Found>,
     unread: Vec<(u32, Unread)>,
     errors: Vec<u32>,
-    tally: Tally,
+    diagnostics: Diagnostics,
 }
 
 /// A directory of which something is known; perhaps no more than what is in it, as another thread has
@@ -213,7 +213,7 @@ struct Found {
 
 impl Known {
     fn add(&mut self, part: Part) {
-        let Part { own, begun, read, unread, errors, tally } = part;
+        let Part { own, begun, read, unread, errors, diagnostics } = part;
         for (at, Begun { number, parent, sums }) in begun.into_iter().enumerate() {
             // Without room the walk ends, and says so.
             let Some(row) = self.own.room_for(1) else { break };
@@ -229,7 +229,7 @@ impl Known {
         }
         self.unread.extend(unread);
         self.errors.extend(errors);
-        self.tally.merge(tally);
+        self.diagnostics.merge(diagnostics);
     }
 
     fn found(&mut self, number: u32) -> &mut Found {
@@ -277,8 +277,8 @@ impl Known {
         directories.errors = finish::errors_above(&directories, errors, &order);
         finish::add_upwards(&mut directories, &order);
         let entries = directories.top.sums.entries();
-        let (shared, tally) = (Shared::default(), self.tally.counts());
-        Ok(Table { rows, directories, shared, unlisted, entries, tally })
+        let (shared, diagnostics) = (Shared::default(), self.diagnostics.counts());
+        Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
     }
 
     /// Appends the directories in one to those that wait for their rows, sorted by name.

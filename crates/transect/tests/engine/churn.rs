@@ -146,7 +146,7 @@ fn walks_of_a_changing_tree_end(follow: bool) {
                     let context = format!("{} in {} on {threads}", reader.as_str(), order.as_str());
                     let options = scan(&root).reader(reader).order(order).threads(threads);
                     let got = totals(options.follow(follow));
-                    let (by, list) = (&got.tally.errors_by, &got.tally.list);
+                    let (by, list) = (&got.diagnostics.errors_by, &got.diagnostics.kept_errors);
                     assert!(by.is_empty(), "{context}: {by:?} {list:?}");
                     walks += 1;
                     entries += got.entries();
@@ -175,11 +175,11 @@ fn quiet(root: &Path, follow: bool) {
         let context = format!("afterwards, {} in {}", reader.as_str(), order.as_str());
         let options = scan(root).reader(reader).order(order).threads(threads);
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
+        assert_complete(&got.diagnostics, &context);
         counts(&got).assert_are(&expected, &context);
         if follow {
             let got = totals(options.follow(true));
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             assert_eq!(got.directories, expected.directories, "{context}: links lead inside");
         }
     }

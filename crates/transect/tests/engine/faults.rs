@@ -71,12 +71,12 @@ fn a_directory_that_would_have_to_be_fetched_is_counted_and_not_read() {
         let context = format!("{} on {threads}", order.as_str());
         let options = options().order(order).threads(threads);
         let got = fake_totals(&tree, options.clone());
-        assert_complete(&got.tally, &context);
+        assert_complete(&got.diagnostics, &context);
         assert_eq!((got.files, got.directories), (1, 3), "{context}");
-        assert_eq!(skipped(&got.tally, SkipReason::Placeholder), 1, "{context}");
+        assert_eq!(skipped(&got.diagnostics, SkipReason::Placeholder), 1, "{context}");
         let got = fake_totals(&tree, options.follow(true));
         assert_eq!((got.files, got.directories), (2, 3), "{context}");
-        assert!(got.tally.skipped.is_empty(), "{context}");
+        assert!(got.diagnostics.skipped.is_empty(), "{context}");
     }
 }
 
@@ -85,7 +85,7 @@ fn a_tree_in_memory_is_counted_whole_in_every_order() {
     let tree = Arc::new(forest());
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
-        assert_complete(&got.tally, order.as_str());
+        assert_complete(&got.diagnostics, order.as_str());
         counts(&got).assert_are(&forest_counts(), order.as_str());
     }
 }
@@ -119,7 +119,7 @@ fn types_that_listings_hide_are_found_out() {
     for (order, threads) in schedules() {
         let options = options().order(order).threads(threads);
         let (a, b) = (fake_totals(&known, options.clone()), fake_totals(&hidden, options.clone()));
-        assert_complete(&b.tally, order.as_str());
+        assert_complete(&b.diagnostics, order.as_str());
         counts(&b).assert_are(&counts(&a), order.as_str());
         assert_eq!(b.hard_links, 1);
         assert_eq!(b.largest_files(), a.largest_files());
@@ -165,7 +165,7 @@ fn filters_leave_out_the_same_when_listings_hide_types() {
                 assert_eq!(b, a, "listed: {context}");
                 let [a, b] = [&known, &hidden].map(|tree| fake_totals(tree, options.clone()));
                 counts(&b).assert_are(&counts(&a), &context);
-                assert_eq!(b.tally.skipped, a.tally.skipped, "skipped: {context}");
+                assert_eq!(b.diagnostics.skipped, a.diagnostics.skipped, "skipped: {context}");
             }
         }
     }
@@ -226,12 +226,12 @@ fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl F
 }
 
 fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, context: &str) {
-    assert_eq!(got.tally.errors, 1, "{context}");
-    assert_eq!(got.tally.vanished, 0, "{context}");
-    let by: Vec<_> = got.tally.errors_by.iter().collect();
+    assert_eq!(got.diagnostics.errors, 1, "{context}");
+    assert_eq!(got.diagnostics.vanished, 0, "{context}");
+    let by: Vec<_> = got.diagnostics.errors_by.iter().collect();
     assert_eq!(by, [(&(operation, kind), &1)], "{context}");
-    let [error] = got.tally.list.as_slice() else {
-        panic!("{context}: {:?}", got.tally.list);
+    let [error] = got.diagnostics.kept_errors.as_slice() else {
+        panic!("{context}: {:?}", got.diagnostics.kept_errors);
     };
     assert_eq!(error.path(), Path::new(path), "{context}");
     assert_eq!((error.operation(), error.kind()), (operation, kind));
@@ -239,7 +239,7 @@ fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, co
     assert_eq!(error.depth(), depth, "{context}");
     // A root whose listing breaks off is partial; one that cannot be opened has failed.
     let failed = depth == 0 && operation != Operation::ReadDirectory;
-    assert_eq!(got.tally.failed_roots, u64::from(failed), "{context}");
+    assert_eq!(got.diagnostics.failed_roots, u64::from(failed), "{context}");
 }
 
 #[test]
@@ -380,7 +380,12 @@ fn entries_listed_still_and_never_found_are_errors() {
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
-        assert_eq!((got.tally.errors, got.tally.vanished), (500, 0), "{}", order.as_str());
+        assert_eq!(
+            (got.diagnostics.errors, got.diagnostics.vanished),
+            (500, 0),
+            "{}",
+            order.as_str()
+        );
         assert_eq!((got.files, got.directories), (0, 156), "{}", order.as_str());
     }
 }
@@ -424,7 +429,7 @@ fn what_vanished_before_its_type_was_known_is_not_counted() {
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
         let context = order.as_str();
-        assert_eq!((got.tally.errors, got.tally.vanished), (0, 2), "{context}");
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 2), "{context}");
         assert_eq!((got.directories, got.files), (150, 479), "{context}");
     }
 }
@@ -446,7 +451,8 @@ fn many_faults_are_counted_by_operation_and_kind() {
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let mut got = fake_totals(&tree, options().order(order).threads(threads));
-        let by: Vec<_> = got.tally.errors_by.iter().map(|(&by, &count)| (by, count)).collect();
+        let by: Vec<_> =
+            got.diagnostics.errors_by.iter().map(|(&by, &count)| (by, count)).collect();
         assert_eq!(
             by,
             [
@@ -457,10 +463,10 @@ fn many_faults_are_counted_by_operation_and_kind() {
             "{}",
             order.as_str()
         );
-        assert_eq!((got.tally.errors, got.tally.vanished), (16, 10));
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (16, 10));
         assert_eq!(got.directories, 151, "one without a size among them");
-        got.tally.sort();
-        let paths: Vec<_> = got.tally.list.iter().map(|error| error.path()).collect();
+        got.diagnostics.sort();
+        let paths: Vec<_> = got.diagnostics.kept_errors.iter().map(|error| error.path()).collect();
         assert!(paths.is_sorted() && paths.len() == 16, "{paths:?}");
     }
 }
@@ -606,7 +612,7 @@ fn a_sink_that_quits_at_an_error_stops_the_walk() {
             seen: Arc::clone(&seen),
             deed: Deed::Quit(0),
         });
-        assert!(outcome.sink.inner.tally.errors <= 1, "{}", order.as_str());
+        assert!(outcome.sink.inner.diagnostics.errors <= 1, "{}", order.as_str());
     }
 }
 
@@ -860,6 +866,6 @@ fn another_device_below_is_a_boundary_only_when_asked() {
         let got = fake_totals(&tree, options.one_file_system(true));
         assert_eq!((got.files, got.sizes.apparent), (1, 10), "{}", order.as_str());
         assert_eq!(got.directories, 3, "the mount point is a directory");
-        assert_eq!(skipped(&got.tally, SkipReason::MountBoundary), 1);
+        assert_eq!(skipped(&got.diagnostics, SkipReason::MountBoundary), 1);
     }
 }

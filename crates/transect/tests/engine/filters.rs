@@ -31,8 +31,8 @@ fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String
     let mut first: Option<Vec<String>> = None;
     for reader in readers() {
         for order in [Order::WorkStealing, Order::Recursive, Order::Queue] {
-            let (listed, tally) = paths(options(scan(root).reader(reader).order(order)));
-            assert_complete(&tally, reader.as_str());
+            let (listed, diagnostics) = paths(options(scan(root).reader(reader).order(order)));
+            assert_complete(&diagnostics, reader.as_str());
             let mut below: Vec<String> = readable(&listed)
                 .iter()
                 .map(|path| path.strip_prefix(root.to_str().unwrap()).unwrap())
@@ -135,10 +135,10 @@ fn what_globs_leave_out_is_not_counted_and_told() {
     for (reader, order, threads) in combinations() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
         let got = totals(options.filters(globs(&["!*.rs", "!build/"])));
-        assert_complete(&got.tally, order.as_str());
+        assert_complete(&got.diagnostics, order.as_str());
         assert_eq!((got.files, got.directories), (3, 4));
         assert_eq!(got.sizes.apparent, 2 + 4 + 19);
-        assert_eq!(skipped(&got.tally, SkipReason::Excluded), 4);
+        assert_eq!(skipped(&got.diagnostics, SkipReason::Excluded), 4);
     }
 }
 
@@ -198,7 +198,7 @@ fn root_that_filters_do_not_match_is_not_listed() {
     let filters = Filters { read_roots: true, ..globs(&["!victim", "!*.tmp"]) };
     assert_eq!(list(&root, |options| options.filters(filters.clone())), ["b", "zzz"]);
     let got = totals(scan(&root).filters(globs(&["!victim"])));
-    assert_eq!((got.entries(), skipped(&got.tally, SkipReason::Excluded)), (0, 1));
+    assert_eq!((got.entries(), skipped(&got.diagnostics, SkipReason::Excluded)), (0, 1));
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn several_roots_are_judged_each_by_its_own_name() {
     let names = ["a.c", "b.rs", "c.rs", "d.c"];
     let list = |patterns: &[&str]| {
         let roots = names.map(|name| temp.join(name));
-        let (listed, tally) = paths(ScanOptions::new(roots).filters(globs(patterns)));
-        assert_complete(&tally, format!("{patterns:?}"));
+        let (listed, diagnostics) = paths(ScanOptions::new(roots).filters(globs(patterns)));
+        assert_complete(&diagnostics, format!("{patterns:?}"));
         let start = temp.path().to_str().unwrap().len() + 1;
         let mut names: Vec<String> = readable(&listed)
             .iter()
@@ -268,7 +268,7 @@ fn root_that_rules_above_it_ignore_is_left_out() {
     assert_eq!(listed("keep.log"), [""]);
     assert_eq!(listed("inner"), ["", "x"], "a repository of its own");
     let got = totals(scan(temp.join("target")).filters(gitignore()));
-    assert_eq!((got.entries(), skipped(&got.tally, SkipReason::Gitignore)), (0, 1));
+    assert_eq!((got.entries(), skipped(&got.diagnostics, SkipReason::Gitignore)), (0, 1));
 }
 
 /// As a line of a gitignore file such a glob would be a comment, or nothing, and let all pass.
@@ -310,8 +310,8 @@ fn gitignore_rules_of_far_ancestors_hold_and_unreadable_ones_are_errors() {
         [".gitignore", "a/.gitignore", "a/b/c/d/anchored", "a/b/c/d/near", "a/b/c/named"]
     );
     std::fs::write(temp.join("a/b/.gitignore"), b"near\n\xff\n!near\nd/near\n").unwrap();
-    let (listed, tally) = paths(scan(temp.path()).filters(gitignore()));
-    let by: Vec<_> = tally.errors_by.into_iter().collect();
+    let (listed, diagnostics) = paths(scan(temp.path()).filters(gitignore()));
+    let by: Vec<_> = diagnostics.errors_by.into_iter().collect();
     assert_eq!(by, [((Operation::ReadRules, FaultKind::InvalidData), 1)]);
     assert_eq!(listed.len(), 12, "{:?}", readable(&listed));
 }
@@ -369,7 +369,7 @@ fn gitignore_rules_nest_negate_and_anchor() {
     );
     let got = totals(scan(temp.path()).filters(gitignore()));
     // .git, a.log, anchored, two directories build, only_here; four files and .git in nested.
-    assert_eq!(skipped(&got.tally, SkipReason::Gitignore), 11);
+    assert_eq!(skipped(&got.diagnostics, SkipReason::Gitignore), 11);
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn no_directory_at_the_maximum_depth_is_read() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
         let got = totals(options.max_depth(1));
         assert_eq!((got.directories, got.files), (4, 2));
-        assert_eq!(skipped(&got.tally, SkipReason::MaxDepth), 3);
+        assert_eq!(skipped(&got.diagnostics, SkipReason::MaxDepth), 3);
         let known = oracle(temp.path()).counts;
         let own = known.directories_allocated_size / 5 * 4;
         assert!(

@@ -39,7 +39,7 @@ fn a_path_longer_than_any_path_is_read_to_its_end() {
                     );
                     let options = scan(temp.path()).reader(reader).order(order).threads(threads);
                     let got = totals(with_descriptors(options, descriptors));
-                    assert_complete(&got.tally, &context);
+                    assert_complete(&got.diagnostics, &context);
                     counts(&got).assert_are(&expected, &context);
                 }
             }
@@ -55,7 +55,7 @@ fn gitignore_in_tree_beyond_path_max_without_rules_is_complete() {
     for reader in native_readers() {
         let filters = Filters { gitignore: true, ..Filters::default() };
         let got = totals(scan(temp.path()).reader(reader).filters(filters));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         counts(&got).assert_are(&expected, reader.as_str());
     }
 }
@@ -69,8 +69,8 @@ fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
         let got = totals(scan(temp.path()).reader(ReaderKind::Portable).order(order));
         let context = order.as_str();
         let too_long = (Operation::OpenDirectory, FaultKind::NameTooLong);
-        assert_eq!(got.tally.errors_by.get(&too_long), Some(&1), "{context}");
-        let kinds: Vec<_> = got.tally.errors_by.keys().map(|(_, kind)| *kind).collect();
+        assert_eq!(got.diagnostics.errors_by.get(&too_long), Some(&1), "{context}");
+        let kinds: Vec<_> = got.diagnostics.errors_by.keys().map(|(_, kind)| *kind).collect();
         assert!(kinds.iter().all(|&kind| kind == FaultKind::NameTooLong), "{context}: {kinds:?}");
         assert!(got.directories > 100 && got.directories < whole.directories, "{context}");
         assert!(got.sizes.apparent > 4 + 70 && got.sizes.apparent < 4 + whole.apparent_size);
@@ -115,7 +115,7 @@ fn thousands_of_levels_are_read_with_few_descriptors() {
 fn ends(options: &ScanOptions, expected: &Counts) {
     let context = format!("{:?} in {}", options.reader, options.order.as_str());
     let got = totals(options.clone());
-    assert_complete(&got.tally, &context);
+    assert_complete(&got.diagnostics, &context);
     counts(&got).assert_are(expected, &context);
 }
 
@@ -128,7 +128,7 @@ fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
         for order in [Order::WorkStealing, Order::Recursive] {
             let got = totals(scan(temp.path()).reader(reader).order(order));
             let context = format!("{} on '{}'", reader.as_str(), parent.display());
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             counts(&got).assert_are(&expected, &context);
         }
     }
@@ -252,7 +252,7 @@ fn a_walk_gets_along_with_few_descriptors() {
                     reader.as_str(),
                     order.as_str()
                 );
-                assert_complete(&got.tally, &context);
+                assert_complete(&got.diagnostics, &context);
                 counts(&got).assert_are(&expected, &context);
             }
         }

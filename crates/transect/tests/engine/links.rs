@@ -36,13 +36,13 @@ fn the_same_everywhere(options: &ScanOptions, what: &str) -> Totals {
             let options = options.clone().reader(reader).order(order).threads(threads);
             let got = totals(options);
             let context = format!("{what}, {} in {} on {threads}", reader.as_str(), order.as_str());
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             let Some(first) = &first else {
                 first = Some(got);
                 continue;
             };
             counts(&got).assert_are(&counts(first), &context);
-            assert_eq!(got.tally.skipped, first.tally.skipped, "{context}");
+            assert_eq!(got.diagnostics.skipped, first.diagnostics.skipped, "{context}");
             assert_eq!(got.largest_files(), first.largest_files(), "{context}");
             assert_eq!(got.largest_directories(), first.largest_directories(), "{context}");
         }
@@ -66,8 +66,8 @@ fn following_ends_where_links_lead_back() {
     // ping and pong lead to each other: they are links and nothing more.
     assert_eq!(got.symlinks, 2);
     assert_eq!(got.sizes.apparent, 11 + 22 + 4 + 4);
-    assert_eq!(skipped(&got.tally, SkipReason::Loop), 4);
-    assert_eq!(skipped(&got.tally, SkipReason::VisitedElsewhere), 2);
+    assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 4);
+    assert_eq!(skipped(&got.diagnostics, SkipReason::VisitedElsewhere), 2);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn every_directory_that_links_lead_to_is_read_once() {
     assert_eq!(got.sizes.apparent, 11_110);
     // tree, inside; outside, a, b, c; far.
     assert_eq!((got.directories, got.files, got.symlinks), (7, 4, 0));
-    assert_eq!(skipped(&got.tally, SkipReason::Loop), 1);
+    assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 1);
 
     for reader in readers() {
         let (listed, _) = paths(scan(&root).follow(true).reader(reader));
@@ -146,7 +146,7 @@ fn what_lies_below_a_followed_link_is_found_with_few_descriptors() {
                 reader.as_str(),
                 order.as_str()
             );
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             counts(&got).assert_are(&expected, &context);
         }
     }
@@ -252,7 +252,7 @@ fn roots_that_lie_in_each_other_count_once() {
     ] {
         let got = counts_once(&roots, &expected);
         assert_eq!(
-            skipped(&got.tally, SkipReason::OverlappingRoot),
+            skipped(&got.diagnostics, SkipReason::OverlappingRoot),
             roots.len() as u64 - 1,
             "{roots:?}"
         );
@@ -269,7 +269,7 @@ fn roots_beside_each_other_add_up() {
     assert_eq!(got.files, a.files + b.files);
     assert_eq!(got.sizes.apparent, a.apparent_size + b.apparent_size);
     // The same names as a root's, elsewhere, are not that root.
-    assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 0);
+    assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 0);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_root_that_is_not_there_leaves_the_others_whole() {
         let roots = [root.join("missing"), root.clone(), root.join("missing")];
         let got = totals(ScanOptions::new(roots).order(order).threads(threads));
         counts(&got).assert_are(&expected, order.as_str());
-        assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1));
+        assert_eq!((got.diagnostics.errors, got.diagnostics.failed_roots), (1, 1));
     }
 }
 

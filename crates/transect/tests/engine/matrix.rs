@@ -24,12 +24,12 @@ fn equals_the_oracle(tree: &str) {
     let mut walks = 0;
     let mut walk = |options: ScanOptions, context: String| {
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
+        assert_complete(&got.diagnostics, &context);
         counts(&got).assert_are(&expected.counts, &context);
-        assert!(got.tally.skipped.is_empty(), "{context}: skips");
+        assert!(got.diagnostics.skipped.is_empty(), "{context}: skips");
 
-        let (listed, tally) = paths(options.clone());
-        assert_complete(&tally, &context);
+        let (listed, diagnostics) = paths(options.clone());
+        assert_complete(&diagnostics, &context);
         assert!(
             listed == expected.paths,
             "{context}: the paths differ: {:?}",

@@ -59,13 +59,13 @@ fn one_file_system_is_left_at_no_mount_point() {
         let options = options.one_file_system(true);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
+        assert_complete(&got.diagnostics, &context);
         counts(&got).assert_are(&expected.counts, &context);
-        assert_eq!(skipped(&got.tally, SkipReason::MountBoundary), 2, "{context}");
+        assert_eq!(skipped(&got.diagnostics, SkipReason::MountBoundary), 2, "{context}");
 
-        let (listed, tally) = paths(options);
+        let (listed, diagnostics) = paths(options);
         assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
-        assert_eq!(skipped(&tally, SkipReason::MountBoundary), 2, "{context}");
+        assert_eq!(skipped(&diagnostics, SkipReason::MountBoundary), 2, "{context}");
     }
 }
 
@@ -100,8 +100,8 @@ fn storage_below_a_mount_point_is_read_unless_told_otherwise() {
         let options = scan(&tree.root).reader(reader).order(order).threads(threads);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
-        assert!(got.tally.skipped.is_empty(), "{context}");
+        assert_complete(&got.diagnostics, &context);
+        assert!(got.diagnostics.skipped.is_empty(), "{context}");
         counts(&got).assert_are(&expected.counts, &context);
         assert_eq!(readable(&paths(options).0), readable(&expected.paths), "{context}");
     }
@@ -120,12 +120,12 @@ fn every_root_stays_on_its_own_file_system() {
             let options = ScanOptions::new(roots).reader(reader).order(order).threads(threads);
             let got = totals(options.one_file_system(true));
             let context = format!("{roots:?}, {} in {}", reader.as_str(), order.as_str());
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             assert_eq!(got.files, outer.files + inner.files, "{context}");
             // The mount point is the root; it is not counted a second time.
             assert_eq!(got.directories, outer.directories + inner.directories - 1, "{context}");
             assert_eq!(got.hard_links, inner.hard_links, "{context}");
-            assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 1, "{context}");
+            assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 1, "{context}");
         }
     }
 }
@@ -157,9 +157,9 @@ fn one_file_system_does_not_enter_btrfs_subvolumes() {
         let options = options.one_file_system(true);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         counts(&totals(options.clone())).assert_are(&expected.counts, &context);
-        let (listed, tally) = paths(options);
+        let (listed, diagnostics) = paths(options);
         assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
-        assert_eq!(skipped(&tally, SkipReason::MountBoundary), 2, "{context}");
+        assert_eq!(skipped(&diagnostics, SkipReason::MountBoundary), 2, "{context}");
     }
 }
 
@@ -193,14 +193,14 @@ fn bind_mount_of_an_ancestor_is_read_once() {
         let options = scan(&root).reader(reader).order(order).threads(threads);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
-        assert_eq!(skipped(&got.tally, SkipReason::Loop), 3, "{context}");
+        assert_complete(&got.diagnostics, &context);
+        assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 3, "{context}");
         assert_eq!(got.files, expected.counts.files, "{context}");
         // The directories that the mounts hide are not seen.
         assert_eq!(got.directories, expected.counts.directories - 3, "{context}");
-        let (listed, tally) = paths(options);
+        let (listed, diagnostics) = paths(options);
         assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
-        assert_eq!(skipped(&tally, SkipReason::Loop), 3, "{context}");
+        assert_eq!(skipped(&diagnostics, SkipReason::Loop), 3, "{context}");
     }
 }
 
@@ -256,12 +256,12 @@ fn a_pseudo_file_system_below_storage_is_left_out_and_told() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         let got = totals(options.clone());
-        assert_complete(&got.tally, &context);
+        assert_complete(&got.diagnostics, &context);
         assert_eq!((got.files, got.directories), (1, 2), "{context}");
-        assert_eq!(skipped(&got.tally, SkipReason::PseudoFileSystem), 1, "{context}");
-        let (listed, tally) = paths(options);
+        assert_eq!(skipped(&got.diagnostics, SkipReason::PseudoFileSystem), 1, "{context}");
+        let (listed, diagnostics) = paths(options);
         assert_eq!(listed.len(), 3, "{context}: {:?}", readable(&listed));
-        assert_eq!(skipped(&tally, SkipReason::PseudoFileSystem), 1, "{context}");
+        assert_eq!(skipped(&diagnostics, SkipReason::PseudoFileSystem), 1, "{context}");
     }
 }
 
@@ -280,8 +280,8 @@ fn a_pseudo_file_system_is_read_when_asked_and_ends() {
             let got = totals(options.pseudo_file_systems(true).max_depth(3));
             let context = format!("{} in {}", reader.as_str(), order.as_str());
             assert!(got.directories > 10 && got.files > 100, "{context}");
-            assert_eq!(skipped(&got.tally, SkipReason::PseudoFileSystem), 0, "{context}");
-            assert_eq!(got.tally.failed_roots, 0, "{context}");
+            assert_eq!(skipped(&got.diagnostics, SkipReason::PseudoFileSystem), 0, "{context}");
+            assert_eq!(got.diagnostics.failed_roots, 0, "{context}");
         }
     });
 }
@@ -296,15 +296,15 @@ fn a_root_in_the_kernels_state_is_read_and_ends() {
             assert!(got.directories > 5 && got.files > 20, "{context}");
             // Threads come and go while the process reads itself, and what is left of one answers
             // with errors of its own.
-            let mut errors = got.tally.list.iter().map(|error| error.path());
+            let mut errors = got.diagnostics.kept_errors.iter().map(|error| error.path());
             assert!(
                 errors.all(|path| path.starts_with("/proc/self/task")),
                 "{context}: {:?}",
-                got.tally.list
+                got.diagnostics.kept_errors
             );
             let got = walk("/proc/sys/kernel");
             assert!(got.files > 10, "{context}");
-            assert_eq!(got.tally.failed_roots, 0, "{context}");
+            assert_eq!(got.diagnostics.failed_roots, 0, "{context}");
         }
     });
 }

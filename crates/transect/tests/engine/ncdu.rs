@@ -134,8 +134,8 @@ fn what_ncdu_and_gdu_write_is_understood() {
     assert_eq!(table.hard_links(), 1);
     // A third name lies elsewhere.
     assert_eq!(table.shared(root), 512);
-    assert_eq!(table.tally().errors, 1);
-    assert_eq!(table.tally().skipped[&SkipReason::Excluded], 1);
+    assert_eq!(table.diagnostics().errors, 1);
+    assert_eq!(table.diagnostics().skipped[&SkipReason::Excluded], 1);
 }
 
 #[test]
@@ -227,9 +227,13 @@ fn import_errors_in_a_deep_tree_keep_a_bounded_amount_of_paths() {
     }
     inside += &"]".repeat(depth);
     let table = read(&tree(&inside)).unwrap();
-    let kept: usize = table.tally().list.iter().map(|error| error.path().as_os_str().len()).sum();
-    assert_eq!(table.tally().errors, errors);
-    assert!(table.tally().list[0].path().ends_with("0"), "the first is kept with its path");
+    let kept: usize =
+        table.diagnostics().kept_errors.iter().map(|error| error.path().as_os_str().len()).sum();
+    assert_eq!(table.diagnostics().errors, errors);
+    assert!(
+        table.diagnostics().kept_errors[0].path().ends_with("0"),
+        "the first is kept with its path"
+    );
     assert!((1 << 20..=16 << 20).contains(&kept), "{kept} bytes");
 }
 

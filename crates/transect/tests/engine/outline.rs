@@ -145,10 +145,10 @@ fn is_outline_of(outline: &Table, finished: &Table) {
         assert_eq!(finished.unlisted(row), Sums::default());
     }
     assert_eq!(outline.len(), finished.len());
-    let (told, tally) = (outline.tally(), finished.tally());
-    assert_eq!(told.errors_by, tally.errors_by);
-    assert_eq!((told.errors, told.failed_roots), (tally.errors, tally.failed_roots));
-    assert_eq!((told.vanished, &told.skipped), (tally.vanished, &tally.skipped));
+    let (told, diagnostics) = (outline.diagnostics(), finished.diagnostics());
+    assert_eq!(told.errors_by, diagnostics.errors_by);
+    assert_eq!((told.errors, told.failed_roots), (diagnostics.errors, diagnostics.failed_roots));
+    assert_eq!((told.vanished, &told.skipped), (diagnostics.vanished, &diagnostics.skipped));
 }
 
 proptest! {
@@ -200,7 +200,7 @@ fn what_was_not_read_says_so_before_the_end() {
     assert_eq!(unread("/a/b"), Some(Unread::Unvisited));
     assert_eq!(unread("/other"), Some(Unread::Skipped(SkipReason::MountBoundary)));
     assert_eq!(unread("/a"), None);
-    assert_eq!(outline.tally().errors, 2);
+    assert_eq!(outline.diagnostics().errors, 2);
 }
 
 #[test]

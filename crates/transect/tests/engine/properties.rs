@@ -112,10 +112,10 @@ fn all_of(totals: &Totals) -> impl PartialEq + std::fmt::Debug {
     (
         counts(totals),
         totals.sizes,
-        totals.tally.errors,
-        totals.tally.errors_by.clone(),
-        totals.tally.vanished,
-        totals.tally.skipped.clone(),
+        totals.diagnostics.errors,
+        totals.diagnostics.errors_by.clone(),
+        totals.diagnostics.vanished,
+        totals.diagnostics.skipped.clone(),
         totals.largest_files().to_vec(),
         totals.largest_directories().to_vec(),
     )
@@ -141,7 +141,7 @@ proptest! {
         let mut options = scan("/").order(order).threads(threads);
         options.max_open = max_open;
         let got = fake_totals(&tree, options.clone());
-        assert_complete(&got.tally, "a tree without faults");
+        assert_complete(&got.diagnostics, "a tree without faults");
         counts(&got).assert_are(&expected, "counted while it was built");
         prop_assert_eq!(all_of(&got), all_of(&plain));
         let (listed, _) = fake_paths(&tree, options);

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
 use transect::{
-    Order, Outcome, PathOutput, Paths, ReaderKind, ScanOptions, Sink, SkipReason, Tally, Totals,
+    Order, Outcome, ListOutput, ListSink, ReaderKind, Diagnostics, Sink, Diagnostics, Diagnostics, Totals,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;
@@ -58,30 +58,33 @@ pub(crate) fn run_totals(options: ScanOptions) -> Outcome<Totals> {
 }
 
 /// Returns the paths that a walk lists, sorted as bytes, and what is not among them.
-pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
+pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Diagnostics) {
     let plan = options.plan().expect("the options are right");
-    listed(|output| plan.run(|| Paths::new(Arc::clone(&output), 100)).expect("the walk begins"))
+    listed(|output| plan.run(|| ListSink::new(Arc::clone(&output), 100)).expect("the walk begins"))
 }
 
 /// The same of a tree in memory, in which paths are written with slashes on every system.
-pub(crate) fn fake_paths(tree: &Arc<FakeTree>, options: ScanOptions) -> (Vec<Vec<u8>>, Tally) {
-    let (mut paths, tally) =
-        listed(|output| run_fake(tree, options, || Paths::new(Arc::clone(&output), 100)));
+pub(crate) fn fake_paths(
+    tree: &Arc<FakeTree>,
+    options: ScanOptions,
+) -> (Vec<Vec<u8>>, Diagnostics) {
+    let (mut paths, diagnostics) =
+        listed(|output| run_fake(tree, options, || ListSink::new(Arc::clone(&output), 100)));
     for byte in paths.iter_mut().flatten().filter(|&&mut byte| byte == MAIN_SEPARATOR as u8) {
         *byte = b'/';
     }
     paths.sort_unstable();
-    (paths, tally)
+    (paths, diagnostics)
 }
 
 fn listed(
-    run: impl FnOnce(Arc<PathOutput<Shared>>) -> Outcome<Paths<Shared>>,
-) -> (Vec<Vec<u8>>, Tally) {
+    run: impl FnOnce(Arc<ListOutput<Shared>>) -> Outcome<ListSink<Shared>>,
+) -> (Vec<Vec<u8>>, Diagnostics) {
     let bytes = Shared::default();
-    let output = Arc::new(PathOutput::new(bytes.clone(), 0));
+    let output = Arc::new(ListOutput::new(bytes.clone(), 0));
     let outcome = run(Arc::clone(&output));
     let entries = outcome.sink.entries;
-    let tally = outcome.sink.into_tally();
+    let diagnostics = outcome.sink.into_diagnostics();
     output.finish().expect("memory can be written");
     let bytes = bytes.0.lock().unwrap();
     let mut paths: Vec<Vec<u8>> = bytes.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();
@@ -89,7 +92,7 @@ fn listed(
     assert_eq!(paths.pop(), Some(Vec::new()));
     assert_eq!(entries, paths.len() as u64);
     paths.sort_unstable();
-    (paths, tally)
+    (paths, diagnostics)
 }
 
 /// Memory that is written through and read at the end.
@@ -143,20 +146,20 @@ pub(crate) fn counts(totals: &Totals) -> Counts {
 
 /// Nothing failed, and nothing vanished.
 #[track_caller]
-pub(crate) fn assert_complete(tally: &Tally, context: impl std::fmt::Display) {
+pub(crate) fn assert_complete(diagnostics: &Diagnostics, context: impl std::fmt::Display) {
     assert!(
-        tally.errors == 0 && tally.vanished == 0,
+        diagnostics.errors == 0 && diagnostics.vanished == 0,
         "{context}: {} errors ({:?}), {} vanished: {:?}",
-        tally.errors,
-        tally.errors_by,
-        tally.vanished,
-        tally.list
+        diagnostics.errors,
+        diagnostics.errors_by,
+        diagnostics.vanished,
+        diagnostics.kept_errors
     );
 }
 
 /// Returns how often something was left out for a reason.
-pub(crate) fn skipped(tally: &Tally, reason: SkipReason) -> u64 {
-    tally.skipped.get(&reason).copied().unwrap_or(0)
+pub(crate) fn skipped(diagnostics: &Diagnostics, reason: SkipReason) -> u64 {
+    diagnostics.skipped.get(&reason).copied().unwrap_or(0)
 }
 
 /// Paths for a message.

@@ -75,7 +75,7 @@ fn equals_totals(table: &Table, totals: &Totals, context: &str) {
     assert_eq!(got, expected, "{context}: files, directories, others, apparent, disk usage");
     assert_eq!(table.hard_links(), totals.hard_links, "{context}: further names");
     assert_eq!(table.len(), totals.entries(), "{context}: entries");
-    assert_eq!(table.tally().errors, totals.tally.errors, "{context}: errors");
+    assert_eq!(table.diagnostics().errors, totals.diagnostics.errors, "{context}: errors");
 }
 
 /// Entries know their directories and directories their entries, which are sorted.
@@ -280,7 +280,7 @@ fn what_was_not_read_says_why() {
     assert_eq!(unread("/a"), (None, 0));
     assert_eq!(unread("/a/deep"), (Some(Unread::Unvisited), 0));
     assert_eq!(unread("/file"), (None, 0));
-    assert_eq!(table.tally().skipped.get(&SkipReason::MaxDepth), Some(&1));
+    assert_eq!(table.diagnostics().skipped.get(&SkipReason::MaxDepth), Some(&1));
 }
 
 #[test]

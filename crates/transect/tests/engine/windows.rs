@@ -63,10 +63,10 @@ fn a_root_is_read_however_it_is_written() {
         for reader in readers() {
             let context = format!("{written} with {}", reader.as_str());
             let got = totals(scan(&written).reader(reader));
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             counts(&got).assert_are(&expected.counts, &context);
-            let (listed, tally) = paths(scan(&written).reader(reader));
-            assert_complete(&tally, &context);
+            let (listed, diagnostics) = paths(scan(&written).reader(reader));
+            assert_complete(&diagnostics, &context);
             assert_eq!(listed.len(), expected.paths.len(), "{context}");
             assert_eq!(listed[0], written.as_bytes(), "{context}");
             for path in &listed {
@@ -101,7 +101,7 @@ fn a_relative_root_lies_where_we_are() {
             for reader in readers() {
                 let context = format!("{written} with {}", reader.as_str());
                 let got = totals(scan(written).reader(reader));
-                assert_complete(&got.tally, &context);
+                assert_complete(&got.diagnostics, &context);
                 counts(&got).assert_are(expected, &context);
             }
         }
@@ -118,7 +118,7 @@ fn a_root_may_be_a_file() {
         for reader in readers() {
             let context = format!("{written} with {}", reader.as_str());
             let got = totals(scan(&written).reader(reader));
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             assert_eq!((got.files, got.directories), (1, 0), "{context}");
             assert_eq!(got.sizes.apparent, 5000, "{context}");
             assert_eq!(paths(scan(&written).reader(reader)).0, [written.as_bytes()], "{context}");
@@ -145,9 +145,14 @@ fn a_root_that_is_not_there_is_an_error_and_nothing_else() {
         for reader in readers() {
             let context = format!("{root} with {}", reader.as_str());
             let got = totals(scan(&root).reader(reader));
-            assert_eq!((got.entries(), got.tally.vanished), (0, 0), "{context}");
-            assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1), "{context}");
-            assert_eq!(got.tally.list[0].kind(), kind, "{context}: {:?}", got.tally.list);
+            assert_eq!((got.entries(), got.diagnostics.vanished), (0, 0), "{context}");
+            assert_eq!((got.diagnostics.errors, got.diagnostics.failed_roots), (1, 1), "{context}");
+            assert_eq!(
+                got.diagnostics.kept_errors[0].kind(),
+                kind,
+                "{context}: {:?}",
+                got.diagnostics.list
+            );
         }
     }
 }
@@ -167,9 +172,18 @@ fn an_asterisk_in_a_root_matches_nothing() {
                 let context = format!("{root} with {}", reader.as_str());
                 let got = totals(scan(&root).reader(reader));
                 assert_eq!(got.entries(), 0, "{context}");
-                assert_eq!((got.tally.errors, got.tally.failed_roots), (1, 1), "{context}");
-                let kind = got.tally.list[0].kind();
-                assert_eq!(kind, FaultKind::InvalidName, "{context}: {:?}", got.tally.list);
+                assert_eq!(
+                    (got.diagnostics.errors, got.diagnostics.failed_roots),
+                    (1, 1),
+                    "{context}"
+                );
+                let kind = got.diagnostics.kept_errors[0].kind();
+                assert_eq!(
+                    kind,
+                    FaultKind::InvalidName,
+                    "{context}: {:?}",
+                    got.diagnostics.kept_errors
+                );
             }
         }
     }
@@ -190,7 +204,7 @@ fn a_verbatim_root_is_taken_by_the_letter() {
         for reader in readers() {
             let got = totals(scan(verbatim(temp.path(), root)).reader(reader));
             let context = format!("'{root}' with {}", reader.as_str());
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             assert_eq!(got.files, files as u64 + 1, "{context}");
         }
     }
@@ -217,9 +231,9 @@ fn roots_that_are_written_differently_count_once() {
         for reader in readers() {
             let context = format!("{roots:?} with {}", reader.as_str());
             let got = totals(ScanOptions::new(&roots).reader(reader));
-            assert_complete(&got.tally, &context);
+            assert_complete(&got.diagnostics, &context);
             counts(&got).assert_are(&expected, &context);
-            assert_eq!(skipped(&got.tally, SkipReason::OverlappingRoot), 1, "{context}");
+            assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 1, "{context}");
         }
     }
 }
@@ -232,7 +246,7 @@ fn a_path_over_260_characters_is_read_from_a_plain_root() {
     let expected = oracle(&root).counts;
     for reader in readers() {
         let got = totals(scan(plain(&root)).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         counts(&got).assert_are(&expected, reader.as_str());
     }
 }
@@ -246,10 +260,10 @@ fn names_that_mean_something_else_are_read_from_a_plain_root() {
     for reader in native_readers() {
         let options = scan(plain(&root)).reader(reader);
         let got = totals(options.clone());
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         counts(&got).assert_are(&expected.counts, reader.as_str());
-        let (listed, tally) = paths(options);
-        assert_complete(&tally, reader.as_str());
+        let (listed, diagnostics) = paths(options);
+        assert_complete(&diagnostics, reader.as_str());
         let below = |paths: &[Vec<u8>], root: &str| -> Vec<Vec<u8>> {
             paths.iter().map(|path| path.strip_prefix(root.as_bytes()).unwrap().to_vec()).collect()
         };
@@ -271,19 +285,19 @@ fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long(
         let context = reader.as_str();
         let relative = matches!(reader, ReaderKind::NtQuery | ReaderKind::ByHandle);
         if relative || !has_unix_shell() {
-            assert_complete(&got.tally, context);
+            assert_complete(&got.diagnostics, context);
             assert_eq!((got.directories, got.files), (151, 16), "{context}");
             assert_eq!(got.sizes.apparent, expected.apparent_size, "{context}");
         } else {
-            let mut operations = got.tally.errors_by.keys().map(|(operation, _)| *operation);
+            let mut operations = got.diagnostics.errors_by.keys().map(|(operation, _)| *operation);
             assert!(
                 operations.any(|operation| operation == Operation::OpenDirectory),
                 "{context}: {:?}",
-                got.tally.list
+                got.diagnostics.kept_errors
             );
             assert!((60..80).contains(&got.directories), "{context}: {}", got.directories);
             assert!((6..9).contains(&got.files), "{context}: {}", got.files);
-            assert_eq!(got.tally.vanished, 0, "{context}");
+            assert_eq!(got.diagnostics.vanished, 0, "{context}");
         }
     }
 }
@@ -309,8 +323,8 @@ fn names_of_every_length_arrive_wherever_a_buffer_ends() {
                 let context = format!("{count} with {} and {buffer_size:?}", reader.as_str());
                 let mut options = scan(temp.path()).reader(reader);
                 options.buffer_size = buffer_size;
-                let (listed, tally) = paths(options.clone());
-                assert_complete(&tally, &context);
+                let (listed, diagnostics) = paths(options.clone());
+                assert_complete(&diagnostics, &context);
                 let listed: BTreeSet<PathBuf> =
                     readable(&listed).into_iter().map(PathBuf::from).collect();
                 assert!(listed == expected, "{context}: {} of {}", listed.len(), expected.len());
@@ -333,8 +347,8 @@ fn short_names_are_not_listed() {
     std::fs::create_dir(temp.join("a long directory name")).unwrap();
     std::fs::write(temp.join("a long directory name").join("a long name.extension"), "").unwrap();
     for reader in readers() {
-        let (listed, tally) = paths(scan(temp.path()).reader(reader));
-        assert_complete(&tally, reader.as_str());
+        let (listed, diagnostics) = paths(scan(temp.path()).reader(reader));
+        assert_complete(&diagnostics, reader.as_str());
         assert_eq!(listed, oracle(temp.path()).paths, "{}", reader.as_str());
         assert_eq!(listed.len(), 7, "{}", reader.as_str());
     }
@@ -365,7 +379,7 @@ fn names_that_differ_in_case_only_are_two() {
     }
     for reader in readers() {
         let got = totals(scan(temp.path()).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         assert_eq!((got.files, got.directories), (4, 3), "{}", reader.as_str());
         assert_eq!(got.sizes.apparent, 2 + 6, "{}", reader.as_str());
         assert_eq!(got.hard_links, 0, "{}", reader.as_str());
@@ -383,8 +397,8 @@ fn names_that_only_unix_can_make_are_listed() {
         return;
     }
     for reader in readers() {
-        let (listed, tally) = paths(scan(temp.path()).reader(reader));
-        assert_complete(&tally, reader.as_str());
+        let (listed, diagnostics) = paths(scan(temp.path()).reader(reader));
+        assert_complete(&diagnostics, reader.as_str());
         let listed: BTreeSet<String> = readable(&listed).into_iter().collect();
         for name in names {
             let path = format!(r"{}\{name}", temp.path().display());
@@ -403,7 +417,7 @@ fn streams_of_a_file_are_not_files() {
     let (files, bytes) = if has_unix_shell() { (2, 12) } else { (1, 5) };
     for reader in readers() {
         let got = totals(scan(temp.path()).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         assert_eq!((got.files, got.sizes.apparent), (files, bytes), "{}", reader.as_str());
     }
 }
@@ -420,7 +434,7 @@ fn hidden_and_system_and_read_only_files_are_counted() {
     }
     for reader in readers() {
         let got = totals(scan(temp.path()).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         assert_eq!(got.files, 4, "{}", reader.as_str());
     }
 }
@@ -453,7 +467,7 @@ fn a_link_to_a_directory_is_counted_and_not_entered() {
     within("a walk of a tree with links", move || {
         for reader in readers() {
             let got = totals(scan(&tree).reader(reader));
-            assert_complete(&got.tally, reader.as_str());
+            assert_complete(&got.diagnostics, reader.as_str());
             counts(&got).assert_are(&expected.counts, reader.as_str());
             let (listed, _) = paths(scan(&tree).reader(reader));
             assert_eq!(readable(&listed), readable(&expected.paths), "{}", reader.as_str());
@@ -469,7 +483,7 @@ fn a_file_with_names_below_two_roots_counts_once() {
     let roots = ["a", "b", "c"].map(|name| root.join(name));
     for reader in readers() {
         let got = totals(ScanOptions::new(&roots).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         assert_eq!(got.sizes.apparent, whole.apparent_size, "{}", reader.as_str());
         assert_eq!(got.hard_links, whole.hard_links - 1, "{}", reader.as_str());
         assert_eq!(got.files, whole.files - 1, "{}", reader.as_str());
@@ -491,9 +505,9 @@ fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on()
         .unwrap();
     for reader in readers() {
         let got = totals(scan(&root).reader(reader));
-        let context = format!("{}: {:?}", reader.as_str(), got.tally.list);
-        assert_eq!((got.tally.errors, got.tally.vanished), (1, 0), "{context}");
-        let error = &got.tally.list[0];
+        let context = format!("{}: {:?}", reader.as_str(), got.diagnostics.kept_errors);
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (1, 0), "{context}");
+        let error = &got.diagnostics.kept_errors[0];
         assert_eq!(error.operation(), Operation::OpenDirectory, "{context}");
         assert_eq!(error.kind(), FaultKind::SharingViolation, "{context}");
         assert_eq!(error.path(), root.join("src").join("a"), "{context}");
@@ -511,7 +525,7 @@ fn a_file_that_somebody_keeps_to_himself_is_counted_with_its_size() {
     let _kept = OpenOptions::new().read(true).write(true).share_mode(0).open(file).unwrap();
     for reader in readers() {
         let got = totals(scan(&root).reader(reader));
-        assert_complete(&got.tally, reader.as_str());
+        assert_complete(&got.diagnostics, reader.as_str());
         counts(&got).assert_are(&expected, reader.as_str());
     }
 }

@@ -140,7 +140,7 @@ impl<'a> Answer<'a> {
         let (resident_before, resident_after) = totals(done);
         Self {
             schema: "transect.cache.drop/1",
-            complete: done.tally.is_complete() && !done.interrupted,
+            complete: done.diagnostics.is_complete() && !done.interrupted,
             interrupted: done.interrupted,
             files: done.files().count(),
             hard_links: done.hard_links(),
@@ -156,9 +156,10 @@ impl<'a> Answer<'a> {
                     kept: row.found.kept,
                 })
                 .collect(),
-            vanished: done.tally.vanished,
-            errors: done.tally.errors,
-            error_list: list_errors.then(|| done.tally.list.iter().map(Into::into).collect()),
+            vanished: done.diagnostics.vanished,
+            errors: done.diagnostics.errors,
+            error_list: list_errors
+                .then(|| done.diagnostics.kept_errors.iter().map(Into::into).collect()),
         }
     }
 }

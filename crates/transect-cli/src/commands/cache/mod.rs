@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use transect::{FileId, Operation, ScanError, Tally};
+use transect::{Diagnostics, FileId, Operation, ScanError};
 use transect_sys::file::attributes_of;
 use transect_sys::residency;
 use transect_transform::tree;
@@ -39,7 +39,7 @@ struct Row<T> {
 /// What was done to some files.
 struct Done<T> {
     rows: Vec<Row<T>>,
-    tally: Tally,
+    diagnostics: Diagnostics,
     interrupted: bool,
 }
 
@@ -47,15 +47,15 @@ impl<T> Done<T> {
     /// Says what went wrong, unless it has a place of its own in the object that will be printed.
     /// Returns whether there is anything else to show: not if none of the paths could be read.
     fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
-        let is_more = self.tally.failed_roots < args.paths.len() as u64;
+        let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
         if !(json && args.errors && is_more) {
-            output::show_errors(&self.tally, args.errors);
+            output::show_errors(&self.diagnostics, args.errors);
         }
         is_more
     }
 
     fn end(&self) -> End {
-        End::of(&self.tally, self.interrupted)
+        End::of(&self.diagnostics, self.interrupted)
     }
 
     /// Returns what is counted: each file once.
@@ -75,7 +75,8 @@ fn each<T>(
 ) -> Result<Done<T>, Fatal> {
     let cancel = cancel_on_signal()?;
     let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
-    let tree::Found { files, leftovers, mut tally, mut interrupted } = tree::find(options, false)?;
+    let tree::Found { files, leftovers, tally: mut diagnostics, mut interrupted } =
+        tree::find(options, false)?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
     // Somebody's temporary files are files.
     paths.extend(leftovers);
@@ -104,19 +105,19 @@ fn each<T>(
             Err(Wrong::Open(error)) => {
                 let is_root = args.paths.contains(&path);
                 if error.kind() == io::ErrorKind::NotFound && !is_root {
-                    tally.vanished += 1;
+                    diagnostics.vanished += 1;
                 } else {
                     let depth = u32::from(!is_root);
-                    tally.error(ScanError::new(Operation::Stat, path, depth, error));
+                    diagnostics.add_error(ScanError::new(Operation::Stat, path, depth, error));
                 }
             }
             Err(Wrong::Then(error)) => {
-                tally.error(ScanError::new(Operation::Stat, path, 1, error));
+                diagnostics.add_error(ScanError::new(Operation::Stat, path, 1, error));
             }
         }
     }
-    tally.sort();
-    Ok(Done { rows, tally, interrupted })
+    diagnostics.sort();
+    Ok(Done { rows, diagnostics, interrupted })
 }
 
 /// What went wrong with a file: it could not be opened, or it was what came then.

@@ -149,7 +149,7 @@ impl<'a> Answer<'a> {
         let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
         Self {
             schema: "transect.cache.status/1",
-            complete: done.tally.is_complete() && !done.interrupted,
+            complete: done.diagnostics.is_complete() && !done.interrupted,
             interrupted: done.interrupted,
             files: done.files().count(),
             hard_links: done.hard_links(),
@@ -157,9 +157,10 @@ impl<'a> Answer<'a> {
             file_list: listed
                 .map(|row| Entry { path: row.path.as_path().into(), sizes: row.found.whole.into() })
                 .collect(),
-            vanished: done.tally.vanished,
-            errors: done.tally.errors,
-            error_list: list_errors.then(|| done.tally.list.iter().map(Into::into).collect()),
+            vanished: done.diagnostics.vanished,
+            errors: done.diagnostics.errors,
+            error_list: list_errors
+                .then(|| done.diagnostics.kept_errors.iter().map(Into::into).collect()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use transect::{ScanOptions, Tally};
+use transect::{Diagnostics, ScanOptions};
 use transect_transform::publish;
 use transect_transform::tree;
 
@@ -34,7 +34,7 @@ impl Serialize for Leftover {
 }
 
 /// Finds all below `path`, on its file system.
-pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Tally), Fatal> {
+pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), Fatal> {
     let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
     let judged = found.leftovers.into_iter().filter_map(|path| {
         let kept = match publish::kept(&path) {

@@ -87,9 +87,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
     let mut report = examine(args.path.as_deref().unwrap_or(Path::new(".")))?;
     let mut end = End::Complete;
     if let Some(path) = &args.path {
-        let (leftovers, tally) = leftovers::find(path)?;
-        output::show_errors(&tally, false);
-        end = End::of(&tally, false);
+        let (leftovers, diagnostics) = leftovers::find(path)?;
+        output::show_errors(&diagnostics, false);
+        end = End::of(&diagnostics, false);
         report.leftovers = Some(leftovers);
     }
     let mut text = output::buffer();

@@ -2,7 +2,7 @@
 
 use anstream::ColorChoice;
 use lscolors::{Indicator, LsColors, Style};
-use transect::{FileType, Listed};
+use transect::{FileType, ListEntry};
 
 use crate::output::stream::stdout_colours;
 
@@ -20,12 +20,12 @@ impl Colours {
     }
 
     /// Appends a path: what is above in the colour of directories, the entry's own name in its own.
-    pub(super) fn paint(&self, above: &str, own: &str, entry: &Listed<'_>, line: &mut Vec<u8>) {
+    pub(super) fn paint(&self, above: &str, own: &str, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         append(line, self.0.style_for_indicator(Indicator::Directory), above);
         append(line, self.style(own, entry), own);
     }
 
-    fn style(&self, name: &str, entry: &Listed<'_>) -> Option<&Style> {
+    fn style(&self, name: &str, entry: &ListEntry<'_>) -> Option<&Style> {
         let indicator = indicator(entry);
         let by_name =
             if indicator == Indicator::RegularFile { self.0.style_for_str(name) } else { None };
@@ -44,7 +44,7 @@ fn append(line: &mut Vec<u8>, style: Option<&Style>, text: &str) {
 
 /// Returns what an entry is to `LS_COLORS`. Links have a colour of their own: what they lead to is
 /// not asked.
-fn indicator(entry: &Listed<'_>) -> Indicator {
+fn indicator(entry: &ListEntry<'_>) -> Indicator {
     let mode = entry.attributes().mode().unwrap_or(0);
     let has = |bits: u16| mode & bits != 0;
     match entry.attributes().file_type() {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use transect::{FieldMask, LineFormat, Listed};
+use transect::{FieldMask, LineFormat, ListEntry};
 
 use super::value;
 use crate::output::columns::{Column, Columns, Value};
@@ -23,7 +23,7 @@ impl LineFormat for Json {
         self.0.fields()
     }
 
-    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
+    fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         let object = Object { columns: &self.0, entry };
         json::write(line, &object).expect(IN_MEMORY);
     }
@@ -31,7 +31,7 @@ impl LineFormat for Json {
 
 struct Object<'a> {
     columns: &'a Columns,
-    entry: &'a Listed<'a>,
+    entry: &'a ListEntry<'a>,
 }
 
 impl Serialize for Object<'_> {
@@ -53,7 +53,7 @@ impl LineFormat for Csv {
         self.0.fields()
     }
 
-    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
+    fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         write_record(line, self.0.iter().map(|column| field(value::of(&self.0, column, entry))));
     }
 }

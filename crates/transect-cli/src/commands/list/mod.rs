@@ -8,7 +8,7 @@ mod value;
 use std::io::Write;
 use std::sync::Arc;
 
-use transect::{LineFormat, PathOutput, Paths, Progress, Tally};
+use transect::{Diagnostics, LineFormat, ListOutput, ListSink, Progress};
 
 use crate::args::ListArgs;
 use crate::exit::{End, Fatal};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
         stdout.write_all(&exact::header(columns(args)))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
-    let mut output = PathOutput::new(stdout, terminator);
+    let mut output = ListOutput::new(stdout, terminator);
     if let Some(format) = format(args, quoted) {
         output = output.formatted(format);
     }
@@ -66,16 +66,16 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     // Lines on the terminal are progress enough, if they come at once.
     let room = !to_terminal || args.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
-    let errors = if args.errors { usize::MAX } else { Tally::KEPT };
-    let outcome = plan.run(|| Paths::new(Arc::clone(&output), errors))?;
+    let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
+    let outcome = plan.run(|| ListSink::new(Arc::clone(&output), errors))?;
     drop(line);
 
     let interrupted = outcome.interrupted;
-    let mut tally = outcome.sink.into_tally();
+    let mut diagnostics = outcome.sink.into_diagnostics();
     output.finish()?;
-    tally.sort();
-    output::show_errors(&tally, args.errors);
-    Ok(End::of(&tally, interrupted))
+    diagnostics.sort();
+    output::show_errors(&diagnostics, args.errors);
+    Ok(End::of(&diagnostics, interrupted))
 }
 
 /// Returns the columns that are printed.

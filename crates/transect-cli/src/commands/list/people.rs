@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use transect::{FieldMask, LineFormat, Listed};
+use transect::{FieldMask, LineFormat, ListEntry};
 
 use super::colours::Colours;
 use super::value;
@@ -26,7 +26,7 @@ impl People {
         Self { columns, quoted, colours, clock }
     }
 
-    fn write_name(&self, column: Column, name: &OsStr, entry: &Listed<'_>, line: &mut Vec<u8>) {
+    fn write_name(&self, column: Column, name: &OsStr, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         let Some(colours) = self.colours.as_ref().filter(|_| column != Column::Target) else {
             return self.write_text(name, line);
         };
@@ -50,7 +50,7 @@ impl LineFormat for People {
         self.columns.fields() | coloured
     }
 
-    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>) {
+    fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         let mut padding = 0_usize;
         for (place, column) in self.columns.iter().enumerate() {
             let value = value::of(&self.columns, column, entry);

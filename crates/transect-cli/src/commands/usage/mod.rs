@@ -57,9 +57,9 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
         }
     };
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
-    let end = End::of(table.tally(), interrupted);
-    output::show_errors(table.tally(), args.errors);
-    if outcome.as_ref().is_some_and(|it| table.tally().failed_roots == it.roots as u64) {
+    let end = End::of(table.diagnostics(), interrupted);
+    output::show_errors(table.diagnostics(), args.errors);
+    if outcome.as_ref().is_some_and(|it| table.diagnostics().failed_roots == it.roots as u64) {
         return Ok(end);
     }
     if let Some(file) = &args.export_ncdu {

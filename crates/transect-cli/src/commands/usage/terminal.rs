@@ -139,7 +139,7 @@ fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let total = table.total();
     let (style, state) = match () {
         () if *interrupted => (WARN, "interrupted"),
-        () if !table.tally().is_complete() => (WARN, "partial"),
+        () if !table.diagnostics().is_complete() => (WARN, "partial"),
         () => (DIM, "complete"),
     };
     let text = format!(

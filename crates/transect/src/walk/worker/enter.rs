@@ -239,7 +239,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
         let Task { parent, name, .. } = task;
         let listed = task.flags.listed;
-        let tag = self.sink.enter(Entering { parent: Some(parent), name, own, listed });
+        let tag = self.sink.enter(Entering { parent: Some(parent), name, attributes: own, listed });
         let followed = task.flags.followed;
         let context = DirContext { volume, id: own.file_id(), followed };
         Dir::child(Arc::clone(parent), name.clone(), context, tag)

@@ -18,7 +18,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let entering = Entering {
             parent: None,
             name: OsStr::new(""),
-            own: &Attributes::default(),
+            attributes: &Attributes::default(),
             listed: false,
         };
         let top = Dir::top(self.sink.enter(entering));

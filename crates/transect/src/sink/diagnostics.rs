@@ -9,7 +9,7 @@ use crate::sink::SkipReason;
 
 /// Errors with their places, and counts of everything that is not in the result.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct Diagnostics {
     /// Errors met.
     pub errors: u64,
     /// The same, by operation and kind.
@@ -20,18 +20,18 @@ pub struct Tally {
     pub vanished: u64,
     /// Entries left out or not read on purpose, by reason.
     pub skipped: BTreeMap<SkipReason, u64>,
-    /// The errors themselves, the first `keep` of each thread; sorted by [`Tally::sort`].
-    pub list: Vec<ScanError>,
-    keep: usize,
+    /// The errors themselves, the first `keep_limit` of each thread; sorted by [`Diagnostics::sort`].
+    pub kept_errors: Vec<ScanError>,
+    keep_limit: usize,
 }
 
-impl Tally {
+impl Diagnostics {
     /// How many errors each thread keeps the text of, unless all are asked for.
-    pub const KEPT: usize = 1000;
+    pub const DEFAULT_KEPT: usize = 1000;
 
-    /// Returns an empty tally that keeps the texts of `keep` errors per thread.
-    pub fn new(keep: usize) -> Self {
-        Self { keep, ..Self::default() }
+    /// Returns an empty tally that keeps the texts of `keep_limit` errors per thread.
+    pub fn new(keep_limit: usize) -> Self {
+        Self { keep_limit, ..Self::default() }
     }
 
     /// Returns whether everything that was to be read was read.
@@ -40,20 +40,20 @@ impl Tally {
     }
 
     /// Counts an error.
-    pub fn error(&mut self, error: ScanError) {
-        self.count(&error);
-        if self.keeps_more() {
-            self.list.push(error);
+    pub fn add_error(&mut self, error: ScanError) {
+        self.count_error(&error);
+        if self.has_room() {
+            self.kept_errors.push(error);
         }
     }
 
     /// Returns whether the text of another error would be kept.
-    pub(crate) fn keeps_more(&self) -> bool {
-        self.list.len() < self.keep
+    pub(crate) fn has_room(&self) -> bool {
+        self.kept_errors.len() < self.keep_limit
     }
 
     /// Counts an error of which nobody wants the text.
-    pub(crate) fn count(&mut self, error: &ScanError) {
+    pub(crate) fn count_error(&mut self, error: &ScanError) {
         self.errors += 1;
         *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
         // A root whose listing breaks off was read in part: there is something to show.
@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// Counts something that was left out.
-    pub fn skip(&mut self, reason: SkipReason) {
+    pub fn add_skip(&mut self, reason: SkipReason) {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
@@ -71,7 +71,7 @@ impl Tally {
         Self {
             errors_by: self.errors_by.clone(),
             skipped: self.skipped.clone(),
-            list: Vec::new(),
+            kept_errors: Vec::new(),
             ..*self
         }
     }
@@ -87,11 +87,11 @@ impl Tally {
         for (reason, count) in other.skipped {
             *self.skipped.entry(reason).or_default() += count;
         }
-        self.list.extend(other.list);
+        self.kept_errors.extend(other.kept_errors);
     }
 
     /// Puts the errors in the order of their paths, so that it does not depend on the schedule.
     pub fn sort(&mut self) {
-        self.list.sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
+        self.kept_errors.sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
     }
 }

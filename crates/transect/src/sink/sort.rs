@@ -77,7 +77,7 @@ impl SortKey {
 
     /// Returns a number that is smaller for what comes first; `None` if there is none, or it is
     /// not known.
-    fn number(self, of: &Attributes) -> Option<i128> {
+    fn sort_value(self, of: &Attributes) -> Option<i128> {
         let largest_first = |number: u64| -i128::from(number);
         let newest_first = |time: i64| -i128::from(time);
         match self {
@@ -96,7 +96,7 @@ impl SortKey {
 
 /// In which order a list is, and how much of it there may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sorting {
+pub(super) struct SortSpec {
     pub(super) key: SortKey,
     pub(super) reverse: bool,
     pub(super) limit: Option<usize>,
@@ -104,8 +104,8 @@ pub(super) struct Sorting {
 
 /// An entry that waits for its place.
 #[derive(Debug)]
-struct Kept {
-    number: Option<i128>,
+struct SortEntry {
+    sort_value: Option<i128>,
     path: Vec<u8>,
     /// Where in the path the name begins.
     name: usize,
@@ -116,20 +116,20 @@ struct Kept {
 /// The entries that one thread found, or the first of them.
 ///
 /// Without a limit all are kept: their paths, their lines, and a hundred bytes for each. With a
-/// limit no more than twice as many, and [`Sorted::SPARE`].
+/// limit no more than twice as many, and [`SortBuffer::TRIM_SLACK`].
 #[derive(Debug)]
-pub(super) struct Sorted {
-    sorting: Sorting,
-    kept: Vec<Kept>,
+pub(super) struct SortBuffer {
+    spec: SortSpec,
+    entries: Vec<SortEntry>,
 }
 
-impl Sorted {
+impl SortBuffer {
     /// Entries kept beyond the limit before those that are too many are looked for: seldom enough
     /// that it costs next to nothing for each.
-    const SPARE: usize = 1024;
+    const TRIM_SLACK: usize = 1024;
 
-    pub(super) fn new(sorting: Sorting) -> Self {
-        Self { sorting, kept: Vec::new() }
+    pub(super) fn new(spec: SortSpec) -> Self {
+        Self { spec, entries: Vec::new() }
     }
 
     pub(super) fn push(
@@ -139,48 +139,49 @@ impl Sorted {
         name: usize,
         line: Option<Vec<u8>>,
     ) {
-        let number = self.sorting.key.number(attributes);
-        self.kept.push(Kept { number, path, name, line });
-        let limit = self.sorting.limit.unwrap_or(usize::MAX);
-        if self.kept.len() >= limit.saturating_mul(2).saturating_add(Self::SPARE) {
+        let sort_value = self.spec.key.sort_value(attributes);
+        self.entries.push(SortEntry { sort_value, path, name, line });
+        let limit = self.spec.limit.unwrap_or(usize::MAX);
+        if self.entries.len() >= limit.saturating_mul(2).saturating_add(Self::TRIM_SLACK) {
             self.trim();
         }
     }
 
     pub(super) fn merge(&mut self, mut other: Self) {
-        self.kept.append(&mut other.kept);
+        self.entries.append(&mut other.entries);
         self.trim();
     }
 
     /// Forgets what will not be among the first.
     fn trim(&mut self) {
-        let Self { sorting, kept } = self;
-        if let Some(limit) = sorting.limit.filter(|&limit| limit < kept.len()) {
-            kept.select_nth_unstable_by(limit, |a, b| sorting.compare(a, b));
-            kept.truncate(limit);
+        let Self { spec, entries } = self;
+        if let Some(limit) = spec.limit.filter(|&limit| limit < entries.len()) {
+            entries.select_nth_unstable_by(limit, |a, b| spec.compare(a, b));
+            entries.truncate(limit);
         }
     }
 
     /// Returns the lines in their order.
     pub(super) fn into_lines(mut self) -> impl Iterator<Item = Vec<u8>> {
         self.trim();
-        let Self { sorting, mut kept } = self;
-        kept.sort_unstable_by(|a, b| sorting.compare(a, b));
-        kept.into_iter().map(|kept| kept.line.unwrap_or(kept.path))
+        let Self { spec, mut entries } = self;
+        entries.sort_unstable_by(|a, b| spec.compare(a, b));
+        entries.into_iter().map(|entry| entry.line.unwrap_or(entry.path))
     }
 }
 
-impl Sorting {
+impl SortSpec {
     /// What is not known comes last, in either direction. What is equal is in the order of paths,
     /// so that a list is the same whatever the threads did.
-    fn compare(&self, a: &Kept, b: &Kept) -> Ordering {
-        let known = b.number.is_some().cmp(&a.number.is_some());
+    fn compare(&self, a: &SortEntry, b: &SortEntry) -> Ordering {
+        let known = b.sort_value.is_some().cmp(&a.sort_value.is_some());
         known.then_with(|| {
             let names = || match self.key {
                 SortKey::Name => a.path[a.name..].cmp(&b.path[b.name..]),
                 _ => Ordering::Equal,
             };
-            let order = a.number.cmp(&b.number).then_with(names).then_with(|| a.path.cmp(&b.path));
+            let order =
+                a.sort_value.cmp(&b.sort_value).then_with(names).then_with(|| a.path.cmp(&b.path));
             if self.reverse { order.reverse() } else { order }
         })
     }
@@ -192,8 +193,8 @@ mod tests {
     use transect_sys::FileType;
 
     fn sorted(key: SortKey, reverse: bool, limit: Option<usize>, sizes: &[u64]) -> Vec<String> {
-        let sorting = Sorting { key, reverse, limit };
-        let (mut one, mut two) = (Sorted::new(sorting), Sorted::new(sorting));
+        let spec = SortSpec { key, reverse, limit };
+        let (mut one, mut two) = (SortBuffer::new(spec), SortBuffer::new(spec));
         for (place, &size) in sizes.iter().enumerate() {
             let mut attributes = Attributes::of_type(FileType::File);
             if size != 0 {

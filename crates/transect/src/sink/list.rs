@@ -12,29 +12,29 @@ use transect_sys::{Attributes, EntryRef, FieldMask, FileType, Want};
 
 use crate::dir::Dir;
 use crate::error::ScanError;
-use crate::sink::sorted::{SortKey, Sorted, Sorting};
-use crate::sink::{Entering, Flow, Sink, SkipReason, Tally, Visit};
+use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
 /// Bytes that a thread gathers before it takes the output's lock. A pipe holds 64 KiB: more would
 /// make the reader wait, less would make more calls.
-const FULL: usize = 32 * 1024;
+const FLUSH_BYTES: usize = 32 * 1024;
 
 /// The longest that a path waits in a thread's buffer while other paths are found.
-const PATIENCE: Duration = Duration::from_millis(100);
+const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Where paths go, shared by the threads.
 #[derive(Debug)]
-pub struct PathOutput<W> {
+pub struct ListOutput<W> {
     state: Mutex<State<W>>,
     /// What ends a path: a newline, or NUL for names that hold newlines.
     terminator: u8,
     /// How an entry is written, if not as its path.
     format: Option<Box<dyn LineFormat>>,
     /// In which order, if not as entries are found.
-    sorting: Option<Sorting>,
+    sort_spec: Option<SortSpec>,
     /// The most lines, and how many of them are left.
     limit: Option<usize>,
-    left: AtomicUsize,
+    lines_left: AtomicUsize,
 }
 
 /// How an entry is written in a list, where that is not its path.
@@ -43,19 +43,19 @@ pub trait LineFormat: Debug + Send + Sync {
     fn fields(&self) -> FieldMask;
 
     /// Appends the line about an entry, without what ends it.
-    fn write(&self, entry: &Listed<'_>, line: &mut Vec<u8>);
+    fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>);
 }
 
 /// An entry on its way into a list.
 #[derive(Debug)]
-pub struct Listed<'a> {
+pub struct ListEntry<'a> {
     dir: &'a Dir<()>,
     /// The path of the directory, with a separator at its end.
     prefix: &'a [u8],
     entry: EntryRef<'a>,
 }
 
-impl Listed<'_> {
+impl ListEntry<'_> {
     /// Returns the name; for a root, the path as it was given.
     pub fn name(&self) -> &OsStr {
         self.entry.name
@@ -84,16 +84,16 @@ struct State<W> {
     error: Option<io::Error>,
 }
 
-impl<W: Write> PathOutput<W> {
+impl<W: Write> ListOutput<W> {
     /// Returns an output that ends every path with `terminator`.
     pub fn new(out: W, terminator: u8) -> Self {
         Self {
             state: Mutex::new(State { out, error: None }),
             terminator,
             format: None,
-            sorting: None,
+            sort_spec: None,
             limit: None,
-            left: AtomicUsize::new(usize::MAX),
+            lines_left: AtomicUsize::new(usize::MAX),
         }
     }
 
@@ -107,31 +107,31 @@ impl<W: Write> PathOutput<W> {
     /// sorted list the first of all.
     pub fn limited(mut self, lines: usize) -> Self {
         self.limit = Some(lines);
-        self.left = AtomicUsize::new(lines);
+        self.lines_left = AtomicUsize::new(lines);
         self
     }
 
     /// Writes nothing before the walk has ended, and then all in order; `reverse` turns it round.
     /// All lines are kept in memory, or as many as there may be.
     pub fn sorted_by(mut self, key: SortKey, reverse: bool) -> Self {
-        self.sorting = Some(Sorting { key, reverse, limit: None });
+        self.sort_spec = Some(SortSpec { key, reverse, limit: None });
         self
     }
 
-    fn sorted(&self) -> Option<Sorted> {
-        let sorting = self.sorting?;
-        Some(Sorted::new(Sorting { limit: self.limit, ..sorting }))
+    fn sorted(&self) -> Option<SortBuffer> {
+        let sort_spec = self.sort_spec?;
+        Some(SortBuffer::new(SortSpec { limit: self.limit, ..sort_spec }))
     }
 
     /// Returns whether one more line may be written.
-    fn take_line(&self) -> bool {
+    fn reserve_line(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
         self.limit.is_none()
-            || self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+            || self.lines_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
-    fn is_full(&self) -> bool {
-        self.limit.is_some() && self.left.load(Ordering::Relaxed) == 0
+    fn limit_reached(&self) -> bool {
+        self.limit.is_some() && self.lines_left.load(Ordering::Relaxed) == 0
     }
 
     /// Flushes, and returns the first error that writing met.
@@ -160,22 +160,22 @@ impl<W: Write> PathOutput<W> {
 /// Writes a line about every entry: its path, unless the output has another format. The order is
 /// that of the walk, unless the output has another one.
 #[derive(Debug)]
-pub struct Paths<W: Write> {
-    output: Arc<PathOutput<W>>,
+pub struct ListSink<W: Write> {
+    output: Arc<ListOutput<W>>,
     buffer: Vec<u8>,
-    sorted: Option<Sorted>,
+    sorted: Option<SortBuffer>,
     /// The path of the directory being visited, with a separator at its end.
     prefix: Vec<u8>,
     flushed: Instant,
     /// Entries written.
     pub entries: u64,
     /// What is not in the list.
-    pub tally: Tally,
+    pub diagnostics: Diagnostics,
 }
 
-impl<W: Write> Paths<W> {
+impl<W: Write> ListSink<W> {
     /// Returns a sink that writes to `output`, and keeps the text of `errors` errors.
-    pub fn new(output: Arc<PathOutput<W>>, errors: usize) -> Self {
+    pub fn new(output: Arc<ListOutput<W>>, errors: usize) -> Self {
         Self {
             sorted: output.sorted(),
             output,
@@ -183,21 +183,21 @@ impl<W: Write> Paths<W> {
             prefix: Vec::new(),
             flushed: Instant::now(),
             entries: 0,
-            tally: Tally::new(errors),
+            diagnostics: Diagnostics::new(errors),
         }
     }
 
     /// Writes what is left, and returns what is not in the list.
-    pub fn into_tally(mut self) -> Tally {
-        for line in self.sorted.take().into_iter().flat_map(Sorted::into_lines) {
+    pub fn into_diagnostics(mut self) -> Diagnostics {
+        for line in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
             self.buffer.extend_from_slice(&line);
             self.buffer.push(self.output.terminator);
-            // The output remembers an error; `PathOutput::finish` returns it.
-            if self.buffer.len() >= FULL && self.flush() == Flow::Quit {
+            // The output remembers an error; `ListOutput::finish` returns it.
+            if self.buffer.len() >= FLUSH_BYTES && self.flush() == Flow::Quit {
                 break;
             }
         }
-        std::mem::replace(&mut self.tally, Tally::new(0))
+        std::mem::replace(&mut self.diagnostics, Diagnostics::new(0))
     }
 
     fn flush(&mut self) -> Flow {
@@ -208,23 +208,24 @@ impl<W: Write> Paths<W> {
     }
 }
 
-impl<W: Write> Drop for Paths<W> {
+impl<W: Write> Drop for ListSink<W> {
     /// What is left in the buffer goes out when the walk ends, or when another sink takes over.
     fn drop(&mut self) {
         if !self.buffer.is_empty() && !std::thread::panicking() {
-            // The output remembers an error; `PathOutput::finish` returns it.
+            // The output remembers an error; `ListOutput::finish` returns it.
             let _ = self.flush();
         }
     }
 }
 
-impl<W: Write + Send> Sink for Paths<W> {
+impl<W: Write + Send> Sink for ListSink<W> {
     type Tag = ();
 
     fn want(&self) -> Want {
-        let told = self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
-        let sorted_by = self.output.sorting.map_or(FieldMask::empty(), |it| it.key.field());
-        let fields = told | sorted_by;
+        let formatted =
+            self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
+        let sorted_by = self.output.sort_spec.map_or(FieldMask::empty(), |it| it.key.field());
+        let fields = formatted | sorted_by;
         Want { entries: fields, directories: fields, ..Want::default() }
     }
 
@@ -235,13 +236,13 @@ impl<W: Write + Send> Sink for Paths<W> {
         visit.dir.write_prefix(&mut self.prefix);
         let Self { output, buffer, sorted, prefix, entries, .. } = self;
         for entry in visit.batch.iter() {
-            let listed = Listed { dir: visit.dir, prefix, entry };
+            let entry = ListEntry { dir: visit.dir, prefix, entry };
             if let Some(sorted) = sorted {
-                keep(sorted, &listed, output.format.as_deref());
-            } else if output.take_line() {
+                buffer_line(sorted, &entry, output.format.as_deref());
+            } else if output.reserve_line() {
                 match &output.format {
-                    None => listed.write_path(buffer),
-                    Some(format) => format.write(&listed, buffer),
+                    None => entry.write_path(buffer),
+                    Some(format) => format.write(&entry, buffer),
                 }
                 buffer.push(output.terminator);
             } else {
@@ -252,27 +253,27 @@ impl<W: Write + Send> Sink for Paths<W> {
         if self.sorted.is_some() {
             return Flow::Continue;
         }
-        if self.output.is_full() {
+        if self.output.limit_reached() {
             let _ = self.flush();
             return Flow::Quit;
         }
-        if self.buffer.len() >= FULL || self.flushed.elapsed() >= PATIENCE {
+        if self.buffer.len() >= FLUSH_BYTES || self.flushed.elapsed() >= FLUSH_INTERVAL {
             return self.flush();
         }
         Flow::Continue
     }
 
     fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.tally.error(error);
+        self.diagnostics.add_error(error);
         Flow::Continue
     }
 
     fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.tally.vanished += 1;
+        self.diagnostics.vanished += 1;
     }
 
     fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.tally.skip(reason);
+        self.diagnostics.add_skip(reason);
     }
 
     fn merge(&mut self, mut other: Self) {
@@ -280,12 +281,12 @@ impl<W: Write + Send> Sink for Paths<W> {
         if let (Some(sorted), Some(others)) = (&mut self.sorted, other.sorted.take()) {
             sorted.merge(others);
         }
-        self.tally.merge(std::mem::replace(&mut other.tally, Tally::new(0)));
+        self.diagnostics.merge(std::mem::replace(&mut other.diagnostics, Diagnostics::new(0)));
     }
 }
 
 /// Keeps an entry until its place is known.
-fn keep(sorted: &mut Sorted, entry: &Listed<'_>, format: Option<&dyn LineFormat>) {
+fn buffer_line(sorted: &mut SortBuffer, entry: &ListEntry<'_>, format: Option<&dyn LineFormat>) {
     let mut path = Vec::with_capacity(entry.prefix.len() + entry.name().len());
     entry.write_path(&mut path);
     let line = format.map(|format| {
