@@ -11,7 +11,7 @@ pub fn of(table: &Table, row: Row) -> String {
     if shared > 0 {
         notes.push(format!("{} shared", bytes(shared)));
     }
-    match table.unread(row) {
+    match table.unread_reason(row) {
         Some(why) => notes.push(why.as_str().replace('_', " ")),
         None => {
             let errors = table.errors(row);

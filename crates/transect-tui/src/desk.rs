@@ -64,8 +64,8 @@ fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
     let matching = table.iter().filter(|&row| pattern.is_in(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // What is empty is found, too.
-    let rows =
-        table.largest(counted, Found::LISTED, |row| measure.of(&table.sums(row)).saturating_add(1));
+    let rows = table
+        .largest(counted, Found::LISTED, |row| measure.of(&table.totals(row)).saturating_add(1));
     Answer::Found { ticket, rows, total }
 }
 
@@ -73,9 +73,9 @@ fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
 fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
     let files = tree::entries(table, below)
         .into_iter()
-        .flat_map(|row| table.below(row))
+        .flat_map(|row| table.subtree(row))
         .filter(|&row| table.file_type(row) == FileType::File);
-    table.largest(files, Biggest::LISTED, |row| table.sums(row).disk_usage)
+    table.largest(files, Biggest::LISTED, |row| table.totals(row).disk_usage)
 }
 
 /// A thread that does one job after the other. Nobody waits for its end: what it does then is for

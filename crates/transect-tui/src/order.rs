@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use transect::table::{Row, Sums, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 
 /// What the bytes of an entry are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Measure {
         }
     }
 
-    pub(crate) fn of(self, sums: &Sums) -> u64 {
+    pub(crate) fn of(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
             Self::Apparent => sums.apparent,
@@ -78,7 +78,7 @@ impl Order {
     }
 
     /// Returns what bars and shares are of: what the order is by, or bytes if that is no amount.
-    pub(crate) fn amount(self, sums: &Sums) -> u64 {
+    pub(crate) fn amount(self, sums: &SubtreeTotals) -> u64 {
         match self.key {
             SortKey::Count => sums.entries(),
             _ => self.measure.of(sums),
@@ -90,7 +90,7 @@ impl Order {
     pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> Sorted {
         let (mut most, mut total) = (0, 0_u64);
         for &row in &rows {
-            let amount = self.amount(&table.sums(row));
+            let amount = self.amount(&table.totals(row));
             most = amount.max(most);
             total = total.saturating_add(amount);
         }
@@ -99,10 +99,10 @@ impl Order {
             SortKey::Name => rows,
             SortKey::Time => {
                 // Times that are not known are older than all others, as their sums say.
-                self.sort_by(rows, |row| table.sums(row).newest().unwrap_or(i64::MIN))
+                self.sort_by(rows, |row| table.totals(row).newest().unwrap_or(i64::MIN))
             }
             SortKey::Size | SortKey::Count => {
-                self.sort_by(rows, |row| self.amount(&table.sums(row)))
+                self.sort_by(rows, |row| self.amount(&table.totals(row)))
             }
         };
         Sorted { rows, most, total }

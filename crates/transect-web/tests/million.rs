@@ -36,7 +36,7 @@ fn page() -> String {
         .run_with(|| builder.sink(), || FakeReader::new(Arc::clone(&tree), Arc::clone(&open)))
         .expect("the walk begins");
     let table = outcome.sink.into_table().expect("there is room for all rows");
-    assert_eq!(table.total().files, 1_000_000);
+    assert_eq!(table.grand_total().files, 1_000_000);
     let settings = Settings {
         measure: Measure::DiskUsage,
         max_entries: 2_000_000,

@@ -1,6 +1,6 @@
 //! From directory to directory.
 
-use transect::table::{Row, Unread};
+use transect::table::{Row, UnreadReason};
 
 use super::{App, Listing, Reading};
 use crate::desk::Job;
@@ -20,7 +20,7 @@ impl App {
             return;
         }
         self.show(Some(row), None);
-        if let Some(why) = self.table.unread(row).filter(|_| !self.is_awaited(row)) {
+        if let Some(why) = self.table.unread_reason(row).filter(|_| !self.is_awaited(row)) {
             self.say(format!("it was not read: {}", why.as_str().replace('_', " ")));
         }
     }
@@ -78,6 +78,7 @@ impl App {
 
     /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.
     pub(crate) fn is_awaited(&self, row: Row) -> bool {
-        self.reading == Reading::First && self.table.unread(row) == Some(Unread::Unvisited)
+        self.reading == Reading::First
+            && self.table.unread_reason(row) == Some(UnreadReason::Unvisited)
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use transect::FileType;
-use transect::table::{Row, Sums, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 
 use super::pen::Pen;
 use crate::app::{App, Reading};
@@ -141,7 +141,7 @@ struct Whole {
 }
 
 /// Returns what those entries come to that are listed only when everything has been read.
-fn unlisted(app: &App) -> Sums {
+fn unlisted(app: &App) -> SubtreeTotals {
     app.at.map(|at| app.table.unlisted(at)).unwrap_or_default()
 }
 
@@ -156,12 +156,12 @@ fn line(app: &App, look: &Look, row: Row, whole: Whole, selected: bool) -> Line 
         name,
         notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
         is_directory: file_type == FileType::Directory,
-        ..amounts(app, look, &table.sums(row), whole)
+        ..amounts(app, look, &table.totals(row), whole)
     }
 }
 
 /// Returns the line of all that is not listed one by one.
-fn rest(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+fn rest(app: &App, look: &Look, sums: &SubtreeTotals, whole: Whole) -> Line {
     Line {
         name: "files".to_owned(),
         notes: " (listed at the end)".to_owned(),
@@ -169,7 +169,7 @@ fn rest(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
     }
 }
 
-fn amounts(app: &App, look: &Look, sums: &Sums, whole: Whole) -> Line {
+fn amounts(app: &App, look: &Look, sums: &SubtreeTotals, whole: Whole) -> Line {
     let amount = app.order.amount(sums) as f64;
     let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
     Line {

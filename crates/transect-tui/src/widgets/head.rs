@@ -20,8 +20,8 @@ struct Head {
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
     let (path, sums) = match app.at {
-        Some(at) => (quote::for_terminal(app.table.path(at).as_os_str()), app.table.sums(at)),
-        None => ("all roots".to_owned(), app.table.total()),
+        Some(at) => (quote::for_terminal(app.table.path(at).as_os_str()), app.table.totals(at)),
+        None => ("all roots".to_owned(), app.table.grand_total()),
     };
     let size = bytes(app.order.measure.of(&sums));
     let entries = counted(sums.entries(), "entry", "entries");

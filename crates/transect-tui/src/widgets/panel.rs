@@ -35,10 +35,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, look: &Look, th
 
 fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
     let table: &Table = &app.table;
-    let (attributes, sums) = (table.attributes(row), table.sums(row));
+    let (attributes, sums) = (table.attributes(row), table.totals(row));
     let is_directory = table.file_type(row) == FileType::Directory;
     let mut lines = vec![("type", table.file_type(row).as_str().to_owned())];
-    lines.push(("disk usage", exactly(table.alone(row))));
+    lines.push(("disk usage", exactly(table.standalone_usage(row))));
     let apparent = if is_directory { Some(sums.apparent) } else { attributes.size() };
     lines.extend(apparent.map(|size| ("apparent", exactly(size))));
     let shared = table.shared(row);
@@ -46,7 +46,7 @@ fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
         lines.push(("exclusive", exactly(table.exclusive(row))));
         lines.push(("shared", exactly(shared)));
     }
-    let elsewhere = table.alone(row).saturating_sub(sums.disk_usage);
+    let elsewhere = table.standalone_usage(row).saturating_sub(sums.disk_usage);
     if elsewhere > 0 {
         // Why this entry is smaller in the list than it is.
         lines.push(("counted at", format!("another name: {}", bytes(elsewhere))));
@@ -61,7 +61,7 @@ fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
     }
     lines.extend(attributes.mtime().map(|time| ("changed", (look.time)(time))));
     lines.extend(attributes.uid().map(|uid| ("owner", (look.owner)(uid))));
-    if let Some(why) = table.unread(row).filter(|_| !app.is_awaited(row)) {
+    if let Some(why) = table.unread_reason(row).filter(|_| !app.is_awaited(row)) {
         lines.push(("not read", why.as_str().replace('_', " ")));
     }
     let errors = table.errors(row);

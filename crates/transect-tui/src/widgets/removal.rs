@@ -43,7 +43,7 @@ pub(super) fn draw_question(frame: &mut Frame<'_>, area: Rect, app: &mut App, th
     for index in shown {
         let row = question.rows[index];
         let mut pen = Pen::new(frame.buffer_mut(), inside, line);
-        pen.at_end(&bytes(app.table.alone(row)), theme.plain(), 16);
+        pen.at_end(&bytes(app.table.standalone_usage(row)), theme.plain(), 16);
         pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.bold());
         line += 1;
     }

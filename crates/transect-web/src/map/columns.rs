@@ -13,7 +13,7 @@ use flate2::write::DeflateEncoder;
 use foldhash::fast::FixedState;
 use serde::Serialize;
 use transect::FileType;
-use transect::table::{Row, Sums, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 
 use super::kinds::{self, Kinds};
 use super::selection::{Item, Selection};
@@ -95,7 +95,7 @@ impl Columns {
         for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
             columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
             match item {
-                Item::Top => columns.push_several(TOP, &table.total()),
+                Item::Top => columns.push_several(TOP, &table.grand_total()),
                 Item::More(place) => {
                     columns.push_several(MORE, &selection.summed_up[place as usize]);
                 }
@@ -117,7 +117,7 @@ impl Columns {
     }
 
     /// Appends what is no entry, and has no name.
-    fn push_several(&mut self, number: u8, sums: &Sums) {
+    fn push_several(&mut self, number: u8, sums: &SubtreeTotals) {
         self.names.push(0);
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(number);
@@ -128,7 +128,7 @@ impl Columns {
 
     fn push_entry(&mut self, table: &Table, row: Row, kinds: &Kinds) {
         let (file_type, sums, name) =
-            (table.file_type(row), table.sums(row), text(table.name(row)));
+            (table.file_type(row), table.totals(row), text(table.name(row)));
         let place = self.types.len() as u32;
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(file_type as u8);
@@ -141,7 +141,7 @@ impl Columns {
             self.shared.push(shared as f64);
             self.exclusive.push(table.exclusive(row) as f64);
         }
-        let (errors, unread) = (table.errors(row), table.unread(row));
+        let (errors, unread) = (table.errors(row), table.unread_reason(row));
         if errors > 0 || unread.is_some() {
             self.partial_at.push(place);
             self.errors.push(u32::try_from(errors).unwrap_or(u32::MAX));

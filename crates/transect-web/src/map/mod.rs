@@ -21,7 +21,7 @@ mod selection;
 use std::io;
 
 use serde::Serialize;
-use transect::table::{Sums, Table};
+use transect::table::{SubtreeTotals, Table};
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
 use columns::{Columns, Packed, Place};
@@ -65,7 +65,7 @@ pub enum Measure {
 
 impl Measure {
     /// Returns how large something is.
-    fn size(self, sums: &Sums) -> u64 {
+    fn size(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
             Self::Apparent => sums.apparent,

@@ -13,11 +13,13 @@ const MOST: usize = 100;
 /// Returns the inside of the page's plain part: what lies in the root, or the roots if there are
 /// several.
 pub(super) fn write(table: &Table, measure: Measure) -> String {
-    let size = |row: Row| measure.size(&table.sums(row));
+    let size = |row: Row| measure.size(&table.totals(row));
     let roots: Vec<Row> = table.roots().collect();
     let (rows, total): (Vec<Row>, u64) = match roots.as_slice() {
         [root] => (table.largest(table.children(*root), MOST, size), size(*root)),
-        roots => (table.largest(roots.iter().copied(), MOST, size), measure.size(&table.total())),
+        roots => {
+            (table.largest(roots.iter().copied(), MOST, size), measure.size(&table.grand_total()))
+        }
     };
     let mut out = String::from(
         "<p>The map itself takes a browser that runs scripts. These are the largest entries.</p>\n\
@@ -25,7 +27,7 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
          <tbody>\n",
     );
     for row in rows {
-        let (name, sums) = (columns::text(table.name(row)), table.sums(row));
+        let (name, sums) = (columns::text(table.name(row)), table.totals(row));
         let share = 100.0 * size(row) as f64 / total.max(1) as f64;
         let _ = writeln!(
             out,

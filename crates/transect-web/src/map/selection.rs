@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use transect::table::{Row, Sums, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 
 use super::Measure;
 
@@ -30,21 +30,21 @@ pub(super) struct Selection {
     /// For every item, how many of those behind it are its children.
     pub(super) children: Vec<u32>,
     pub(super) sizes: Vec<u64>,
-    pub(super) summed_up: Vec<Sums>,
+    pub(super) summed_up: Vec<SubtreeTotals>,
 }
 
 impl Selection {
     /// Returns the `most` largest entries, and those that hold them: what holds an entry is at least as
     /// large. Of equals the first in the order of names is taken.
     pub(super) fn of(table: &Table, measure: Measure, most: usize) -> Self {
-        let size = |row: Row| measure.size(&table.sums(row));
+        let size = |row: Row| measure.size(&table.totals(row));
         let mut kept = Kept::of(table, size, most);
         let mut selection = Self::default();
         // Before anything has been read there is no root either.
         if table.roots().len() != 1 {
-            selection.push(Item::Top, measure.size(&table.total()));
+            selection.push(Item::Top, measure.size(&table.grand_total()));
         }
-        selection.append(table, measure, table.roots(), Sums::default(), &mut Kept::all());
+        selection.append(table, measure, table.roots(), SubtreeTotals::default(), &mut Kept::all());
         let roots = selection.items.len();
         let mut at = 0;
         while let Some(&item) = selection.items.get(at) {
@@ -72,10 +72,10 @@ impl Selection {
         table: &Table,
         measure: Measure,
         children: impl Iterator<Item = Row>,
-        unlisted: Sums,
+        unlisted: SubtreeTotals,
         kept: &mut Kept,
     ) {
-        let size = |row: Row| measure.size(&table.sums(row));
+        let size = |row: Row| measure.size(&table.totals(row));
         let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
         sorted.sort_by_key(|&(size, _)| Reverse(size));
         // Alone they would be an area in an area.
@@ -84,7 +84,7 @@ impl Selection {
         sorted.retain(|&(size, row)| {
             let takes = kept.takes(size);
             if !takes {
-                *more.get_or_insert_default() += table.sums(row);
+                *more.get_or_insert_default() += table.totals(row);
             }
             takes
         });
@@ -99,7 +99,7 @@ impl Selection {
         smaller.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
     }
 
-    fn sum_up(&mut self, sums: Sums) -> Item {
+    fn sum_up(&mut self, sums: SubtreeTotals) -> Item {
         self.summed_up.push(sums);
         Item::More(count(self.summed_up.len() - 1))
     }
@@ -131,7 +131,7 @@ impl Kept {
         // Roots are always shown.
         let most = most.saturating_sub(table.roots().len());
         let mut sizes: Vec<u64> =
-            table.roots().flat_map(|root| table.below(root).skip(1)).map(size).collect();
+            table.roots().flat_map(|root| table.subtree(root).skip(1)).map(size).collect();
         if most >= sizes.len() {
             return Self::all();
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use transect_sys::FileType;
 
 use crate::sink::SkipReason;
-use crate::table::{Row, Table, Unread};
+use crate::table::{Row, Table, UnreadReason};
 
 /// Those of a second.
 const NANOSECONDS: i64 = 1_000_000_000;
@@ -59,9 +59,9 @@ enum Step {
 
 /// Returns ncdu's word for why a directory was not read, if that was on purpose.
 fn excluded(table: &Table, row: Row) -> Option<&'static str> {
-    match table.unread(row) {
-        Some(Unread::Skipped(SkipReason::PseudoFileSystem)) => Some("kernfs"),
-        Some(Unread::Skipped(_)) => Some("otherfs"),
+    match table.unread_reason(row) {
+        Some(UnreadReason::Skipped(SkipReason::PseudoFileSystem)) => Some("kernfs"),
+        Some(UnreadReason::Skipped(_)) => Some("otherfs"),
         _ => None,
     }
 }
@@ -106,7 +106,7 @@ fn write_item(
     if !matches!(of.file_type(), FileType::File | FileType::Directory) {
         out.write_all(br#","notreg":true"#)?;
     }
-    if let Some(Unread::Failed(_)) = table.unread(row) {
+    if let Some(UnreadReason::Failed(_)) = table.unread_reason(row) {
         out.write_all(br#","read_error":true"#)?;
     }
     if let Some(word) = excluded {

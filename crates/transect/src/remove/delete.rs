@@ -168,7 +168,7 @@ fn remove(work: &mut Work<'_>, folder: &DirHandle, level: &Level) -> Result<u64,
 
 /// Tells of all that lies in a directory although nothing should.
 fn tell_of_unseen(work: &mut Work<'_>, level: &Level, not_empty: io::Error) -> Obstacle {
-    if work.table.unread(level.row).is_some() {
+    if work.table.unread_reason(level.row).is_some() {
         return Reason::NotScanned.into();
     }
     let folder = level.folder.as_ref().expect("BUG: the directory at hand was open");

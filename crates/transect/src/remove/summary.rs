@@ -34,7 +34,7 @@ pub struct Summary {
 
 impl Summary {
     pub(super) fn of(table: &Table, chosen: &[Row], mounts: &[Row]) -> Self {
-        let together = table.together(chosen, mounts);
+        let together = table.selection_totals(chosen, mounts);
         let mut summary = Self {
             files: together.files,
             directories: together.directories,

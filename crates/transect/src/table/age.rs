@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Row, Sums, Table};
+use super::{Row, SubtreeTotals, Table};
 
 /// How long ago the content of an entry changed, the youngest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ impl Table {
         rows: impl IntoIterator<Item = Row>,
         now: i64,
         limits: &[Duration],
-    ) -> BTreeMap<Age, Sums> {
+    ) -> BTreeMap<Age, SubtreeTotals> {
         let age = |row| Some(Age::of(self.mtime(row), now, limits));
         self.group(rows, age).into_iter().collect()
     }

@@ -8,7 +8,7 @@ use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use super::columns::Rows;
 use super::desk::Desk;
-use super::directories::{Directory, Sums, Unread};
+use super::directories::{Directory, SubtreeTotals, UnreadReason};
 use super::links::Link;
 use super::outline::{Begun, Observed, Outline, Part, Teller};
 use super::{Table, finish};
@@ -73,7 +73,7 @@ pub struct TableSink {
     pub(super) own: Rows,
     pub(super) found: Vec<Found>,
     pub(super) links: Vec<Link>,
-    pub(super) unread: Vec<(u32, Unread)>,
+    pub(super) unread: Vec<(u32, UnreadReason)>,
     pub(super) errors: Vec<u32>,
     pub(super) diagnostics: Diagnostics,
     /// Tells who looks at the table while it is being filled; nobody, mostly.
@@ -112,13 +112,13 @@ impl TableSink {
         listed: bool,
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut sums = Sums::default();
+        let mut totals = SubtreeTotals::default();
         if parent.is_some() && listed {
             // What lies beyond a boundary has not even a type.
             let mut own = *own;
             own.set_file_type(FileType::Directory);
-            sums = Sums::of(&own);
-            self.bytes = self.bytes.saturating_add(sums.disk_usage);
+            totals = SubtreeTotals::of_entry(&own);
+            self.bytes = self.bytes.saturating_add(totals.disk_usage);
         }
         let Some(row) = self.own.room_for(1) else {
             self.too_large = true;
@@ -127,10 +127,10 @@ impl TableSink {
         self.own.push(name, own);
         let parent = parent.unwrap_or(Directory::TOP);
         let first = Directory::UNREAD;
-        let directory = Directory { row: row.0, parent, first, count: 0, sums };
+        let directory = Directory { row: row.0, parent, first, count: 0, totals };
         self.found.push(Found { number, directory });
         let columns = self.own.columns();
-        self.tell(|part| part.begin(columns, Begun { number, parent, sums }, name, own));
+        self.tell(|part| part.begin(columns, Begun { number, parent, totals }, name, own));
         number
     }
 
@@ -138,21 +138,21 @@ impl TableSink {
     fn clear_desk(&mut self) {
         let Some(at) = self.at.take() else { return };
         if self.teller.is_some() {
-            let sums = self.desk.sums_of_one_name(self.rows.columns());
+            let totals = self.desk.sums_of_one_name(self.rows.columns());
             let number = self.found[at].number;
-            self.tell(|part| part.read(number, sums));
+            self.tell(|part| part.read(number, totals));
         }
         match self.desk.clear_into(&mut self.rows, &mut self.links) {
-            Some((first, count, sums)) => {
+            Some((first, count, totals)) => {
                 let directory = &mut self.found[at].directory;
                 (directory.first, directory.count) = (first.0, count);
-                directory.sums += sums;
+                directory.totals += totals;
             }
             None => self.too_large = true,
         }
     }
 
-    fn leave_unread(&mut self, number: u32, why: Unread) {
+    fn leave_unread(&mut self, number: u32, why: UnreadReason) {
         self.tell(|part| part.unread(number, why));
         self.unread.push((number, why));
     }
@@ -202,7 +202,7 @@ impl Sink for TableSink {
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
         if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
-            self.leave_unread(dir.tag, Unread::Failed(error.kind()));
+            self.leave_unread(dir.tag, UnreadReason::Failed(error.kind()));
         }
         self.tell(|part| part.error(dir.tag, &error));
         self.errors.push(dir.tag);
@@ -217,7 +217,7 @@ impl Sink for TableSink {
 
     fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
         if matches!(reason, SkipReason::MountBoundary | SkipReason::PseudoFileSystem) {
-            self.leave_unread(dir.tag, Unread::Skipped(reason));
+            self.leave_unread(dir.tag, UnreadReason::Skipped(reason));
         }
         self.tell(|part| part.skip(reason));
         self.diagnostics.add_skip(reason);

@@ -6,7 +6,7 @@ use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict};
 
 use super::Row;
 use super::columns::{Chunk, Rows};
-use super::directories::Sums;
+use super::directories::SubtreeTotals;
 use super::links::Link;
 
 /// The entries of one directory, as they come.
@@ -18,14 +18,14 @@ pub(super) struct Desk {
     order: Vec<(u64, u32)>,
     /// Files that may have further names, by their places.
     links: Vec<(u32, FileId, u32)>,
-    sums: Sums,
+    totals: SubtreeTotals,
 }
 
 impl Desk {
     /// Takes the entries of a batch. What a filter only passes through is taken if it is a
     /// directory, as something below it may be found. Returns the allocated bytes.
     pub(super) fn take(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
-        let before = self.sums.disk_usage;
+        let before = self.totals.disk_usage;
         for entry in batch.entries() {
             let attributes = &entry.attributes;
             let directory = attributes.file_type() == FileType::Directory;
@@ -34,7 +34,7 @@ impl Desk {
             }
             self.push(columns, batch.name(entry), attributes, follow);
         }
-        self.sums.disk_usage - before
+        self.totals.disk_usage - before
     }
 
     /// Takes one entry.
@@ -53,7 +53,7 @@ impl Desk {
             // Counted when it is entered, together with its own size.
             return;
         }
-        self.sums += Sums::of(attributes);
+        self.totals += SubtreeTotals::of_entry(attributes);
         // Unknown where a directory record does not tell: there may be further names. A file
         // that is met through links can be met more often than it has names.
         let names = attributes.nlink();
@@ -64,14 +64,14 @@ impl Desk {
 
     /// Returns what all that waits comes to, without the bytes of files that are known to have further
     /// names.
-    pub(super) fn sums_of_one_name(&self, columns: FieldMask) -> Sums {
-        let mut sums = self.sums;
+    pub(super) fn sums_of_one_name(&self, columns: FieldMask) -> SubtreeTotals {
+        let mut totals = self.totals;
         for &(place, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
             let bytes = |of: Option<u64>| of.unwrap_or(0);
             let apparent = bytes(self.rows.size(columns, place as usize));
-            sums.take_back(apparent, bytes(self.rows.allocated(columns, place as usize)));
+            totals.subtract(apparent, bytes(self.rows.allocated(columns, place as usize)));
         }
-        sums
+        totals
     }
 
     /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how
@@ -80,7 +80,7 @@ impl Desk {
         &mut self,
         rows: &mut Rows,
         links: &mut Vec<Link>,
-    ) -> Option<(Row, u32, Sums)> {
+    ) -> Option<(Row, u32, SubtreeTotals)> {
         let Self { rows: waiting, order, .. } = self;
         let count = order.len() as u32;
         let first = rows.room_for(count)?;
@@ -104,7 +104,7 @@ impl Desk {
         }
         self.rows.clear();
         self.order.clear();
-        Some((first, count, std::mem::take(&mut self.sums)))
+        Some((first, count, std::mem::take(&mut self.totals)))
     }
 }
 

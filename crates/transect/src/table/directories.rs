@@ -15,7 +15,7 @@ use crate::sink::SkipReason;
 /// What entries come to: those in and below a directory, itself included. Bytes that reach
 /// [`u64::MAX`] stay there, and stand for that much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sums {
+pub struct SubtreeTotals {
     /// Regular files: names, not file ids.
     pub files: u32,
     /// Directories.
@@ -26,15 +26,15 @@ pub struct Sums {
     pub apparent: u64,
     /// Allocated sizes of everything, directories included, in bytes.
     pub disk_usage: u64,
-    /// [`Sums::UNKNOWN`] until one is known: an `Option` would take twice the room.
+    /// [`SubtreeTotals::UNKNOWN`] until one is known: an `Option` would take twice the room.
     newest: i64,
 }
 
-impl Sums {
+impl SubtreeTotals {
     const UNKNOWN: i64 = i64::MIN;
 
     /// Returns the sums of one entry that is counted.
-    pub(super) fn of(attributes: &Attributes) -> Self {
+    pub(super) fn of_entry(attributes: &Attributes) -> Self {
         let file_type = attributes.file_type();
         let count = |is: bool| u32::from(is);
         let directory = file_type == FileType::Directory;
@@ -50,7 +50,7 @@ impl Sums {
 
     /// Takes back bytes that were added. Of what reached the most that can be told nobody knows how
     /// much it was: it stays there.
-    pub(super) fn take_back(&mut self, apparent: u64, allocated: u64) {
+    pub(super) fn subtract(&mut self, apparent: u64, allocated: u64) {
         for (sum, bytes) in [(&mut self.apparent, apparent), (&mut self.disk_usage, allocated)] {
             if *sum != u64::MAX {
                 *sum -= bytes;
@@ -59,7 +59,7 @@ impl Sums {
     }
 
     /// Returns whether any bytes have reached the most that can be told.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_saturated(&self) -> bool {
         self.apparent == u64::MAX || self.disk_usage == u64::MAX
     }
 
@@ -74,7 +74,7 @@ impl Sums {
     }
 }
 
-impl Default for Sums {
+impl Default for SubtreeTotals {
     fn default() -> Self {
         Self {
             files: 0,
@@ -87,7 +87,7 @@ impl Default for Sums {
     }
 }
 
-impl AddAssign for Sums {
+impl AddAssign for SubtreeTotals {
     fn add_assign(&mut self, other: Self) {
         self.files += other.files;
         self.directories += other.directories;
@@ -100,7 +100,7 @@ impl AddAssign for Sums {
 
 /// Why a directory was not read, or not to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum UnreadReason {
     /// It could not be opened, or its listing broke off.
     Failed(FaultKind),
     /// It was left out on purpose.
@@ -109,7 +109,7 @@ pub enum Unread {
     Unvisited,
 }
 
-impl Unread {
+impl UnreadReason {
     /// Returns the word for it, as it is used in JSON: `denied`, `pseudo_file_system`, `not_read`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ pub(super) struct Directory {
     /// The row of its first entry; [`Directory::UNREAD`] if it was not read.
     pub(super) first: u32,
     pub(super) count: u32,
-    pub(super) sums: Sums,
+    pub(super) totals: SubtreeTotals,
 }
 
 impl Directory {
@@ -200,7 +200,7 @@ pub(super) struct Directories {
     pub(super) owners: Vec<u32>,
     /// Those that were not read, or not to their end, for another reason than that they were never
     /// reached.
-    pub(super) unread: HashMap<u32, Unread, FixedState>,
+    pub(super) unread: HashMap<u32, UnreadReason, FixedState>,
     /// Errors in and below those that have any.
     pub(super) errors: HashMap<u32, u64, FixedState>,
 }
@@ -211,7 +211,7 @@ impl Directories {
         top: Directory,
         all: Vec<Directory>,
         rows: Ranks,
-        unread: HashMap<u32, Unread, FixedState>,
+        unread: HashMap<u32, UnreadReason, FixedState>,
     ) -> Self {
         let begin = || {
             let places = (0..).zip(&all).chain([(Directory::TOP, &top)]);
@@ -275,12 +275,12 @@ impl Directories {
         }
     }
 
-    pub(super) fn unread(&self, row: Row) -> Option<Unread> {
+    pub(super) fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
         let Some(number) = self.number(row) else {
-            return Some(Unread::Unvisited);
+            return Some(UnreadReason::Unvisited);
         };
         let unvisited = self.all[number as usize].first == Directory::UNREAD;
-        self.unread.get(&number).copied().or(unvisited.then_some(Unread::Unvisited))
+        self.unread.get(&number).copied().or(unvisited.then_some(UnreadReason::Unvisited))
     }
 
     pub(super) fn errors(&self, row: Row) -> u64 {

@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 
 use super::build::{Found, TableSink};
 use super::columns::Rows;
-use super::directories::{Directories, Directory, Unread};
+use super::directories::{Directories, Directory, UnreadReason};
 use super::rank::Ranks;
 use super::{Row, Table, links};
 
@@ -34,7 +34,7 @@ pub(super) fn table(sink: TableSink) -> Table {
     directories.errors = errors_above(&directories, errors, &order);
     let shared = links::charge(links, &rows, &mut directories, &order);
     add_upwards(&mut directories, &order);
-    let entries = directories.top.sums.entries();
+    let entries = directories.top.totals.entries();
     Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
 }
 
@@ -81,7 +81,7 @@ fn place_of(taken: &Ranks, found: &[Found], number: u32) -> Option<u32> {
 fn in_order_of_rows(
     rows: Ranks,
     mut found: Vec<Found>,
-    unread: HashMap<u32, Unread, FixedState>,
+    unread: HashMap<u32, UnreadReason, FixedState>,
 ) -> Directories {
     for number in 0..found.len() {
         let parent = found[number].directory.parent;
@@ -131,10 +131,10 @@ pub(super) fn errors_above(
 pub(super) fn add_upwards(directories: &mut Directories, parents_first: &[u32]) {
     let Directories { top, all, .. } = directories;
     for &place in parents_first.iter().rev() {
-        let Directory { parent, sums, .. } = all[place as usize];
+        let Directory { parent, totals, .. } = all[place as usize];
         match all.get_mut(parent as usize) {
-            Some(parent) => parent.sums += sums,
-            None => top.sums += sums,
+            Some(parent) => parent.totals += totals,
+            None => top.totals += totals,
         }
     }
 }

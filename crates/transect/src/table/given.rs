@@ -9,7 +9,7 @@ use transect_sys::{Attributes, FieldMask};
 
 use super::build::{TableBuilder, TableSink};
 use super::desk::Desk;
-use super::directories::Unread;
+use super::directories::UnreadReason;
 use super::{Row, Table};
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::SkipReason;
@@ -85,7 +85,7 @@ impl GivenTree {
         let open = self.last();
         open.unread = true;
         let number = open.number;
-        self.sink.unread.push((number, Unread::Skipped(reason)));
+        self.sink.unread.push((number, UnreadReason::Skipped(reason)));
         self.sink.diagnostics.add_skip(reason);
     }
 
@@ -102,7 +102,7 @@ impl GivenTree {
         let open = if is_kept { &self.open[1..] } else { &[] };
         let path = open.iter().map(|open| self.name(open.number)).collect::<PathBuf>();
         let error = ScanError::new(Operation::ReadDirectory, path, self.depth() as u32 - 1, error);
-        self.sink.unread.push((number, Unread::Failed(error.kind())));
+        self.sink.unread.push((number, UnreadReason::Failed(error.kind())));
         self.sink.errors.push(number);
         if is_kept {
             self.error_paths -= length;
@@ -139,14 +139,14 @@ impl GivenTree {
         if unread || sink.too_large {
             return Ok(());
         }
-        let Some((first, count, sums)) = desk.clear_into(&mut sink.rows, &mut sink.links) else {
+        let Some((first, count, totals)) = desk.clear_into(&mut sink.rows, &mut sink.links) else {
             sink.too_large = true;
             return Ok(());
         };
         free.push(desk);
         let directory = &mut sink.found[number as usize].directory;
         (directory.first, directory.count) = (first.0, count);
-        directory.sums += sums;
+        directory.totals += totals;
         let name = |number: u32| sink.rows.name(Row(number));
         let twice = (first.0..first.0 + count).skip(1).find(|&row| name(row) == name(row - 1));
         twice.map_or(Ok(()), |row| Err(PathBuf::from(name(row))))

@@ -205,19 +205,19 @@ impl Shared {
         let own = |row: u32| Some(allocated(rows, row));
         let all = all.iter_mut().map(|directory| (own(directory.row), directory));
         for (own, directory) in all.chain([(None, top)]) {
-            if !directory.sums.is_full() {
+            if !directory.totals.is_saturated() {
                 continue;
             }
             let range = directory.range();
-            let sums = &mut directory.sums;
-            (sums.apparent, sums.disk_usage) = (0, own.unwrap_or(0));
+            let totals = &mut directory.totals;
+            (totals.apparent, totals.disk_usage) = (0, own.unwrap_or(0));
             for row in range.filter(|&row| !self.further.contains(row)) {
                 let (chunk, index) = rows.at(Row(row));
                 // Directories add theirs later.
                 if chunk.file_type(index) != FileType::Directory {
                     let size = chunk.size(rows.columns(), index).unwrap_or(0);
-                    sums.apparent = sums.apparent.saturating_add(size);
-                    sums.disk_usage = sums.disk_usage.saturating_add(allocated(rows, row));
+                    totals.apparent = totals.apparent.saturating_add(size);
+                    totals.disk_usage = totals.disk_usage.saturating_add(allocated(rows, row));
                 }
             }
         }
@@ -238,13 +238,13 @@ fn allocated(rows: &Rows, row: u32) -> u64 {
 
 fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) {
     let (chunk, index) = rows.at(Row(row));
-    let sums = match directories.all.get_mut(holder as usize) {
-        Some(holder) => &mut holder.sums,
-        None => &mut directories.top.sums,
+    let totals = match directories.all.get_mut(holder as usize) {
+        Some(holder) => &mut holder.totals,
+        None => &mut directories.top.totals,
     };
     let (size, allocated) =
         (chunk.size(rows.columns(), index), chunk.allocated(rows.columns(), index));
-    sums.take_back(size.unwrap_or(0), allocated.unwrap_or(0));
+    totals.subtract(size.unwrap_or(0), allocated.unwrap_or(0));
 }
 
 /// Where directories lie, as intervals of the order in which they are met.

@@ -32,7 +32,7 @@
 //! let outcome = ScanOptions::new(["src"]).plan()?.run(|| builder.sink())?;
 //! let table = outcome.sink.into_table()?;
 //! for root in table.roots() {
-//!     println!("{:?}: {} files", table.path(root), table.sums(root).files);
+//!     println!("{:?}: {} files", table.path(root), table.totals(root).files);
 //! }
 //! # Ok::<(), transect::Error>(())
 //! ```
@@ -49,7 +49,7 @@ mod links;
 mod outline;
 mod query;
 mod rank;
-mod together;
+mod selection;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -61,11 +61,11 @@ use crate::sink::Diagnostics;
 
 pub use age::Age;
 pub use build::{TableBuilder, TableSink};
-pub use directories::{Children, Sums, Unread};
+pub use directories::{Children, SubtreeTotals, UnreadReason};
 pub use given::GivenTree;
 pub use outline::Outline;
-pub use query::Below;
-pub use together::Together;
+pub use query::Subtree;
+pub use selection::SelectionTotals;
 
 use columns::Rows;
 use directories::{Directories, Directory};
@@ -112,7 +112,7 @@ pub struct Table {
     directories: Directories,
     shared: Shared,
     /// In an outline, what of each directory has no rows.
-    unlisted: Vec<Sums>,
+    unlisted: Vec<SubtreeTotals>,
     entries: u64,
     diagnostics: Diagnostics,
 }
@@ -144,8 +144,8 @@ impl Table {
     }
 
     /// Returns the sums of all roots together.
-    pub fn total(&self) -> Sums {
-        self.directories.top.sums
+    pub fn grand_total(&self) -> SubtreeTotals {
+        self.directories.top.totals
     }
 
     /// Returns the name of an entry; of a root, the path as it was given.
@@ -223,20 +223,20 @@ impl Table {
 
     /// Returns the sums of all that is in and below an entry. For what is no directory that is
     /// the entry itself: nothing but its name, if its bytes are charged to another one.
-    pub fn sums(&self, row: Row) -> Sums {
+    pub fn totals(&self, row: Row) -> SubtreeTotals {
         if let Some(dir) = self.directories.at(row) {
-            return dir.sums;
+            return dir.totals;
         }
-        let mut sums = Sums::of(&self.attributes(row));
+        let mut totals = SubtreeTotals::of_entry(&self.attributes(row));
         if self.shared.is_charged_elsewhere(row) {
-            (sums.apparent, sums.disk_usage) = (0, 0);
+            (totals.apparent, totals.disk_usage) = (0, 0);
         }
-        sums
+        totals
     }
 
     /// Returns what those entries of a directory come to that have no rows: in an
     /// [outline](Outline::table) all but directories, in a finished table none.
-    pub fn unlisted(&self, row: Row) -> Sums {
+    pub fn unlisted(&self, row: Row) -> SubtreeTotals {
         let place = self.directories.number(row);
         place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()
     }
@@ -248,10 +248,10 @@ impl Table {
 
     /// Returns the allocated bytes in and below an entry, every file once, to whichever name it is
     /// charged: what `du` says of this entry alone.
-    pub fn alone(&self, row: Row) -> u64 {
+    pub fn standalone_usage(&self, row: Row) -> u64 {
         match self.directories.number(row) {
             Some(place) => {
-                self.sums(row).disk_usage.saturating_add(self.shared.charged_elsewhere(place))
+                self.totals(row).disk_usage.saturating_add(self.shared.charged_elsewhere(place))
             }
             None => self.allocated(row).unwrap_or(0),
         }
@@ -269,16 +269,16 @@ impl Table {
     }
 
     /// Returns the allocated bytes that would be free if an entry were removed with all that is
-    /// below it. Of several entries: [`Table::together`].
+    /// below it. Of several entries: [`Table::selection_totals`].
     pub fn exclusive(&self, row: Row) -> u64 {
-        self.alone(row).saturating_sub(self.shared(row))
+        self.standalone_usage(row).saturating_sub(self.shared(row))
     }
 
     /// Returns why a directory was not read, or not to its end; `None` if it was, and of what is no
     /// directory.
-    pub fn unread(&self, row: Row) -> Option<Unread> {
+    pub fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
         let directory = self.file_type(row) == FileType::Directory;
-        directory.then(|| self.directories.unread(row)).flatten()
+        directory.then(|| self.directories.unread_reason(row)).flatten()
     }
 
     /// Returns how many errors there were in and below an entry. If there are any, it may hold more

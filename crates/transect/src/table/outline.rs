@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::columns::{Chunk, Rows};
-use super::directories::{Directories, Directory, Sums, Unread};
+use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
 use super::links::Shared;
 use super::rank::Ranks;
 use super::{Row, Table, finish};
@@ -39,10 +39,10 @@ use crate::sink::{Diagnostics, SkipReason};
 /// let plan = ScanOptions::new(["src"]).plan()?;
 /// let finished = std::thread::scope(|scope| {
 ///     let walk = scope.spawn(|| plan.run(|| builder.sink())?.sink.into_table());
-///     println!("{} files so far", outline.table()?.total().files);
+///     println!("{} files so far", outline.table()?.grand_total().files);
 ///     walk.join().expect("the walk does not panic")
 /// })?;
-/// assert_eq!(outline.table()?.total().files, finished.total().files);
+/// assert_eq!(outline.table()?.grand_total().files, finished.grand_total().files);
 /// # Ok::<(), transect::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -134,8 +134,8 @@ pub(super) struct Part {
     own: Chunk,
     begun: Vec<Begun>,
     /// Those whose entries have been read, and what these come to without directories.
-    read: Vec<(u32, Sums)>,
-    unread: Vec<(u32, Unread)>,
+    read: Vec<(u32, SubtreeTotals)>,
+    unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
 }
@@ -147,7 +147,7 @@ pub(super) struct Begun {
     /// [`Directory::TOP`] if it is that above the roots.
     pub(super) parent: u32,
     /// What it comes to by itself.
-    pub(super) sums: Sums,
+    pub(super) totals: SubtreeTotals,
 }
 
 impl Part {
@@ -165,11 +165,11 @@ impl Part {
         self.begun.push(begun);
     }
 
-    pub(super) fn read(&mut self, number: u32, sums: Sums) {
-        self.read.push((number, sums));
+    pub(super) fn read(&mut self, number: u32, totals: SubtreeTotals) {
+        self.read.push((number, totals));
     }
 
-    pub(super) fn unread(&mut self, number: u32, why: Unread) {
+    pub(super) fn unread(&mut self, number: u32, why: UnreadReason) {
         self.unread.push((number, why));
     }
 
@@ -193,7 +193,7 @@ struct Known {
     /// Directories in the order in which they became known.
     own: Rows,
     found: Vec<Found>,
-    unread: Vec<(u32, Unread)>,
+    unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
 }
@@ -204,9 +204,9 @@ struct Known {
 struct Found {
     own: Row,
     /// What it comes to by itself.
-    sums: Sums,
+    totals: SubtreeTotals,
     /// What is in it, without directories; nothing as long as it is being read.
-    others: Option<Sums>,
+    others: Option<SubtreeTotals>,
     /// The numbers of the directories in it, sorted by name but for those that are new.
     inside: Vec<u32>,
 }
@@ -214,18 +214,18 @@ struct Found {
 impl Known {
     fn add(&mut self, part: Part) {
         let Part { own, begun, read, unread, errors, diagnostics } = part;
-        for (at, Begun { number, parent, sums }) in begun.into_iter().enumerate() {
+        for (at, Begun { number, parent, totals }) in begun.into_iter().enumerate() {
             // Without room the walk ends, and says so.
             let Some(row) = self.own.room_for(1) else { break };
             self.own.push_row(&own, at);
             let found = self.found(number);
-            (found.own, found.sums) = (row, sums);
+            (found.own, found.totals) = (row, totals);
             if parent != Directory::TOP {
                 self.found(parent).inside.push(number);
             }
         }
-        for (number, sums) in read {
-            self.found(number).others = Some(sums);
+        for (number, totals) in read {
+            self.found(number).others = Some(totals);
         }
         self.unread.extend(unread);
         self.errors.extend(errors);
@@ -235,8 +235,12 @@ impl Known {
     fn found(&mut self, number: u32) -> &mut Found {
         let number = number as usize;
         if number >= self.found.len() {
-            let unknown =
-                Found { own: Row(0), sums: Sums::default(), others: None, inside: Vec::new() };
+            let unknown = Found {
+                own: Row(0),
+                totals: SubtreeTotals::default(),
+                others: None,
+                inside: Vec::new(),
+            };
             self.found.resize(number + 1, unknown);
         }
         &mut self.found[number]
@@ -276,7 +280,7 @@ impl Known {
         let order = directories.parents_first();
         directories.errors = finish::errors_above(&directories, errors, &order);
         finish::add_upwards(&mut directories, &order);
-        let entries = directories.top.sums.entries();
+        let entries = directories.top.totals.entries();
         let (shared, diagnostics) = (Shared::default(), self.diagnostics.counts());
         Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
     }
@@ -297,9 +301,9 @@ impl Known {
             first = Directory::UNREAD;
         }
         found.inside = inside;
-        let mut sums = found.sums;
-        sums += found.others.unwrap_or_default();
-        Directory { row, parent, first, count, sums }
+        let mut totals = found.totals;
+        totals += found.others.unwrap_or_default();
+        Directory { row, parent, first, count, totals }
     }
 
     fn name(&self, number: u32) -> &[u8] {
@@ -317,8 +321,8 @@ mod tests {
 
     fn begin(teller: &Teller, number: u32, parent: u32, name: &str) {
         let own = Attributes::default();
-        let sums = Sums::of(&Attributes::of_type(FileType::Directory));
-        let begun = Begun { number, parent, sums };
+        let totals = SubtreeTotals::of_entry(&Attributes::of_type(FileType::Directory));
+        let begun = Begun { number, parent, totals };
         teller.tell(|part| part.begin(FieldMask::empty(), begun, name.as_ref(), &own));
     }
 
@@ -332,15 +336,17 @@ mod tests {
             table.iter().map(|row| table.name(row).to_owned()).collect::<Vec<_>>()
         };
         begin(&other, 3, 2, "below");
-        other.tell(|part| part.read(3, Sums::of(&Attributes::of_type(FileType::File))));
+        other.tell(|part| {
+            part.read(3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File)))
+        });
         begin(&one, 0, Directory::TOP, "");
         begin(&one, 1, 0, "root");
         assert_eq!(names(), ["root"]);
-        assert_eq!(outline.table().unwrap().total().files, 0);
+        assert_eq!(outline.table().unwrap().grand_total().files, 0);
         begin(&one, 2, 1, "above");
         begin(&other, 4, 1, "Beside");
         assert_eq!(names(), ["root", "Beside", "above", "below"]);
-        assert_eq!(outline.table().unwrap().total().files, 1);
+        assert_eq!(outline.table().unwrap().grand_total().files, 1);
     }
 
     #[test]

@@ -9,23 +9,23 @@ use std::path::Path;
 use foldhash::fast::FixedState;
 
 use super::directories::{Children, Directory};
-use super::{Row, Sums, Table};
+use super::{Row, SubtreeTotals, Table};
 
 impl Table {
     /// Iterates over an entry and all that is below it, in the order of names: a directory before
     /// what it holds.
-    pub fn below(&self, row: Row) -> Below<'_> {
-        Below { table: self, next: Some(row), open: Vec::new() }
+    pub fn subtree(&self, row: Row) -> Subtree<'_> {
+        Subtree { table: self, next: Some(row), open: Vec::new() }
     }
 
     /// Iterates over all entries, in the order of names: a directory before what it holds.
     pub fn iter(&self) -> impl Iterator<Item = Row> {
-        self.roots().flat_map(|root| self.below(root))
+        self.roots().flat_map(|root| self.subtree(root))
     }
 
     /// Adds up what entries come to by what `key` says of each; those of which it says nothing are
     /// left out. Each entry counts for itself, a directory without what it holds, and every file
-    /// is charged to one name: the groups together are the [total](Table::total).
+    /// is charged to one name: the groups together are the [total](Table::grand_total).
     ///
     /// ```
     /// # use transect::{FieldMask, FileType, ScanOptions, table::TableBuilder};
@@ -41,11 +41,11 @@ impl Table {
         &self,
         rows: impl IntoIterator<Item = Row>,
         key: impl Fn(Row) -> Option<K>,
-    ) -> HashMap<K, Sums, FixedState> {
-        let mut groups: HashMap<K, Sums, FixedState> = HashMap::default();
+    ) -> HashMap<K, SubtreeTotals, FixedState> {
+        let mut groups: HashMap<K, SubtreeTotals, FixedState> = HashMap::default();
         for row in rows {
             if let Some(key) = key(row) {
-                *groups.entry(key).or_default() += self.itself(row);
+                *groups.entry(key).or_default() += self.own_totals(row);
             }
         }
         groups
@@ -57,15 +57,15 @@ impl Table {
     pub fn by_owner(
         &self,
         rows: impl IntoIterator<Item = Row>,
-    ) -> HashMap<Option<u32>, Sums, FixedState> {
+    ) -> HashMap<Option<u32>, SubtreeTotals, FixedState> {
         self.group(rows, |row| Some(self.attributes(row).uid()))
     }
 
     /// Returns what an entry comes to without what it holds.
-    pub fn itself(&self, row: Row) -> Sums {
+    pub fn own_totals(&self, row: Row) -> SubtreeTotals {
         match self.directories.at(row) {
-            Some(_) => Sums::of(&self.attributes(row)),
-            None => self.sums(row),
+            Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),
+            None => self.totals(row),
         }
     }
 
@@ -101,13 +101,13 @@ impl Table {
 
 /// An entry and all that is below it.
 #[derive(Debug)]
-pub struct Below<'t> {
+pub struct Subtree<'t> {
     table: &'t Table,
     next: Option<Row>,
     open: Vec<Children>,
 }
 
-impl Iterator for Below<'_> {
+impl Iterator for Subtree<'_> {
     type Item = Row;
 
     fn next(&mut self) -> Option<Row> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use transect::table::{Row, Table, TableBuilder, Unread};
+use transect::table::{Row, Table, TableBuilder, UnreadReason};
 use transect::{FieldMask, FileType, SkipReason, ncdu};
 use transect_testkit::{TempDir, trees, within};
 
@@ -68,7 +68,7 @@ fn what_is_written_is_read_again() {
     assert_eq!(again.len(), ours.len());
     assert_eq!(again.hard_links(), ours.hard_links());
     let sums = |table: &Table, row: Row| {
-        let sums = table.sums(row);
+        let sums = table.totals(row);
         (sums.files, sums.directories, sums.others, sums.apparent, sums.disk_usage)
     };
     let (mut ours_left, mut again_left) =
@@ -78,7 +78,7 @@ fn what_is_written_is_read_again() {
         let what = ours.path(one);
         assert_eq!(sums(&ours, one), sums(&again, other), "{what:?}");
         assert_eq!(ours.shared(one), again.shared(other), "{what:?}");
-        assert_eq!(ours.alone(one), again.alone(other), "{what:?}");
+        assert_eq!(ours.standalone_usage(one), again.standalone_usage(other), "{what:?}");
         let extended = |table: &Table, row: Row| {
             let of = table.attributes(row);
             (of.uid(), of.gid(), of.mode(), of.mtime(), of.file_type())
@@ -96,7 +96,7 @@ fn nothing_is_too_deep() {
     let inside = format!("{}{}", r#",[{"name":"d","dsize":1}"#.repeat(depth), "]".repeat(depth));
     let table = read(&tree(&inside)).unwrap();
     assert_eq!(table.len(), depth as u64 + 1);
-    assert_eq!(table.total().disk_usage, depth as u64);
+    assert_eq!(table.grand_total().disk_usage, depth as u64);
     assert_eq!(written(&table).iter().filter(|&&byte| byte == b'[').count(), depth + 2);
 }
 
@@ -123,12 +123,18 @@ fn what_ncdu_and_gdu_write_is_understood() {
     assert_eq!(table.file_type(child("file")), FileType::File);
     assert_eq!(table.file_type(child("link")), FileType::Unknown);
     assert_eq!(table.file_type(child("pipe")), FileType::Fifo);
-    assert_eq!(table.unread(child("other")), Some(Unread::Skipped(SkipReason::MountBoundary)));
-    assert_eq!(table.unread(child("proc")), Some(Unread::Skipped(SkipReason::PseudoFileSystem)));
-    assert!(matches!(table.unread(child("denied")), Some(Unread::Failed(_))));
+    assert_eq!(
+        table.unread_reason(child("other")),
+        Some(UnreadReason::Skipped(SkipReason::MountBoundary))
+    );
+    assert_eq!(
+        table.unread_reason(child("proc")),
+        Some(UnreadReason::Skipped(SkipReason::PseudoFileSystem))
+    );
+    assert!(matches!(table.unread_reason(child("denied")), Some(UnreadReason::Failed(_))));
     assert_eq!(table.child(root, "left".as_ref()), None);
     assert_eq!(table.file_type(child("n\u{e9}\"\n")), FileType::File);
-    let total = table.total();
+    let total = table.grand_total();
     assert_eq!((total.files, total.directories, total.others), (4, 4, 2));
     assert_eq!((total.apparent, total.disk_usage), (3 + 2 + 1, 4096 + 512 + 64));
     assert_eq!(table.hard_links(), 1);
@@ -367,7 +373,7 @@ fn sums_of_absurd_sizes_stay_at_the_most_that_can_be_told() {
     let file =
         |name: &str, size: u64| format!(r#",{{"name":"{name}","asize":{size},"dsize":{size}}}"#);
     let sums = |inside: &str| {
-        let total = read(&tree(inside)).unwrap().total();
+        let total = read(&tree(inside)).unwrap().grand_total();
         (total.apparent, total.disk_usage)
     };
     let two = file("a", most) + &file("b", most);
@@ -391,12 +397,13 @@ fn a_file_counts_once_however_absurd_its_size_is() {
     let table = read(&tree(&inside)).unwrap();
     let root = table.roots().next().unwrap();
     let child = |name: &str| table.child(root, name.as_ref()).unwrap();
-    let sums = |row: Row| (table.sums(row).apparent, table.sums(row).disk_usage, table.shared(row));
+    let sums =
+        |row: Row| (table.totals(row).apparent, table.totals(row).disk_usage, table.shared(row));
     assert_eq!(sums(root), (most, most + 8, most));
     assert_eq!(sums(child("sub")), (most, most + 8, most));
     assert_eq!(sums(child("too")), (0, 0, most));
-    assert_eq!(table.alone(child("too")), most);
-    assert_eq!(table.total().files, 5);
+    assert_eq!(table.standalone_usage(child("too")), most);
+    assert_eq!(table.grand_total().files, 5);
     assert_eq!(table.hard_links(), 4);
 }
 
@@ -421,7 +428,7 @@ proptest! {
             // A link whose number of names is missing is written as a file of its own, once.
             let twice = read(&written(&again)).unwrap();
             prop_assert_eq!(twice.len(), again.len());
-            prop_assert_eq!(twice.total(), again.total());
+            prop_assert_eq!(twice.grand_total(), again.grand_total());
         }
     }
 
@@ -443,7 +450,7 @@ proptest! {
         if let Ok(table) = read(&text) {
             let again = read(&written(&table)).unwrap();
             prop_assert_eq!(again.len(), table.len());
-            prop_assert_eq!(again.total().disk_usage, table.total().disk_usage);
+            prop_assert_eq!(again.grand_total().disk_usage, table.grand_total().disk_usage);
         }
     }
 }

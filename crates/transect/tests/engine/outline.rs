@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use transect::table::{Outline, Row, Sums, Table, TableBuilder, TableSink, Unread};
+use transect::table::{Outline, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason};
 use transect::{
     Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError, ScanOptions, Sink,
     SkipReason, Visit, Want,
@@ -21,7 +21,7 @@ use crate::table::{columns, is_well_formed};
 #[derive(Default)]
 struct Watch {
     outline: Outline,
-    before: Mutex<BTreeMap<PathBuf, Sums>>,
+    before: Mutex<BTreeMap<PathBuf, SubtreeTotals>>,
 }
 
 impl Watch {
@@ -30,8 +30,8 @@ impl Watch {
         let mut before = self.before.lock().unwrap();
         let table = self.outline.table().unwrap();
         is_well_formed(&table, "an outline");
-        let now: BTreeMap<PathBuf, Sums> =
-            table.iter().map(|row| (table.path(row), table.sums(row))).collect();
+        let now: BTreeMap<PathBuf, SubtreeTotals> =
+            table.iter().map(|row| (table.path(row), table.totals(row))).collect();
         for (path, before) in before.iter() {
             let now = now.get(path).unwrap_or_else(|| panic!("{path:?} has gone"));
             assert_eq!(at_least(now, before), *now, "{path:?} has shrunk from {before:?}");
@@ -41,7 +41,7 @@ impl Watch {
 }
 
 /// The larger of every number.
-fn at_least(a: &Sums, b: &Sums) -> Sums {
+fn at_least(a: &SubtreeTotals, b: &SubtreeTotals) -> SubtreeTotals {
     let mut sums = *a;
     sums.files = a.files.max(b.files);
     sums.directories = a.directories.max(b.directories);
@@ -109,9 +109,9 @@ fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
 }
 
 /// What is said of a directory by a table in which files have rows, and by an outline.
-type Said = (PathBuf, FieldMask, Option<FileId>, Sums, Option<Unread>, u64);
+type Said = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadReason>, u64);
 
-fn directories(table: &Table, sums: impl Fn(Row) -> Sums) -> Vec<Said> {
+fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> {
     let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
     let said = |row| {
         let (attributes, unread) = (table.attributes(row), table.unread(row));
@@ -126,23 +126,23 @@ fn directories(table: &Table, sums: impl Fn(Row) -> Sums) -> Vec<Said> {
 #[track_caller]
 fn is_outline_of(outline: &Table, finished: &Table) {
     let expected = directories(finished, |row| {
-        let mut sums = finished.sums(row);
-        for below in finished.below(row) {
+        let mut sums = finished.totals(row);
+        for below in finished.subtree(row) {
             let several = finished.attributes(below).nlink().is_some_and(|names| names > 1);
             if several && finished.file_type(below) != FileType::Directory {
-                sums.apparent -= finished.sums(below).apparent;
-                sums.disk_usage -= finished.sums(below).disk_usage;
+                sums.apparent -= finished.totals(below).apparent;
+                sums.disk_usage -= finished.totals(below).disk_usage;
             }
         }
         sums
     });
-    assert_eq!(directories(outline, |row| outline.sums(row)), expected);
+    assert_eq!(directories(outline, |row| outline.totals(row)), expected);
     for row in outline.iter() {
         let mut sums = outline.unlisted(row);
-        outline.children(row).for_each(|child| sums += outline.sums(child));
-        let all = outline.sums(row);
+        outline.children(row).for_each(|child| sums += outline.totals(child));
+        let all = outline.totals(row);
         assert_eq!((sums.files, sums.others, sums.apparent), (all.files, all.others, all.apparent));
-        assert_eq!(finished.unlisted(row), Sums::default());
+        assert_eq!(finished.unlisted(row), SubtreeTotals::default());
     }
     assert_eq!(outline.len(), finished.len());
     let (told, diagnostics) = (outline.diagnostics(), finished.diagnostics());
@@ -193,12 +193,12 @@ fn what_was_not_read_says_so_before_the_end() {
     is_outline_of(&outline, &finished);
     let unread = |path: &str| {
         let row = outline.iter().find(|&row| outline.path(row) == Path::new(path)).unwrap();
-        outline.unread(row)
+        outline.unread_reason(row)
     };
-    assert!(matches!(unread("/locked"), Some(Unread::Failed(_))));
-    assert!(matches!(unread("/torn"), Some(Unread::Failed(_))));
-    assert_eq!(unread("/a/b"), Some(Unread::Unvisited));
-    assert_eq!(unread("/other"), Some(Unread::Skipped(SkipReason::MountBoundary)));
+    assert!(matches!(unread("/locked"), Some(UnreadReason::Failed(_))));
+    assert!(matches!(unread("/torn"), Some(UnreadReason::Failed(_))));
+    assert_eq!(unread("/a/b"), Some(UnreadReason::Unvisited));
+    assert_eq!(unread("/other"), Some(UnreadReason::Skipped(SkipReason::MountBoundary)));
     assert_eq!(unread("/a"), None);
     assert_eq!(outline.diagnostics().errors, 2);
 }
@@ -212,7 +212,7 @@ fn filters_and_roots_are_those_of_the_walk() {
     is_outline_of(&outline, &finished);
     let roots: Vec<PathBuf> = outline.roots().map(|root| outline.path(root)).collect();
     assert_eq!(roots, [PathBuf::from("/a"), PathBuf::from("/other")]);
-    assert_eq!((outline.total().files, outline.total().directories), (3, 0));
+    assert_eq!((outline.grand_total().files, outline.grand_total().directories), (3, 0));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn an_outline_begins_with_nothing_and_anew() {
         let builder = TableBuilder::new(columns()).outline(&outline);
         assert!(outline.table().unwrap().is_empty());
         let finished = run_fake(&tree, once.clone(), || builder.sink()).sink.into_table().unwrap();
-        assert_eq!(outline.table().unwrap().total(), finished.total());
+        assert_eq!(outline.table().unwrap().grand_total(), finished.grand_total());
         assert_eq!(outline.table().unwrap().columns(), finished.columns());
     }
 }
@@ -234,5 +234,5 @@ fn an_outline_begins_with_nothing_and_anew() {
 fn who_stops_looking_does_not_stop_the_walk() {
     let builder = TableBuilder::new(columns()).outline(&Outline::new());
     let sink = run_fake(&Arc::new(tree()), scan("/a"), || builder.sink()).sink;
-    assert_eq!(sink.into_table().unwrap().total().files, 3);
+    assert_eq!(sink.into_table().unwrap().grand_total().files, 3);
 }

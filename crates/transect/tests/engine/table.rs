@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use transect::table::{Age, Row, Sums, Table, TableBuilder, Together, Unread};
+use transect::table::{
+    Age, Row, SelectionTotals, SubtreeTotals, Table, TableBuilder, UnreadReason,
+};
 use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
 use transect_sys::fake::{FakeTree, FaultPoint};
 
@@ -31,13 +33,18 @@ fn fake_table(tree: &Arc<FakeTree>, options: ScanOptions) -> Table {
 }
 
 /// What a table says of an entry: path, type, size, sums; alone, shared, exclusive, errors.
-type Said = (PathBuf, FileType, Option<u64>, Sums, [u64; 4]);
+type Said = (PathBuf, FileType, Option<u64>, SubtreeTotals, [u64; 4]);
 
 /// All that a table says, without the numbers of rows.
 fn all_of(table: &Table) -> Vec<Said> {
     let said = |row| {
-        let sizes = [table.alone(row), table.shared(row), table.exclusive(row), table.errors(row)];
-        (table.path(row), table.file_type(row), table.size(row), table.sums(row), sizes)
+        let sizes = [
+            table.standalone_usage(row),
+            table.shared(row),
+            table.exclusive(row),
+            table.errors(row),
+        ];
+        (table.path(row), table.file_type(row), table.size(row), table.totals(row), sizes)
     };
     table.iter().map(said).collect()
 }
@@ -63,7 +70,8 @@ pub(crate) fn agrees(
 
 #[track_caller]
 fn equals_totals(table: &Table, totals: &Totals, context: &str) {
-    let Sums { files, directories, others, apparent, disk_usage, .. } = table.total();
+    let SubtreeTotals { files, directories, others, apparent, disk_usage, .. } =
+        table.grand_total();
     let got = [files.into(), directories.into(), others.into(), apparent, disk_usage];
     let expected = [
         totals.files,
@@ -106,11 +114,11 @@ fn sums_are_plain(table: &Table, context: &str) {
         *all_names.entry(id).or_default() += 1;
     }
     for row in table.iter() {
-        let mut sums = Sums::default();
+        let mut sums = SubtreeTotals::default();
         let mut names: BTreeMap<FileId, (u32, u32, u64)> = BTreeMap::new();
         let mut alone = 0;
-        for below in table.below(row) {
-            sums += table.itself(below);
+        for below in table.subtree(row) {
+            sums += table.own_totals(below);
             let allocated = table.allocated(below).unwrap_or(0);
             match linked(table, below) {
                 Some(id) => {
@@ -124,14 +132,14 @@ fn sums_are_plain(table: &Table, context: &str) {
             names.values().filter(|(met, of, _)| met < of).map(|(_, _, bytes)| bytes).sum();
         alone += names.values().map(|(_, _, bytes)| bytes).sum::<u64>();
         let path = table.path(row);
-        assert_eq!(table.sums(row), sums, "{context}: sums of {path:?}");
-        assert_eq!(table.alone(row), alone, "{context}: {path:?} alone");
+        assert_eq!(table.totals(row), sums, "{context}: sums of {path:?}");
+        assert_eq!(table.standalone_usage(row), alone, "{context}: {path:?} alone");
         assert_eq!(table.shared(row), shared, "{context}: shared in {path:?}");
         assert_eq!(table.exclusive(row), alone - shared, "{context}: exclusive in {path:?}");
     }
     for row in table.iter().filter(|&row| table.file_type(row) != FileType::Directory) {
         let expected = if charged.contains(&row) { table.allocated(row).unwrap_or(0) } else { 0 };
-        assert_eq!(table.sums(row).disk_usage, expected, "{context}: {:?}", table.path(row));
+        assert_eq!(table.totals(row).disk_usage, expected, "{context}: {:?}", table.path(row));
     }
 }
 
@@ -184,11 +192,11 @@ proptest! {
 }
 
 /// What entries come to together, by looking at every one of them.
-fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> Together {
-    let left_out: BTreeSet<Row> = without.iter().flat_map(|&row| table.below(row)).collect();
-    let part = rows.iter().flat_map(|&row| table.below(row));
+fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> SelectionTotals {
+    let left_out: BTreeSet<Row> = without.iter().flat_map(|&row| table.subtree(row)).collect();
+    let part = rows.iter().flat_map(|&row| table.subtree(row));
     let part: BTreeSet<Row> = part.filter(|row| !left_out.contains(row)).collect();
-    let mut together = Together::default();
+    let mut together = SelectionTotals::default();
     let mut files: BTreeMap<FileId, (u32, u32)> = BTreeMap::new();
     for &row in &part {
         match table.file_type(row) {
@@ -196,7 +204,7 @@ fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> Together {
             FileType::Directory => together.directories += 1,
             _ => together.others += 1,
         }
-        together.unread += u64::from(table.unread(row).is_some());
+        together.unread += u64::from(table.unread_reason(row).is_some());
         match linked(table, row) {
             Some(id) => {
                 let names = table.iter().filter(|&row| linked(table, row) == Some(id)).count();
@@ -231,9 +239,9 @@ proptest! {
             table.outermost(indices.iter().map(|index| *index.get(&all)))
         };
         let (chosen, without) = (rows(&chosen), rows(&without));
-        let below = |&row: &Row| table.below(row).skip(1).any(|below| chosen.contains(&below));
+        let below = |&row: &Row| table.subtree(row).skip(1).any(|below| chosen.contains(&below));
         prop_assert!(!chosen.iter().any(below), "one lies below another");
-        let together = table.together(&chosen, &without);
+        let together = table.selection_totals(&chosen, &without);
         prop_assert_eq!(together, plainly_together(&table, &chosen, &without));
         if let ([row], []) = (&chosen[..], &without[..]) {
             prop_assert_eq!(together.exclusive(), table.exclusive(*row));
@@ -255,7 +263,12 @@ fn two_roots_are_two_trees_of_one_table() {
     let roots: Vec<(PathBuf, u64, u64, u64)> = table
         .roots()
         .map(|root| {
-            (table.path(root), table.sums(root).apparent, table.alone(root), table.shared(root))
+            (
+                table.path(root),
+                table.totals(root).apparent,
+                table.standalone_usage(root),
+                table.shared(root),
+            )
         })
         .collect();
     let root = |path: &str, apparent| (PathBuf::from(path), apparent, 5120, 1024);
@@ -273,12 +286,12 @@ fn what_was_not_read_says_why() {
     let table = fake_table(&Arc::new(tree), scan("/").max_depth(2));
     let unread = |path: &str| {
         let row = table.iter().find(|&row| table.path(row) == Path::new(path)).unwrap();
-        (table.unread(row), table.errors(row))
+        (table.unread_reason(row), table.errors(row))
     };
-    assert!(matches!(unread("/locked"), (Some(Unread::Failed(_)), 1)));
+    assert!(matches!(unread("/locked"), (Some(UnreadReason::Failed(_)), 1)));
     assert_eq!(unread("/"), (None, 1));
     assert_eq!(unread("/a"), (None, 0));
-    assert_eq!(unread("/a/deep"), (Some(Unread::Unvisited), 0));
+    assert_eq!(unread("/a/deep"), (Some(UnreadReason::Unvisited), 0));
     assert_eq!(unread("/file"), (None, 0));
     assert_eq!(table.diagnostics().skipped.get(&SkipReason::MaxDepth), Some(&1));
 }
@@ -312,7 +325,7 @@ fn a_directory_larger_than_a_chunk_is_in_one_piece() {
     tree.batch = 1000;
     let table = fake_table(&Arc::new(tree), scan("/").threads(2));
     is_well_formed(&table, "a wide directory");
-    assert_eq!(u64::from(table.total().files), count + 1);
+    assert_eq!(u64::from(table.grand_total().files), count + 1);
     let root = table.roots().next().unwrap();
     let wide = table.child(root, "wide".as_ref()).unwrap();
     assert_eq!(table.children(wide).len() as u64, count);
@@ -336,9 +349,9 @@ fn groups_together_are_everything() {
     assert_eq!((of(Some("c")).files, of(Some("c")).apparent), (3, 3));
     assert_eq!((of(Some("h")).files, of(Some("h")).apparent), (1, 4));
     assert_eq!((of(None).files, of(None).apparent), (2, 24));
-    let mut all = Sums::default();
+    let mut all = SubtreeTotals::default();
     groups.values().for_each(|&sums| all += sums);
-    assert_eq!(all, table.total());
+    assert_eq!(all, table.grand_total());
 }
 
 #[test]

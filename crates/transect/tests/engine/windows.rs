@@ -151,7 +151,7 @@ fn a_root_that_is_not_there_is_an_error_and_nothing_else() {
                 got.diagnostics.kept_errors[0].kind(),
                 kind,
                 "{context}: {:?}",
-                got.diagnostics.list
+                got.diagnostics.kept_errors
             );
         }
     }

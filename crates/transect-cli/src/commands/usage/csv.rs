@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use transect::table::Sums;
+use transect::table::SubtreeTotals;
 
 use super::{Shown, Usage, unread};
 
@@ -23,7 +23,7 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
             csv.write_record(SUMS.iter().chain(&OF_ENTRIES))?;
             for line in lines {
                 let row = line.row;
-                for field in sums(&table.sums(row)) {
+                for field in sums(&table.totals(row)) {
                     csv.write_field(field)?;
                 }
                 for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
@@ -46,7 +46,7 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     csv.flush()
 }
 
-fn sums(sums: &Sums) -> [String; 6] {
+fn sums(sums: &SubtreeTotals) -> [String; 6] {
     let newest = sums.newest().map(|time| time.to_string()).unwrap_or_default();
     [
         sums.files.to_string(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use transect::FileType;
-use transect::table::{Age, Sums, Table};
+use transect::table::{Age, SubtreeTotals, Table};
 
 use super::measure::Measure;
 use crate::args::Key;
@@ -15,7 +15,7 @@ use crate::output::{owner, quote};
 pub(super) struct Group {
     /// What it is, as people and JSON read it.
     pub(super) key: String,
-    pub(super) sums: Sums,
+    pub(super) sums: SubtreeTotals,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -49,11 +49,11 @@ pub(super) fn largest(
         larger.then_with(|| a.key.cmp(&b.key))
     });
     // Where nothing has any size, nothing is too small.
-    let least = least.min(measure.size(&table.total()));
+    let least = least.min(measure.size(&table.grand_total()));
     let large = groups.iter().take_while(|group| measure.size(&group.sums) >= least).count();
     let others = groups.split_off(large.min(most.max(1)));
     if !others.is_empty() {
-        let mut sums = Sums::default();
+        let mut sums = SubtreeTotals::default();
         others.iter().for_each(|other| sums += other.sums);
         let key = format!("({})", counted(others.len() as u64, "other", "others"));
         groups.push(Group { key, sums });

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
-use transect::table::{Row, Sums, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 
 use super::{Shown, Usage, unread};
 use crate::output::json::PathEntry;
@@ -85,7 +85,7 @@ impl Object {
             complete: table.diagnostics().is_complete() && !interrupted,
             interrupted: *interrupted,
             measure: measure.as_str(),
-            total: (&table.total()).into(),
+            total: (&table.grand_total()).into(),
             hard_links: table.hard_links(),
             errors: table.diagnostics().errors,
             vanished: table.diagnostics().vanished,
@@ -99,8 +99,8 @@ impl Object {
     }
 }
 
-impl From<&Sums> for SumsEntry {
-    fn from(sums: &Sums) -> Self {
+impl From<&SubtreeTotals> for SumsEntry {
+    fn from(sums: &SubtreeTotals) -> Self {
         Self {
             files: sums.files,
             directories: sums.directories,
@@ -118,7 +118,7 @@ impl Entry {
             path: table.path(row),
             depth,
             r#type: table.file_type(row).as_str(),
-            sums: (&table.sums(row)).into(),
+            sums: (&table.totals(row)).into(),
             shared_size: table.shared(row),
             exclusive_size: table.exclusive(row),
             errors: table.errors(row),

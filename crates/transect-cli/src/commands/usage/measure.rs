@@ -1,6 +1,6 @@
 //! What makes one entry larger than another.
 
-use transect::table::Sums;
+use transect::table::SubtreeTotals;
 
 use crate::args::UsageArgs;
 use crate::output::units;
@@ -34,7 +34,7 @@ impl Measure {
     }
 
     /// Returns how large something is.
-    pub(super) fn size(self, sums: &Sums) -> u64 {
+    pub(super) fn size(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
             Self::Apparent => sums.apparent,

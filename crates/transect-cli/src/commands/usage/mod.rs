@@ -132,5 +132,5 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
 
 /// Returns the word for what a directory lacks, if it is not all there.
 fn unread(table: &Table, row: Row) -> Option<&'static str> {
-    table.unread(row).map(transect::table::Unread::as_str)
+    table.unread_reason(row).map(transect::table::UnreadReason::as_str)
 }

@@ -57,7 +57,7 @@ struct Page {
 impl Page {
     fn new(usage: &Usage) -> Self {
         let measure = usage.measure;
-        let total = measure.size(&usage.table.total());
+        let total = measure.size(&usage.table.grand_total());
         let sizes: Box<dyn Iterator<Item = u64>> = match &usage.shown {
             Shown::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
             Shown::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
@@ -136,7 +136,7 @@ fn fit(room: usize, guide: String, name: String, notes: String) -> (String, Stri
 
 fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let Usage { elapsed, interrupted, table, .. } = usage;
-    let total = table.total();
+    let total = table.grand_total();
     let (style, state) = match () {
         () if *interrupted => (WARN, "interrupted"),
         () if !table.diagnostics().is_complete() => (WARN, "partial"),

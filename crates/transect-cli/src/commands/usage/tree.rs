@@ -33,7 +33,7 @@ pub(super) struct Line {
 /// large, so it is always shown, too. Neighbours are sorted by size, the roots are as they were
 /// given.
 pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<Line> {
-    let size = |row: Row| measure.size(&table.sums(row));
+    let size = |row: Row| measure.size(&table.totals(row));
     let shown_at_all = |row: Row| limits.files || table.file_type(row) == FileType::Directory;
     let mut waiting: BinaryHeap<(u64, Reverse<usize>, Row, usize)> = BinaryHeap::new();
     let mut met = 0;

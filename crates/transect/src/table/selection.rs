@@ -9,7 +9,7 @@ use super::{Row, Table};
 
 /// What several entries come to with all that is below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Together {
+pub struct SelectionTotals {
     /// Regular files: names, not file ids.
     pub files: u64,
     /// Directories.
@@ -26,7 +26,7 @@ pub struct Together {
     pub unread: u64,
 }
 
-impl Together {
+impl SelectionTotals {
     /// Returns the allocated bytes that would be free if all of it were removed.
     pub fn exclusive(&self) -> u64 {
         self.disk_usage.saturating_sub(self.shared)
@@ -40,8 +40,8 @@ impl Table {
         let mut rows: Vec<Row> = rows.into_iter().collect();
         rows.sort_unstable();
         rows.dedup();
-        let mut part = Part::of(&rows, &[]);
-        rows.retain(|&row| self.parent(row).is_none_or(|parent| !part.holds(self, parent)));
+        let mut selection = Selection::of(&rows, &[]);
+        rows.retain(|&row| self.parent(row).is_none_or(|parent| !selection.contains(self, parent)));
         rows
     }
 
@@ -50,72 +50,72 @@ impl Table {
     ///
     /// Every file with further names is looked at, wherever it lies, and every directory; entries
     /// are not.
-    pub fn together(&self, rows: &[Row], without: &[Row]) -> Together {
-        let mut left_out = Part::of(without, &[]);
-        let inside = |row: &Row| !left_out.holds(self, *row);
+    pub fn selection_totals(&self, rows: &[Row], without: &[Row]) -> SelectionTotals {
+        let mut left_out = Selection::of(without, &[]);
+        let inside = |row: &Row| !left_out.contains(self, *row);
         let rows: Vec<Row> = rows.iter().copied().filter(inside).collect();
-        let mut together = Together::default();
+        let mut totals = SelectionTotals::default();
         for &row in &rows {
-            let sums = self.sums(row);
-            together.files += u64::from(sums.files);
-            together.directories += u64::from(sums.directories);
-            together.others += u64::from(sums.others);
-            together.disk_usage = together.disk_usage.saturating_add(sums.disk_usage);
+            let subtree = self.totals(row);
+            totals.files += u64::from(subtree.files);
+            totals.directories += u64::from(subtree.directories);
+            totals.others += u64::from(subtree.others);
+            totals.disk_usage = totals.disk_usage.saturating_add(subtree.disk_usage);
         }
-        let mut all = Part::of(&rows, &[]);
-        for &row in without.iter().filter(|&&row| all.holds(self, row)) {
-            let sums = self.sums(row);
-            together.files -= u64::from(sums.files);
-            together.directories -= u64::from(sums.directories);
-            together.others -= u64::from(sums.others);
-            together.disk_usage = together.disk_usage.saturating_sub(sums.disk_usage);
+        let mut all = Selection::of(&rows, &[]);
+        for &row in without.iter().filter(|&&row| all.contains(self, row)) {
+            let subtree = self.totals(row);
+            totals.files -= u64::from(subtree.files);
+            totals.directories -= u64::from(subtree.directories);
+            totals.others -= u64::from(subtree.others);
+            totals.disk_usage = totals.disk_usage.saturating_sub(subtree.disk_usage);
         }
-        let mut part = Part::of(&rows, without);
+        let mut selection = Selection::of(&rows, without);
         for linked in self.shared.linked() {
-            let here = |&&row: &&u32| part.holds(self, Row(row));
+            let here = |&&row: &&u32| selection.contains(self, Row(row));
             let names = linked.rows.iter().filter(here).count();
             let Some(&first) = linked.rows.first().filter(|_| names > 0) else { continue };
             let bytes = self.allocated(Row(first)).unwrap_or(0);
-            if !part.holds(self, Row(first)) {
-                together.disk_usage = together.disk_usage.saturating_add(bytes);
+            if !selection.contains(self, Row(first)) {
+                totals.disk_usage = totals.disk_usage.saturating_add(bytes);
             }
             if names < linked.rows.len() || !linked.all_here {
-                together.shared = together.shared.saturating_add(bytes);
-                together.shared_files += 1;
+                totals.shared = totals.shared.saturating_add(bytes);
+                totals.shared_files += 1;
             }
         }
         let directories = self.directories.all.iter().map(|directory| Row(directory.row));
-        let unread = directories.filter(|&row| self.directories.unread(row).is_some());
-        together.unread = unread.filter(|&row| part.holds(self, row)).count() as u64;
-        together
+        let unread = directories.filter(|&row| self.directories.unread_reason(row).is_some());
+        totals.unread = unread.filter(|&row| selection.contains(self, row)).count() as u64;
+        totals
     }
 }
 
 /// Which rows lie in or below some, and not in or below others.
-struct Part {
+struct Selection {
     /// What is known of rows; of all below them the same, where nothing else is said.
-    known: HashMap<Row, bool, FixedState>,
-    way: Vec<Row>,
+    membership: HashMap<Row, bool, FixedState>,
+    path: Vec<Row>,
 }
 
-impl Part {
+impl Selection {
     fn of(rows: &[Row], without: &[Row]) -> Self {
         let inside = rows.iter().map(|&row| (row, true));
         let outside = without.iter().map(|&row| (row, false));
-        Self { known: inside.chain(outside).collect(), way: Vec::new() }
+        Self { membership: inside.chain(outside).collect(), path: Vec::new() }
     }
 
     /// Every directory on the way is looked at once, however often it is passed.
-    fn holds(&mut self, table: &Table, row: Row) -> bool {
-        let mut answer = self.known.get(&row).copied();
+    fn contains(&mut self, table: &Table, row: Row) -> bool {
+        let mut selected = self.membership.get(&row).copied();
         let mut above = table.parent(row);
-        while let (None, Some(row)) = (answer, above) {
-            answer = self.known.get(&row).copied();
+        while let (None, Some(row)) = (selected, above) {
+            selected = self.membership.get(&row).copied();
             above = table.parent(row);
-            self.way.push(row);
+            self.path.push(row);
         }
-        let answer = answer.unwrap_or(false);
-        self.known.extend(self.way.drain(..).map(|row| (row, answer)));
-        answer
+        let selected = selected.unwrap_or(false);
+        self.membership.extend(self.path.drain(..).map(|row| (row, selected)));
+        selected
     }
 }
