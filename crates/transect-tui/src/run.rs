@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use transect::table::{GivenTree, Row, Table};
+use transect::table::{Row, Table, TableImporter};
 use transect::{Cancel, FieldMask, ScanOptions};
 
 use crate::app::{Answer, App, Way, Wish};
@@ -108,7 +108,7 @@ pub fn browse(options: &ScanOptions, look: &Look, stop: &Cancel) -> Result<Ended
 
 /// Returns a table without entries.
 pub(crate) fn nothing() -> Arc<Table> {
-    let table = GivenTree::new(FieldMask::empty()).finish();
+    let table = TableImporter::new(FieldMask::empty()).finish();
     Arc::new(table.expect("BUG: a table can hold nothing"))
 }
 

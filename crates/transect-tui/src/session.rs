@@ -10,7 +10,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::remove::Trash;
-use transect::table::{GivenTree, Row, Table};
+use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
 
 use crate::app::{Answer, App, Way, Wish};
@@ -44,19 +44,19 @@ pub(crate) fn tree(files: &[File<'_>]) -> Arc<Table> {
             folder.files.push((last.into(), size, time));
         }
     }
-    let mut given = GivenTree::new(FieldMask::MTIME | FieldMask::UID);
+    let mut given = TableImporter::new(FieldMask::MTIME | FieldMask::UID);
     give(&mut given, &top);
     Arc::new(given.finish().unwrap())
 }
 
-fn give(given: &mut GivenTree, folder: &Folder) {
+fn give(given: &mut TableImporter, folder: &Folder) {
     for (name, inside) in &folder.folders {
         given.enter(name, &attributes(FileType::Directory, 0, 0));
         give(given, inside);
         given.leave().unwrap();
     }
     for (name, size, time) in &folder.files {
-        given.entry(name, &attributes(FileType::File, *size, *time));
+        given.add_entry(name, &attributes(FileType::File, *size, *time));
     }
 }
 

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use transect::remove::Removal;
-use transect::table::{Outline, Table, TableBuilder};
+use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
 
 use crate::app::Answer;
@@ -80,10 +80,10 @@ fn read(
     columns: FieldMask,
     outlines: Option<Sender<Answer>>,
 ) -> Result<Read, Error> {
-    let outline = Outline::new();
+    let outline = PartialTable::new();
     let mut builder = TableBuilder::new(columns);
     if outlines.is_some() {
-        builder = builder.outline(&outline);
+        builder = builder.partial_table(&outline);
     }
     let (end, ended) = channel::<()>();
     let watcher =
@@ -109,7 +109,7 @@ const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Tells what is known, now and then, until the walk has ended.
-fn watch(outline: &Outline, outlines: &Sender<Answer>, ended: &Receiver<()>) {
+fn watch(outline: &PartialTable, outlines: &Sender<Answer>, ended: &Receiver<()>) {
     let mut pause = SOON;
     while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let began = Instant::now();

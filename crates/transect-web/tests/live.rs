@@ -6,7 +6,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use serde_json::json;
-use transect::table::{Outline, Table, TableBuilder, TableSink};
+use transect::table::{PartialTable, Table, TableBuilder, TableSink};
 use transect::{
     Cancel, Dir, Entering, FieldMask, FileType, Flow, Order, Progress, ScanError, ScanOptions,
     Sink, SkipReason, Visit, Want,
@@ -123,8 +123,8 @@ fn tree() -> FakeTree {
 /// Reads the tree as far as the gate allows, and serves the map of it.
 fn with_stage(test: impl FnOnce(&Stage<'_>)) {
     let (tree, open, gate) = (Arc::new(tree()), Arc::default(), Gate::default());
-    let (outline, progress) = (Outline::new(), Arc::new(Progress::new()));
-    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).outline(&outline);
+    let (outline, progress) = (PartialTable::new(), Arc::new(Progress::new()));
+    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).partial_table(&outline);
     let settings = Settings {
         measure: Measure::Apparent,
         max_entries: 1000,

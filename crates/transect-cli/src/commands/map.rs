@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use transect::table::{Outline, Table, TableBuilder};
+use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_web::map::{self, Live, Measure, Settings};
 use transect_web::page::Nonce;
@@ -98,8 +98,8 @@ fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<En
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
     output::hint("open this address in a browser; Ctrl-C ends it");
-    let outline = Outline::new();
-    let builder = builder().outline(&outline);
+    let outline = PartialTable::new();
+    let builder = builder().partial_table(&outline);
     let live = Live::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use transect::table::{Outline, TableBuilder};
+use transect::table::{PartialTable, TableBuilder};
 use transect::{FieldMask, ScanOptions};
 use transect_testkit::TempDir;
 
@@ -285,8 +285,8 @@ fn files_are_one_line_until_they_are_listed() {
     for (name, size) in [("one", 50_000), ("two", 30_000), ("folder/three", 20_000)] {
         std::fs::write(place.join(name), vec![1; size]).unwrap();
     }
-    let outline = Outline::new();
-    let builder = TableBuilder::new(FieldMask::MTIME).outline(&outline);
+    let outline = PartialTable::new();
+    let builder = TableBuilder::new(FieldMask::MTIME).partial_table(&outline);
     let plan = ScanOptions::new([place.path()]).plan().unwrap();
     let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
     let mut session = Session::before();
@@ -379,15 +379,15 @@ fn it_wishes_for_what_is_done_outside() {
 #[test]
 fn errors_are_listed_and_lead_to_their_places() {
     use std::io;
-    use transect::table::GivenTree;
+    use transect::table::TableImporter;
     use transect::{Attributes, FieldMask, FileType};
 
     let directory = Attributes::of_type(FileType::Directory);
-    let mut given = GivenTree::new(FieldMask::empty());
+    let mut given = TableImporter::new(FieldMask::empty());
     for name in ["root", "open", "closed"] {
         given.enter(name.as_ref(), &directory);
     }
-    given.fail(io::ErrorKind::PermissionDenied.into());
+    given.fail_directory(io::ErrorKind::PermissionDenied.into());
     let table = Arc::new(given.finish().unwrap());
     let mut session = Session::of(table);
     assert!(session.foot().starts_with("partial"), "{}", session.foot());

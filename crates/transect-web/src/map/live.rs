@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use transect::table::{Outline, Table};
+use transect::table::{PartialTable, Table};
 use transect::{Cancel, Progress};
 
 use super::{Drawing, Settings, State};
@@ -21,7 +21,7 @@ pub struct Live {
 
 #[derive(Debug)]
 enum Now {
-    Reading(Outline),
+    Reading(PartialTable),
     Finished(Drawing),
     GivenUp,
 }
@@ -29,7 +29,7 @@ enum Now {
 impl Live {
     /// Shows an outline, as far as `progress` says, until all is there or `cancel` is asked for.
     pub fn new(
-        outline: Outline,
+        outline: PartialTable,
         settings: Settings,
         progress: Arc<Progress>,
         cancel: Cancel,
@@ -62,7 +62,7 @@ impl Live {
     }
 
     /// Draws what is known of a tree that is being read, unless that is `known` still.
-    fn outlined(&self, outline: &Outline, known: Option<u64>) -> io::Result<Option<Drawing>> {
+    fn outlined(&self, outline: &PartialTable, known: Option<u64>) -> io::Result<Option<Drawing>> {
         // Asked first: what is drawn is not older.
         let version = self.progress.counts().entries;
         if known == Some(version) {

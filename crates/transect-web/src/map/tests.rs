@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
-use transect::table::{Outline, TableBuilder};
+use transect::table::{PartialTable, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_testkit::TempDir;
 
@@ -177,14 +177,15 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
     let temp = TempDir::new();
     files(&temp, &[("a/x", 10), ("a/y", 20), ("a/b/z", 40), ("c/v", 5)]);
     fs::create_dir(temp.join("a/empty")).unwrap();
-    let (outline, cancel, progress) = (Outline::new(), Cancel::new(), Arc::new(Progress::new()));
+    let (outline, cancel, progress) =
+        (PartialTable::new(), Cancel::new(), Arc::new(Progress::new()));
     let live = Live::new(outline.clone(), settings(10), Arc::clone(&progress), cancel.clone());
     let nothing = Opened::of(&live.page().unwrap().unwrap());
     assert_eq!((&nothing.about["version"], &nothing.about["reading"]), (&0.into(), &true.into()));
     assert_eq!((nothing.column("type"), nothing.column("children")), (vec![9], vec![0]));
     assert!(live.columns(0).unwrap().is_none() && live.is_reading());
 
-    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).outline(&outline);
+    let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME).partial_table(&outline);
     let options = ScanOptions::new([temp.path()]).progress(progress);
     let sink = options.plan().unwrap().run(|| builder.sink()).unwrap().sink;
     let table = sink.into_table().unwrap();
@@ -213,7 +214,7 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
 
 #[test]
 fn nobody_waits_for_what_does_not_come() {
-    let live = Live::new(Outline::new(), settings(10), Arc::default(), Cancel::new());
+    let live = Live::new(PartialTable::new(), settings(10), Arc::default(), Cancel::new());
     assert!(live.page().unwrap().unwrap().contains("connect-src 'self'"));
     assert!(!live.has_ended());
     live.give_up();

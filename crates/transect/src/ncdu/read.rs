@@ -8,7 +8,7 @@ use super::Error;
 use super::scan::Scanner;
 use crate::dir;
 use crate::sink::SkipReason;
-use crate::table::{GivenTree, Table};
+use crate::table::{Table, TableImporter};
 
 /// Reads an export into a table that has these columns, beside names, types and both sizes. It may
 /// come from anybody: nothing in it makes memory grow but the number of its entries and the lengths
@@ -34,7 +34,7 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     scanner.expect(b',')?;
 
     // What identifies a hard link is two columns that nobody need ask for.
-    let mut tree = Tree { given: GivenTree::new(columns), devices: Vec::new() };
+    let mut tree = Tree { given: TableImporter::new(columns), devices: Vec::new() };
     scanner.expect(b'[')?;
     tree.enter(&mut scanner)?;
     while tree.given.depth() > 0 {
@@ -197,7 +197,7 @@ impl Keys {
 
 /// A tree on its way into a table.
 struct Tree {
-    given: GivenTree,
+    given: TableImporter,
     /// Those of the directories that have been entered: it is told only where it changes.
     devices: Vec<u64>,
 }
@@ -209,7 +209,8 @@ impl Tree {
         self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.devices.push(device);
         if item.read_error {
-            self.given.fail(io::Error::other("it could not be read when this was exported"));
+            self.given
+                .fail_directory(io::Error::other("it could not be read when this was exported"));
         }
         Ok(())
     }
@@ -227,18 +228,18 @@ impl Tree {
         let boundary = match item.excluded.as_deref() {
             None => {
                 let name = dir::name_from_bytes(item.name.clone());
-                self.given.entry(&name, &item.attributes(false, device));
+                self.given.add_entry(&name, &item.attributes(false, device));
                 return Ok(());
             }
             Some(b"otherfs" | b"othfs") => SkipReason::MountBoundary,
             Some(b"kernfs") => SkipReason::PseudoFileSystem,
             Some(_) => {
-                self.given.leave_out(SkipReason::Excluded);
+                self.given.count_skipped(SkipReason::Excluded);
                 return Ok(());
             }
         };
         self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
-        self.given.skip(boundary);
+        self.given.skip_directory(boundary);
         self.given.leave().expect("BUG: nothing is in a directory that was not read");
         Ok(())
     }

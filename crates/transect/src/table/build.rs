@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use super::columns::Rows;
-use super::desk::Desk;
 use super::directories::{Directory, SubtreeTotals, UnreadReason};
+use super::directory_buffer::DirectoryBuffer;
 use super::links::Link;
-use super::outline::{Begun, Observed, Outline, Part, Teller};
+use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
 use super::{Table, finish};
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
@@ -21,18 +21,18 @@ use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 pub struct TableBuilder {
     columns: FieldMask,
     directories: Arc<AtomicU32>,
-    observed: Observed,
+    publishers: PublisherSource,
 }
 
 impl TableBuilder {
     /// Begins a table that has these columns, beside names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
-        Self { columns, directories: Arc::default(), observed: Observed::default() }
+        Self { columns, directories: Arc::default(), publishers: PublisherSource::default() }
     }
 
     /// Lets `outline` look at the table while it is being filled, and forget what it looked at before.
-    pub fn outline(mut self, outline: &Outline) -> Self {
-        self.observed = outline.begin(self.columns);
+    pub fn partial_table(mut self, partial_table: &PartialTable) -> Self {
+        self.publishers = partial_table.start(self.columns);
         self
     }
 
@@ -40,17 +40,17 @@ impl TableBuilder {
     /// builder serves one walk.
     pub fn sink(&self) -> TableSink {
         TableSink {
-            next: Arc::clone(&self.directories),
-            desk: Desk::default(),
-            at: None,
+            next_number: Arc::clone(&self.directories),
+            buffer: DirectoryBuffer::default(),
+            current: None,
             rows: Rows::new(self.columns),
-            own: Rows::new(self.columns),
-            found: Vec::new(),
+            own_rows: Rows::new(self.columns),
+            entered: Vec::new(),
             links: Vec::new(),
             unread: Vec::new(),
             errors: Vec::new(),
             diagnostics: Diagnostics::new(Diagnostics::DEFAULT_KEPT),
-            teller: self.observed.teller(),
+            publisher: self.publishers.publisher(),
             bytes: 0,
             too_large: false,
         }
@@ -63,21 +63,21 @@ impl TableBuilder {
 /// they are known by until their rows are.
 #[derive(Debug)]
 pub struct TableSink {
-    next: Arc<AtomicU32>,
+    next_number: Arc<AtomicU32>,
     /// The entries of the directory at hand, and its place in `found`.
-    desk: Desk,
-    at: Option<usize>,
+    buffer: DirectoryBuffer,
+    current: Option<usize>,
     pub(super) rows: Rows,
     /// What directories know of themselves, with their names: written into their rows at the end,
     /// which lie in the parts of other threads.
-    pub(super) own: Rows,
-    pub(super) found: Vec<Found>,
+    pub(super) own_rows: Rows,
+    pub(super) entered: Vec<EnteredDirectory>,
     pub(super) links: Vec<Link>,
     pub(super) unread: Vec<(u32, UnreadReason)>,
     pub(super) errors: Vec<u32>,
     pub(super) diagnostics: Diagnostics,
     /// Tells who looks at the table while it is being filled; nobody, mostly.
-    teller: Option<Teller>,
+    publisher: Option<Publisher>,
     bytes: u64,
     pub(super) too_large: bool,
 }
@@ -85,7 +85,7 @@ pub struct TableSink {
 /// A directory as long as rows are not final: `row` is that in `own`, `parent` a number of the
 /// order in which directories were entered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct EnteredDirectory {
     pub(super) number: u32,
     pub(super) directory: Directory,
 }
@@ -96,7 +96,7 @@ impl TableSink {
     /// # Errors
     /// [`Error::TooManyEntries`] if there is more than a table can hold: four thousand million rows.
     pub fn into_table(mut self) -> Result<Table, Error> {
-        self.clear_desk();
+        self.flush_buffer();
         if self.too_large {
             return Err(Error::TooManyEntries);
         }
@@ -111,7 +111,7 @@ impl TableSink {
         own: &Attributes,
         listed: bool,
     ) -> u32 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut totals = SubtreeTotals::default();
         if parent.is_some() && listed {
             // What lies beyond a boundary has not even a type.
@@ -120,31 +120,33 @@ impl TableSink {
             totals = SubtreeTotals::of_entry(&own);
             self.bytes = self.bytes.saturating_add(totals.disk_usage);
         }
-        let Some(row) = self.own.room_for(1) else {
+        let Some(row) = self.own_rows.room_for(1) else {
             self.too_large = true;
             return number;
         };
-        self.own.push(name, own);
+        self.own_rows.push(name, own);
         let parent = parent.unwrap_or(Directory::TOP);
         let first = Directory::UNREAD;
         let directory = Directory { row: row.0, parent, first, count: 0, totals };
-        self.found.push(Found { number, directory });
-        let columns = self.own.columns();
-        self.tell(|part| part.begin(columns, Begun { number, parent, totals }, name, own));
+        self.entered.push(EnteredDirectory { number, directory });
+        let columns = self.own_rows.columns();
+        self.publish(|update| {
+            update.begin(columns, DirectoryStart { number, parent, totals }, name, own)
+        });
         number
     }
 
     /// The entries on the desk are all of their directory: nothing else is visited in between.
-    fn clear_desk(&mut self) {
-        let Some(at) = self.at.take() else { return };
-        if self.teller.is_some() {
-            let totals = self.desk.sums_of_one_name(self.rows.columns());
-            let number = self.found[at].number;
-            self.tell(|part| part.read(number, totals));
+    fn flush_buffer(&mut self) {
+        let Some(current) = self.current.take() else { return };
+        if self.publisher.is_some() {
+            let totals = self.buffer.totals_without_hard_links(self.rows.columns());
+            let number = self.entered[current].number;
+            self.publish(|update| update.read(number, totals));
         }
-        match self.desk.clear_into(&mut self.rows, &mut self.links) {
+        match self.buffer.flush_into(&mut self.rows, &mut self.links) {
             Some((first, count, totals)) => {
-                let directory = &mut self.found[at].directory;
+                let directory = &mut self.entered[current].directory;
                 (directory.first, directory.count) = (first.0, count);
                 directory.totals += totals;
             }
@@ -152,20 +154,20 @@ impl TableSink {
         }
     }
 
-    fn leave_unread(&mut self, number: u32, why: UnreadReason) {
-        self.tell(|part| part.unread(number, why));
+    fn mark_unread(&mut self, number: u32, why: UnreadReason) {
+        self.publish(|update| update.unread(number, why));
         self.unread.push((number, why));
     }
 
-    fn tell(&self, tell: impl FnOnce(&mut Part)) {
-        if let Some(teller) = &self.teller {
-            teller.tell(tell);
+    fn publish(&self, publish: impl FnOnce(&mut Update)) {
+        if let Some(publisher) = &self.publisher {
+            publisher.publish(publish);
         }
     }
 
-    fn place_of(&self, number: u32) -> usize {
+    fn index_of(&self, number: u32) -> usize {
         // Nearly always the last one: a directory is read when it has been entered.
-        let place = self.found.iter().rposition(|found| found.number == number);
+        let place = self.entered.iter().rposition(|directory| directory.number == number);
         place.expect("BUG: a directory is read by the thread that entered it")
     }
 }
@@ -186,40 +188,40 @@ impl Sink for TableSink {
     }
 
     fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
-        self.clear_desk();
+        self.flush_buffer();
         let parent = entering.parent.map(|parent| parent.tag);
         self.begin(parent, entering.name, entering.attributes, entering.listed)
     }
 
     fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
-        if self.at.is_none() {
-            self.at = Some(self.place_of(visit.dir.tag));
+        if self.current.is_none() {
+            self.current = Some(self.index_of(visit.dir.tag));
         }
-        let bytes = self.desk.take(self.rows.columns(), visit.batch, visit.follow);
+        let bytes = self.buffer.add_batch(self.rows.columns(), visit.batch, visit.follow);
         self.bytes = self.bytes.saturating_add(bytes);
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
         if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
-            self.leave_unread(dir.tag, UnreadReason::Failed(error.kind()));
+            self.mark_unread(dir.tag, UnreadReason::Failed(error.kind()));
         }
-        self.tell(|part| part.error(dir.tag, &error));
+        self.publish(|update| update.error(dir.tag, &error));
         self.errors.push(dir.tag);
         self.diagnostics.add_error(error);
         Flow::Continue
     }
 
     fn vanished(&mut self, _: &Dir<u32>, _: FileType) {
-        self.tell(Part::vanished);
+        self.publish(Update::vanished);
         self.diagnostics.vanished += 1;
     }
 
     fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
         if matches!(reason, SkipReason::MountBoundary | SkipReason::PseudoFileSystem) {
-            self.leave_unread(dir.tag, UnreadReason::Skipped(reason));
+            self.mark_unread(dir.tag, UnreadReason::Skipped(reason));
         }
-        self.tell(|part| part.skip(reason));
+        self.publish(|update| update.skip(reason));
         self.diagnostics.add_skip(reason);
     }
 
@@ -228,14 +230,14 @@ impl Sink for TableSink {
     }
 
     fn merge(&mut self, mut other: Self) {
-        self.clear_desk();
-        other.clear_desk();
-        let moved = (self.rows.append(other.rows), self.own.append(other.own));
+        self.flush_buffer();
+        other.flush_buffer();
+        let moved = (self.rows.append(other.rows), self.own_rows.append(other.own_rows));
         let (Some(rows), Some(own)) = moved else {
             self.too_large = true;
             return;
         };
-        for Found { directory, .. } in &mut other.found {
+        for EnteredDirectory { directory, .. } in &mut other.entered {
             directory.row += own;
             if directory.first != Directory::UNREAD {
                 directory.first += rows;
@@ -244,7 +246,7 @@ impl Sink for TableSink {
         for link in &mut other.links {
             link.row += rows;
         }
-        self.found.append(&mut other.found);
+        self.entered.append(&mut other.entered);
         self.links.append(&mut other.links);
         self.unread.append(&mut other.unread);
         self.errors.append(&mut other.errors);

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::build::{Found, TableSink};
+use super::build::{EnteredDirectory, TableSink};
 use super::columns::Rows;
 use super::directories::{Directories, Directory, UnreadReason};
 use super::rank::Ranks;
@@ -18,18 +18,20 @@ use super::{Row, Table, links};
 
 /// Makes the table of what all threads found.
 pub(super) fn table(sink: TableSink) -> Table {
-    let TableSink { mut rows, own, mut found, links, unread, errors, mut diagnostics, .. } = sink;
+    let TableSink {
+        mut rows, own_rows, mut entered, links, unread, errors, mut diagnostics, ..
+    } = sink;
     diagnostics.sort();
     rows.shrink();
-    in_order_of_numbers(&mut found);
-    let taken = find_rows(&mut rows, own, &mut found);
+    in_order_of_numbers(&mut entered);
+    let taken = find_rows(&mut rows, own_rows, &mut entered);
     let unread = unread
         .into_iter()
-        .filter_map(|(number, why)| Some((place_of(&taken, &found, number)?, why)))
+        .filter_map(|(number, why)| Some((place_of(&taken, &entered, number)?, why)))
         .collect();
     let errors: Vec<u32> =
-        errors.into_iter().filter_map(|number| place_of(&taken, &found, number)).collect();
-    let mut directories = in_order_of_rows(taken, found, unread);
+        errors.into_iter().filter_map(|number| place_of(&taken, &entered, number)).collect();
+    let mut directories = in_order_of_rows(taken, entered, unread);
     let order = directories.parents_first();
     directories.errors = errors_above(&directories, errors, &order);
     let shared = links::charge(links, &rows, &mut directories, &order);
@@ -40,25 +42,25 @@ pub(super) fn table(sink: TableSink) -> Table {
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap
 /// brings one to its place.
-fn in_order_of_numbers(found: &mut [Found]) {
-    for place in 0..found.len() {
-        while found[place].number as usize != place {
-            let there = found[place].number as usize;
-            found.swap(place, there);
+fn in_order_of_numbers(entered: &mut [EnteredDirectory]) {
+    for place in 0..entered.len() {
+        while entered[place].number as usize != place {
+            let there = entered[place].number as usize;
+            entered.swap(place, there);
         }
     }
 }
 
 /// Finds the row of each directory among the entries of its parent, and writes there what the
 /// directory knows of itself. Returns the rows of directories.
-fn find_rows(rows: &mut Rows, own: Rows, found: &mut [Found]) -> Ranks {
+fn find_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]) -> Ranks {
     let mut taken = Ranks::below(rows.limit());
     // The first to be entered is the nameless one above the roots.
-    for number in 1..found.len() {
-        let Found { directory, .. } = found[number];
+    for number in 1..entered.len() {
+        let EnteredDirectory { directory, .. } = entered[number];
         let own_row = Row(directory.row);
-        let name = own.name(own_row);
-        let parent = found[directory.parent as usize].directory;
+        let name = own_rows.name(own_row);
+        let parent = entered[directory.parent as usize].directory;
         let mut row = parent.find(rows, name).expect("BUG: a directory is not among the entries").0;
         // A directory that changes while it is listed may show a name twice; then it was also
         // entered twice.
@@ -66,30 +68,30 @@ fn find_rows(rows: &mut Rows, own: Rows, found: &mut [Found]) -> Ranks {
             row += 1;
         }
         debug_assert_eq!(rows.name(Row(row)), name, "BUG: a directory in a foreign row");
-        rows.set(Row(row), &own, own_row);
-        found[number].directory.row = row;
+        rows.set(Row(row), &own_rows, own_row);
+        entered[number].directory.row = row;
     }
     taken.counted()
 }
 
 /// Returns the place of a directory in the order of rows; `None` for that above the roots.
-fn place_of(taken: &Ranks, found: &[Found], number: u32) -> Option<u32> {
-    (number != 0).then(|| taken.rank(found[number as usize].directory.row))
+fn place_of(taken: &Ranks, entered: &[EnteredDirectory], number: u32) -> Option<u32> {
+    (number != 0).then(|| taken.rank(entered[number as usize].directory.row))
 }
 
 /// Puts directories in the order of their rows; from here on they are known by their places.
 fn in_order_of_rows(
     rows: Ranks,
-    mut found: Vec<Found>,
+    mut entered: Vec<EnteredDirectory>,
     unread: HashMap<u32, UnreadReason, FixedState>,
 ) -> Directories {
-    for number in 0..found.len() {
-        let parent = found[number].directory.parent;
-        let known = (parent != Directory::TOP).then(|| place_of(&rows, &found, parent));
-        found[number].directory.parent = known.flatten().unwrap_or(Directory::TOP);
+    for number in 0..entered.len() {
+        let parent = entered[number].directory.parent;
+        let known = (parent != Directory::TOP).then(|| place_of(&rows, &entered, parent));
+        entered[number].directory.parent = known.flatten().unwrap_or(Directory::TOP);
     }
-    let top = found.swap_remove(0).directory;
-    let mut all: Vec<Directory> = found.into_iter().map(|found| found.directory).collect();
+    let top = entered.swap_remove(0).directory;
+    let mut all: Vec<Directory> = entered.into_iter().map(|entered| entered.directory).collect();
     for place in 0..all.len() {
         loop {
             let there = rows.rank(all[place].row) as usize;

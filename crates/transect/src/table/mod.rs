@@ -22,7 +22,7 @@
 //! names would meet their directories (`links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
-//! **While it is being filled** an [`Outline`] shows the directories that are known, as a table.
+//! **While it is being filled** an [`PartialTable`] shows the directories that are known, as a table.
 //!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
@@ -40,13 +40,13 @@
 mod age;
 mod build;
 mod columns;
-mod desk;
 mod directories;
+mod directory_buffer;
 mod finish;
-mod given;
+mod importer;
 mod lengths;
 mod links;
-mod outline;
+mod partial;
 mod query;
 mod rank;
 mod selection;
@@ -62,8 +62,8 @@ use crate::sink::Diagnostics;
 pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, SubtreeTotals, UnreadReason};
-pub use given::GivenTree;
-pub use outline::Outline;
+pub use importer::TableImporter;
+pub use partial::PartialTable;
 pub use query::Subtree;
 pub use selection::SelectionTotals;
 
@@ -235,7 +235,7 @@ impl Table {
     }
 
     /// Returns what those entries of a directory come to that have no rows: in an
-    /// [outline](Outline::table) all but directories, in a finished table none.
+    /// [outline](PartialTable::table) all but directories, in a finished table none.
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
         let place = self.directories.number(row);
         place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()

@@ -15,7 +15,7 @@ mod matrix;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod ncdu;
-mod outline;
+mod partial_table;
 mod properties;
 mod support;
 mod table;

@@ -84,9 +84,9 @@ fn names_of_an_import_lead_nowhere_else() {
     std::fs::create_dir(temp.join("root")).unwrap();
     let told = transect_sys::file::attributes_at(&temp.join("precious")).unwrap();
     let own = transect_sys::file::attributes_at(&temp.join("root")).unwrap();
-    let mut given = transect::table::GivenTree::new(Removal::COLUMNS);
+    let mut given = transect::table::TableImporter::new(Removal::COLUMNS);
     given.enter(temp.join("root").as_os_str(), &own);
-    given.entry("../precious".as_ref(), &told);
+    given.add_entry("../precious".as_ref(), &told);
     given.leave().unwrap();
     let table = given.finish().unwrap();
     let root = table.roots().next().unwrap();

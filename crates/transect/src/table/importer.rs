@@ -8,46 +8,52 @@ use std::path::{Path, PathBuf};
 use transect_sys::{Attributes, FieldMask};
 
 use super::build::{TableBuilder, TableSink};
-use super::desk::Desk;
 use super::directories::UnreadReason;
+use super::directory_buffer::DirectoryBuffer;
 use super::{Row, Table};
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::SkipReason;
 
 /// The most bytes of paths that are kept with errors. In a deep tree every path is long, so their
 /// number alone is no limit.
-const ERROR_PATHS: usize = 16 << 20;
+const MAX_ERROR_PATH_BYTES: usize = 16 << 20;
 
 /// A tree as it is given.
 #[derive(Debug)]
-pub struct GivenTree {
+pub struct TableImporter {
     sink: TableSink,
     /// The directories that have been entered and not left; the first is the nameless one that
     /// holds the roots.
-    open: Vec<Open>,
-    /// Desks that are free again, with their memory.
-    free: Vec<Desk>,
+    open: Vec<OpenDirectory>,
+    /// Buffers that are free again, with their memory.
+    free: Vec<DirectoryBuffer>,
     /// Bytes of paths that may still be kept with errors.
-    error_paths: usize,
+    error_path_bytes_left: usize,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenDirectory {
     number: u32,
-    desk: Desk,
+    buffer: DirectoryBuffer,
     /// The length of its path.
     path: usize,
     /// Its entries are not to be known.
     unread: bool,
 }
 
-impl GivenTree {
+impl TableImporter {
     /// Begins a tree whose table has these columns, beside names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
         let mut sink = TableBuilder::new(columns).sink();
         let number = sink.begin(None, OsStr::new(""), &Attributes::default(), false);
-        let top = Open { number, desk: Desk::default(), path: 0, unread: false };
-        Self { sink, open: vec![top], free: Vec::new(), error_paths: ERROR_PATHS }
+        let top =
+            OpenDirectory { number, buffer: DirectoryBuffer::default(), path: 0, unread: false };
+        Self {
+            sink,
+            open: vec![top],
+            free: Vec::new(),
+            error_path_bytes_left: MAX_ERROR_PATH_BYTES,
+        }
     }
 
     /// Returns how many directories have been entered and not left.
@@ -57,18 +63,18 @@ impl GivenTree {
 
     /// Enters a directory that lies in the one entered last; a root is named by its path.
     pub fn enter(&mut self, name: &OsStr, own: &Attributes) {
-        let &mut Open { number, path, .. } = self.last();
+        let &mut OpenDirectory { number, path, .. } = self.current();
         let path = path + name.len() + 1;
-        self.entry(name, own);
+        self.add_entry(name, own);
         let number = self.sink.begin(Some(number), name, own, true);
-        let desk = self.free.pop().unwrap_or_default();
-        self.open.push(Open { number, desk, path, unread: false });
+        let buffer = self.free.pop().unwrap_or_default();
+        self.open.push(OpenDirectory { number, buffer, path, unread: false });
     }
 
     /// Adds an entry to the directory entered last.
-    pub fn entry(&mut self, name: &OsStr, attributes: &Attributes) {
+    pub fn add_entry(&mut self, name: &OsStr, attributes: &Attributes) {
         let columns = self.sink.rows.columns();
-        self.last().desk.push(columns, name, attributes, false);
+        self.current().buffer.push(columns, name, attributes, false);
     }
 
     /// Leaves the directory entered last.
@@ -77,12 +83,12 @@ impl GivenTree {
     /// The name that two of its entries have.
     pub fn leave(&mut self) -> Result<(), PathBuf> {
         let left = self.open.pop().expect("BUG: the top is not left");
-        self.put_away(left)
+        self.flush(left)
     }
 
     /// The directory entered last was not read, on purpose.
-    pub fn skip(&mut self, reason: SkipReason) {
-        let open = self.last();
+    pub fn skip_directory(&mut self, reason: SkipReason) {
+        let open = self.current();
         open.unread = true;
         let number = open.number;
         self.sink.unread.push((number, UnreadReason::Skipped(reason)));
@@ -90,22 +96,22 @@ impl GivenTree {
     }
 
     /// An entry of the directory entered last was left out.
-    pub fn leave_out(&mut self, reason: SkipReason) {
+    pub fn count_skipped(&mut self, reason: SkipReason) {
         self.sink.diagnostics.add_skip(reason);
     }
 
     /// The directory entered last could not be read, or not to its end. Its path is kept with the
     /// error as long as there is room for it.
-    pub fn fail(&mut self, error: io::Error) {
-        let &mut Open { number, path: length, .. } = self.last();
-        let is_kept = length <= self.error_paths && self.sink.diagnostics.has_room();
+    pub fn fail_directory(&mut self, error: io::Error) {
+        let &mut OpenDirectory { number, path: length, .. } = self.current();
+        let is_kept = length <= self.error_path_bytes_left && self.sink.diagnostics.has_room();
         let open = if is_kept { &self.open[1..] } else { &[] };
         let path = open.iter().map(|open| self.name(open.number)).collect::<PathBuf>();
         let error = ScanError::new(Operation::ReadDirectory, path, self.depth() as u32 - 1, error);
         self.sink.unread.push((number, UnreadReason::Failed(error.kind())));
         self.sink.errors.push(number);
         if is_kept {
-            self.error_paths -= length;
+            self.error_path_bytes_left -= length;
             self.sink.diagnostics.add_error(error);
         } else {
             self.sink.diagnostics.count_error(&error);
@@ -119,32 +125,33 @@ impl GivenTree {
     pub fn finish(mut self) -> Result<Table, Error> {
         while let Some(open) = self.open.pop() {
             // Roots are named by the caller; two of one name are two all the same.
-            let _ = self.put_away(open);
+            let _ = self.flush(open);
         }
         self.sink.into_table()
     }
 
-    fn last(&mut self) -> &mut Open {
+    fn current(&mut self) -> &mut OpenDirectory {
         self.open.last_mut().expect("BUG: the top is not left")
     }
 
     fn name(&self, number: u32) -> &Path {
-        let row = self.sink.found[number as usize].directory.row;
-        Path::new(self.sink.own.name(Row(row)))
+        let row = self.sink.entered[number as usize].directory.row;
+        Path::new(self.sink.own_rows.name(Row(row)))
     }
 
-    fn put_away(&mut self, left: Open) -> Result<(), PathBuf> {
-        let Open { number, mut desk, unread, .. } = left;
+    fn flush(&mut self, left: OpenDirectory) -> Result<(), PathBuf> {
+        let OpenDirectory { number, mut buffer, unread, .. } = left;
         let Self { sink, free, .. } = self;
         if unread || sink.too_large {
             return Ok(());
         }
-        let Some((first, count, totals)) = desk.clear_into(&mut sink.rows, &mut sink.links) else {
+        let Some((first, count, totals)) = buffer.flush_into(&mut sink.rows, &mut sink.links)
+        else {
             sink.too_large = true;
             return Ok(());
         };
-        free.push(desk);
-        let directory = &mut sink.found[number as usize].directory;
+        free.push(buffer);
+        let directory = &mut sink.entered[number as usize].directory;
         (directory.first, directory.count) = (first.0, count);
         directory.totals += totals;
         let name = |number: u32| sink.rows.name(Row(number));

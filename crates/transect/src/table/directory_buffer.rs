@@ -11,20 +11,20 @@ use super::links::Link;
 
 /// The entries of one directory, as they come.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct DirectoryBuffer {
     /// Not a chunk of the table: it grows, as a directory may hold millions.
     rows: Chunk,
     /// The beginning of each name, and its place among the rows.
-    order: Vec<(u64, u32)>,
+    sort_keys: Vec<(u64, u32)>,
     /// Files that may have further names, by their places.
     links: Vec<(u32, FileId, u32)>,
     totals: SubtreeTotals,
 }
 
-impl Desk {
+impl DirectoryBuffer {
     /// Takes the entries of a batch. What a filter only passes through is taken if it is a
     /// directory, as something below it may be found. Returns the allocated bytes.
-    pub(super) fn take(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
+    pub(super) fn add_batch(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
         let before = self.totals.disk_usage;
         for entry in batch.entries() {
             let attributes = &entry.attributes;
@@ -47,7 +47,7 @@ impl Desk {
         follow: bool,
     ) {
         let place = self.rows.len() as u32;
-        self.order.push((beginning(name.as_encoded_bytes()), place));
+        self.sort_keys.push((name_prefix(name.as_encoded_bytes()), place));
         self.rows.push(columns, name, attributes);
         if attributes.file_type() == FileType::Directory {
             // Counted when it is entered, together with its own size.
@@ -64,7 +64,7 @@ impl Desk {
 
     /// Returns what all that waits comes to, without the bytes of files that are known to have further
     /// names.
-    pub(super) fn sums_of_one_name(&self, columns: FieldMask) -> SubtreeTotals {
+    pub(super) fn totals_without_hard_links(&self, columns: FieldMask) -> SubtreeTotals {
         let mut totals = self.totals;
         for &(place, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
             let bytes = |of: Option<u64>| of.unwrap_or(0);
@@ -76,24 +76,24 @@ impl Desk {
 
     /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how
     /// many they are, and what they come to; `None` if the table cannot have that many.
-    pub(super) fn clear_into(
+    pub(super) fn flush_into(
         &mut self,
         rows: &mut Rows,
         links: &mut Vec<Link>,
     ) -> Option<(Row, u32, SubtreeTotals)> {
-        let Self { rows: waiting, order, .. } = self;
-        let count = order.len() as u32;
+        let Self { rows: buffered, sort_keys, .. } = self;
+        let count = sort_keys.len() as u32;
         let first = rows.room_for(count)?;
-        order.sort_unstable_by(|&(a, a_place), &(b, b_place)| {
-            let name = |place: u32| waiting.name(place as usize).as_encoded_bytes();
+        sort_keys.sort_unstable_by(|&(a, a_place), &(b, b_place)| {
+            let name = |place: u32| buffered.name(place as usize).as_encoded_bytes();
             a.cmp(&b).then_with(|| name(a_place).cmp(name(b_place)))
         });
-        for &(_, place) in order.iter() {
-            rows.push_row(waiting, place as usize);
+        for &(_, place) in sort_keys.iter() {
+            rows.push_row(buffered, place as usize);
         }
         if !self.links.is_empty() {
-            let mut row_of = vec![0; order.len()];
-            for (row, &(_, place)) in (first.0..).zip(order.iter()) {
+            let mut row_of = vec![0; sort_keys.len()];
+            for (row, &(_, place)) in (first.0..).zip(sort_keys.iter()) {
                 row_of[place as usize] = row;
             }
             links.extend(self.links.drain(..).map(|(place, id, names)| Link {
@@ -103,14 +103,14 @@ impl Desk {
             }));
         }
         self.rows.clear();
-        self.order.clear();
+        self.sort_keys.clear();
         Some((first, count, std::mem::take(&mut self.totals)))
     }
 }
 
 /// Returns the first eight bytes of a name as a number that compares as they do: most names are
 /// told apart by them, without being looked at again.
-fn beginning(name: &[u8]) -> u64 {
+fn name_prefix(name: &[u8]) -> u64 {
     let mut first = [0; 8];
     let length = name.len().min(8);
     first[..length].copy_from_slice(&name[..length]);

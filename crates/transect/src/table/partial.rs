@@ -26,29 +26,29 @@ use crate::sink::{Diagnostics, SkipReason};
 
 /// A look at a table that is still being filled.
 ///
-/// Give it to the builder of the table ([`TableBuilder::outline`](super::TableBuilder::outline)), and
+/// Give it to the builder of the table ([`TableBuilder::partial_table`](super::TableBuilder::partial_table)), and
 /// ask for [`table`](Self::table) as often as you like, from any thread. Clones look at the same walk.
 /// When all of them are gone, the walk goes on without keeping anything for them.
 ///
 /// ```
 /// use transect::{FieldMask, ScanOptions};
-/// use transect::table::{Outline, TableBuilder};
+/// use transect::table::{PartialTable, TableBuilder};
 ///
-/// let outline = Outline::new();
-/// let builder = TableBuilder::new(FieldMask::MTIME).outline(&outline);
+/// let partial = PartialTable::new();
+/// let builder = TableBuilder::new(FieldMask::MTIME).partial_table(&partial);
 /// let plan = ScanOptions::new(["src"]).plan()?;
 /// let finished = std::thread::scope(|scope| {
 ///     let walk = scope.spawn(|| plan.run(|| builder.sink())?.sink.into_table());
-///     println!("{} files so far", outline.table()?.grand_total().files);
+///     println!("{} files so far", partial.table()?.grand_total().files);
 ///     walk.join().expect("the walk does not panic")
 /// })?;
-/// assert_eq!(outline.table()?.grand_total().files, finished.grand_total().files);
+/// assert_eq!(partial.table()?.grand_total().files, finished.grand_total().files);
 /// # Ok::<(), transect::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Outline(Arc<Looked>);
+pub struct PartialTable(Arc<PartialState>);
 
-impl Outline {
+impl PartialTable {
     /// Returns an outline of nothing, until a builder is given it.
     pub fn new() -> Self {
         Self::default()
@@ -69,70 +69,70 @@ impl Outline {
     /// [`Error::TooManyEntries`] if there are more directories than a table can hold.
     pub fn table(&self) -> Result<Table, Error> {
         let mut known = lock(&self.0.known);
-        for part in self.take() {
-            known.add(part);
+        for update in self.take_updates() {
+            known.add(update);
         }
         known.table()
     }
 
     /// Begins anew, for a walk whose tables have these columns.
-    pub(super) fn begin(&self, columns: FieldMask) -> Observed {
-        lock(&self.0.parts).clear();
-        *lock(&self.0.known) = Known { own: Rows::new(columns), ..Known::default() };
-        Observed(Arc::downgrade(&self.0))
+    pub(super) fn start(&self, columns: FieldMask) -> PublisherSource {
+        lock(&self.0.updates).clear();
+        *lock(&self.0.known) = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
+        PublisherSource(Arc::downgrade(&self.0))
     }
 
     /// Takes what all threads have found since the last time.
-    fn take(&self) -> Vec<Part> {
-        let mut parts = lock(&self.0.parts);
-        let taken = parts.iter().map(|part| mem::take(&mut *lock(part))).collect();
+    fn take_updates(&self) -> Vec<Update> {
+        let mut updates = lock(&self.0.updates);
+        let taken = updates.iter().map(|update| mem::take(&mut *lock(update))).collect();
         // Who writes into the others is gone.
-        parts.retain(|part| Arc::weak_count(part) > 0);
+        updates.retain(|update| Arc::weak_count(update) > 0);
         taken
     }
 }
 
 /// What the clones of an outline share.
 #[derive(Debug, Default)]
-struct Looked {
-    parts: Mutex<Vec<Arc<Mutex<Part>>>>,
-    known: Mutex<Known>,
+struct PartialState {
+    updates: Mutex<Vec<Arc<Mutex<Update>>>>,
+    known: Mutex<KnownTree>,
 }
 
 /// A builder's end of an outline; of none, if nobody looks.
 #[derive(Debug, Default)]
-pub(super) struct Observed(Weak<Looked>);
+pub(super) struct PublisherSource(Weak<PartialState>);
 
-impl Observed {
+impl PublisherSource {
     /// Returns what a new thread tells, if anybody looks.
-    pub(super) fn teller(&self) -> Option<Teller> {
-        let looked = self.0.upgrade()?;
-        let part = Arc::default();
-        let teller = Teller(Arc::downgrade(&part));
-        lock(&looked.parts).push(part);
-        Some(teller)
+    pub(super) fn publisher(&self) -> Option<Publisher> {
+        let state = self.0.upgrade()?;
+        let update = Arc::default();
+        let publisher = Publisher(Arc::downgrade(&update));
+        lock(&state.updates).push(update);
+        Some(publisher)
     }
 }
 
 /// A thread's end of an outline.
 #[derive(Debug)]
-pub(super) struct Teller(Weak<Mutex<Part>>);
+pub(super) struct Publisher(Weak<Mutex<Update>>);
 
-impl Teller {
+impl Publisher {
     /// Tells something, if anybody still looks.
-    pub(super) fn tell(&self, tell: impl FnOnce(&mut Part)) {
-        if let Some(part) = self.0.upgrade() {
-            tell(&mut lock(&part));
+    pub(super) fn publish(&self, publish: impl FnOnce(&mut Update)) {
+        if let Some(update) = self.0.upgrade() {
+            publish(&mut lock(&update));
         }
     }
 }
 
 /// What one thread has found since it was last asked.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct Update {
     /// Directories that begin, by name and with what they know of themselves.
     own: Chunk,
-    begun: Vec<Begun>,
+    starts: Vec<DirectoryStart>,
     /// Those whose entries have been read, and what these come to without directories.
     read: Vec<(u32, SubtreeTotals)>,
     unread: Vec<(u32, UnreadReason)>,
@@ -142,7 +142,7 @@ pub(super) struct Part {
 
 /// A directory that begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Begun {
+pub(super) struct DirectoryStart {
     pub(super) number: u32,
     /// [`Directory::TOP`] if it is that above the roots.
     pub(super) parent: u32,
@@ -150,11 +150,11 @@ pub(super) struct Begun {
     pub(super) totals: SubtreeTotals,
 }
 
-impl Part {
+impl Update {
     pub(super) fn begin(
         &mut self,
         columns: FieldMask,
-        begun: Begun,
+        start: DirectoryStart,
         name: &OsStr,
         own: &Attributes,
     ) {
@@ -162,7 +162,7 @@ impl Part {
         let mut own = *own;
         own.set_file_type(FileType::Directory);
         self.own.push(columns, name, &own);
-        self.begun.push(begun);
+        self.starts.push(start);
     }
 
     pub(super) fn read(&mut self, number: u32, totals: SubtreeTotals) {
@@ -189,10 +189,10 @@ impl Part {
 
 /// What was taken from all threads, by the numbers of directories.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownTree {
     /// Directories in the order in which they became known.
     own: Rows,
-    found: Vec<Found>,
+    directories: Vec<KnownDirectory>,
     unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
@@ -201,49 +201,49 @@ struct Known {
 /// A directory of which something is known; perhaps no more than what is in it, as another thread has
 /// told that it began.
 #[derive(Clone, Debug)]
-struct Found {
+struct KnownDirectory {
     own: Row,
     /// What it comes to by itself.
     totals: SubtreeTotals,
     /// What is in it, without directories; nothing as long as it is being read.
-    others: Option<SubtreeTotals>,
+    entry_totals: Option<SubtreeTotals>,
     /// The numbers of the directories in it, sorted by name but for those that are new.
-    inside: Vec<u32>,
+    children: Vec<u32>,
 }
 
-impl Known {
-    fn add(&mut self, part: Part) {
-        let Part { own, begun, read, unread, errors, diagnostics } = part;
-        for (at, Begun { number, parent, totals }) in begun.into_iter().enumerate() {
+impl KnownTree {
+    fn add(&mut self, update: Update) {
+        let Update { own, starts, read, unread, errors, diagnostics } = update;
+        for (at, DirectoryStart { number, parent, totals }) in starts.into_iter().enumerate() {
             // Without room the walk ends, and says so.
             let Some(row) = self.own.room_for(1) else { break };
             self.own.push_row(&own, at);
-            let found = self.found(number);
-            (found.own, found.totals) = (row, totals);
+            let directory = self.directory_mut(number);
+            (directory.own, directory.totals) = (row, totals);
             if parent != Directory::TOP {
-                self.found(parent).inside.push(number);
+                self.directory_mut(parent).children.push(number);
             }
         }
         for (number, totals) in read {
-            self.found(number).others = Some(totals);
+            self.directory_mut(number).entry_totals = Some(totals);
         }
         self.unread.extend(unread);
         self.errors.extend(errors);
         self.diagnostics.merge(diagnostics);
     }
 
-    fn found(&mut self, number: u32) -> &mut Found {
+    fn directory_mut(&mut self, number: u32) -> &mut KnownDirectory {
         let number = number as usize;
-        if number >= self.found.len() {
-            let unknown = Found {
+        if number >= self.directories.len() {
+            let unknown = KnownDirectory {
                 own: Row(0),
                 totals: SubtreeTotals::default(),
-                others: None,
-                inside: Vec::new(),
+                entry_totals: None,
+                children: Vec::new(),
             };
-            self.found.resize(number + 1, unknown);
+            self.directories.resize(number + 1, unknown);
         }
-        &mut self.found[number]
+        &mut self.directories[number]
     }
 
     /// Lays the directories out breadth first, those in one beside each other: then the place of each is
@@ -251,23 +251,23 @@ impl Known {
     fn table(&mut self) -> Result<Table, Error> {
         let mut rows = Rows::new(self.own.columns());
         // Those that have their rows or wait for them: their numbers, and the places of those above.
-        let mut laid_out = Vec::with_capacity(self.found.len());
-        let mut all = Vec::with_capacity(self.found.len());
-        let top = self.open(0, (Directory::TOP, Directory::TOP), &mut laid_out);
+        let mut laid_out = Vec::with_capacity(self.directories.len());
+        let mut all = Vec::with_capacity(self.directories.len());
+        let top = self.lay_out_children(0, (Directory::TOP, Directory::TOP), &mut laid_out);
         while let Some(&(number, parent)) = laid_out.get(all.len()) {
             let row = rows.room_for(1).ok_or(Error::TooManyEntries)?;
-            let (chunk, index) = self.own.at(self.found[number as usize].own);
+            let (chunk, index) = self.own.at(self.directories[number as usize].own);
             rows.push_row(chunk, index);
-            all.push(self.open(number, (row.0, parent), &mut laid_out));
+            all.push(self.lay_out_children(number, (row.0, parent), &mut laid_out));
         }
 
         let mut taken = Ranks::below(rows.limit());
-        let mut places = vec![None; self.found.len()];
+        let mut places = vec![None; self.directories.len()];
         let mut unlisted = Vec::with_capacity(all.len());
         for (place, &(number, _)) in (0..).zip(&laid_out) {
             taken.insert(place);
             places[number as usize] = Some(place);
-            unlisted.push(self.found[number as usize].others.unwrap_or_default());
+            unlisted.push(self.directories[number as usize].entry_totals.unwrap_or_default());
         }
         let place_of = |number: u32| places.get(number as usize).copied().flatten();
         let unread = self
@@ -286,28 +286,28 @@ impl Known {
     }
 
     /// Appends the directories in one to those that wait for their rows, sorted by name.
-    fn open(
+    fn lay_out_children(
         &mut self,
         number: u32,
         (row, parent): (u32, u32),
         laid_out: &mut Vec<(u32, u32)>,
     ) -> Directory {
-        let mut inside = mem::take(&mut self.found(number).inside);
-        inside.sort_by(|&a, &b| self.name(a).cmp(self.name(b)));
-        let (mut first, count) = (laid_out.len() as u32, inside.len() as u32);
-        laid_out.extend(inside.iter().map(|&inside| (inside, row)));
-        let found = self.found(number);
-        if found.others.is_none() && inside.is_empty() {
+        let mut children = mem::take(&mut self.directory_mut(number).children);
+        children.sort_by(|&a, &b| self.name(a).cmp(self.name(b)));
+        let (mut first, count) = (laid_out.len() as u32, children.len() as u32);
+        laid_out.extend(children.iter().map(|&child| (child, row)));
+        let directory = self.directory_mut(number);
+        if directory.entry_totals.is_none() && children.is_empty() {
             first = Directory::UNREAD;
         }
-        found.inside = inside;
-        let mut totals = found.totals;
-        totals += found.others.unwrap_or_default();
+        directory.children = children;
+        let mut totals = directory.totals;
+        totals += directory.entry_totals.unwrap_or_default();
         Directory { row, parent, first, count, totals }
     }
 
     fn name(&self, number: u32) -> &[u8] {
-        self.own.name(self.found[number as usize].own).as_encoded_bytes()
+        self.own.name(self.directories[number as usize].own).as_encoded_bytes()
     }
 }
 
@@ -319,44 +319,44 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn begin(teller: &Teller, number: u32, parent: u32, name: &str) {
+    fn begin(publisher: &Publisher, number: u32, parent: u32, name: &str) {
         let own = Attributes::default();
         let totals = SubtreeTotals::of_entry(&Attributes::of_type(FileType::Directory));
-        let begun = Begun { number, parent, totals };
-        teller.tell(|part| part.begin(FieldMask::empty(), begun, name.as_ref(), &own));
+        let start = DirectoryStart { number, parent, totals };
+        publisher.publish(|update| update.begin(FieldMask::empty(), start, name.as_ref(), &own));
     }
 
     #[test]
     fn what_is_told_before_the_directory_above_it_waits_for_that() {
-        let outline = Outline::new();
-        let observed = outline.begin(FieldMask::empty());
-        let (one, other) = (observed.teller().unwrap(), observed.teller().unwrap());
+        let partial_table = PartialTable::new();
+        let publishers = partial_table.start(FieldMask::empty());
+        let (one, other) = (publishers.publisher().unwrap(), publishers.publisher().unwrap());
         let names = || {
-            let table = outline.table().unwrap();
+            let table = partial_table.table().unwrap();
             table.iter().map(|row| table.name(row).to_owned()).collect::<Vec<_>>()
         };
         begin(&other, 3, 2, "below");
-        other.tell(|part| {
-            part.read(3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File)))
+        other.publish(|update| {
+            update.read(3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File)))
         });
         begin(&one, 0, Directory::TOP, "");
         begin(&one, 1, 0, "root");
         assert_eq!(names(), ["root"]);
-        assert_eq!(outline.table().unwrap().grand_total().files, 0);
+        assert_eq!(partial_table.table().unwrap().grand_total().files, 0);
         begin(&one, 2, 1, "above");
         begin(&other, 4, 1, "Beside");
         assert_eq!(names(), ["root", "Beside", "above", "below"]);
-        assert_eq!(outline.table().unwrap().grand_total().files, 1);
+        assert_eq!(partial_table.table().unwrap().grand_total().files, 1);
     }
 
     #[test]
     fn nothing_is_kept_for_nobody() {
-        let outline = Outline::new();
-        let observed = outline.begin(FieldMask::empty());
-        let teller = observed.teller().unwrap();
-        begin(&teller, 0, Directory::TOP, "");
-        drop(outline);
-        teller.tell(|_| unreachable!("nobody looks"));
-        assert!(observed.teller().is_none());
+        let partial_table = PartialTable::new();
+        let publishers = partial_table.start(FieldMask::empty());
+        let publisher = publishers.publisher().unwrap();
+        begin(&publisher, 0, Directory::TOP, "");
+        drop(partial_table);
+        publisher.publish(|_| unreachable!("nobody looks"));
+        assert!(publishers.publisher().is_none());
     }
 }

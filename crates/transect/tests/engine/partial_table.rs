@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use transect::table::{Outline, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason};
+use transect::table::{
+    PartialTable, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason,
+};
 use transect::{
     Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError, ScanOptions, Sink,
     SkipReason, Visit, Want,
@@ -20,7 +22,7 @@ use crate::table::{columns, is_well_formed};
 /// Looks at a walk, and remembers what it saw.
 #[derive(Default)]
 struct Watch {
-    outline: Outline,
+    partial_table: PartialTable,
     before: Mutex<BTreeMap<PathBuf, SubtreeTotals>>,
 }
 
@@ -28,7 +30,7 @@ impl Watch {
     /// What was there before is there now, and not less.
     fn look(&self) {
         let mut before = self.before.lock().unwrap();
-        let table = self.outline.table().unwrap();
+        let table = self.partial_table.table().unwrap();
         is_well_formed(&table, "an outline");
         let now: BTreeMap<PathBuf, SubtreeTotals> =
             table.iter().map(|row| (table.path(row), table.totals(row))).collect();
@@ -101,11 +103,11 @@ impl Sink for Watched<'_> {
 /// finished table.
 fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
     let watch = Watch::default();
-    let builder = TableBuilder::new(columns()).outline(&watch.outline);
+    let builder = TableBuilder::new(columns()).partial_table(&watch.partial_table);
     let make = || Watched { sink: builder.sink(), watch: &watch };
     let finished = run_fake(tree, options, make).sink.sink.into_table().unwrap();
     watch.look();
-    (watch.outline.table().unwrap(), finished)
+    (watch.partial_table.table().unwrap(), finished)
 }
 
 /// What is said of a directory by a table in which files have rows, and by an outline.
@@ -124,7 +126,7 @@ fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> 
 /// The outline has the directories of the finished table, and nothing of files with several names but
 /// that they are there.
 #[track_caller]
-fn is_outline_of(outline: &Table, finished: &Table) {
+fn is_outline_of(partial_table: &Table, finished: &Table) {
     let expected = directories(finished, |row| {
         let mut sums = finished.totals(row);
         for below in finished.subtree(row) {
@@ -136,16 +138,16 @@ fn is_outline_of(outline: &Table, finished: &Table) {
         }
         sums
     });
-    assert_eq!(directories(outline, |row| outline.totals(row)), expected);
-    for row in outline.iter() {
-        let mut sums = outline.unlisted(row);
-        outline.children(row).for_each(|child| sums += outline.totals(child));
-        let all = outline.totals(row);
+    assert_eq!(directories(partial_table, |row| partial_table.totals(row)), expected);
+    for row in partial_table.iter() {
+        let mut sums = partial_table.unlisted(row);
+        partial_table.children(row).for_each(|child| sums += partial_table.totals(child));
+        let all = partial_table.totals(row);
         assert_eq!((sums.files, sums.others, sums.apparent), (all.files, all.others, all.apparent));
         assert_eq!(finished.unlisted(row), SubtreeTotals::default());
     }
-    assert_eq!(outline.len(), finished.len());
-    let (told, diagnostics) = (outline.diagnostics(), finished.diagnostics());
+    assert_eq!(partial_table.len(), finished.len());
+    let (told, diagnostics) = (partial_table.diagnostics(), finished.diagnostics());
     assert_eq!(told.errors_by, diagnostics.errors_by);
     assert_eq!((told.errors, told.failed_roots), (diagnostics.errors, diagnostics.failed_roots));
     assert_eq!((told.vanished, &told.skipped), (diagnostics.vanished, &diagnostics.skipped));
@@ -163,9 +165,9 @@ proptest! {
     ) {
         let (mut tree, ..) = build(&nodes, 1);
         tree.batch = batch;
-        let (outline, finished) =
+        let (partial_table, finished) =
             watched(&Arc::new(tree), scan("/").order(order).threads(threads));
-        is_outline_of(&outline, &finished);
+        is_outline_of(&partial_table, &finished);
     }
 }
 
@@ -189,18 +191,19 @@ fn tree() -> FakeTree {
 #[test]
 fn what_was_not_read_says_so_before_the_end() {
     let tree = Arc::new(tree());
-    let (outline, finished) = watched(&tree, scan("/").max_depth(2).one_file_system(true));
-    is_outline_of(&outline, &finished);
+    let (partial_table, finished) = watched(&tree, scan("/").max_depth(2).one_file_system(true));
+    is_outline_of(&partial_table, &finished);
     let unread = |path: &str| {
-        let row = outline.iter().find(|&row| outline.path(row) == Path::new(path)).unwrap();
-        outline.unread_reason(row)
+        let row =
+            partial_table.iter().find(|&row| partial_table.path(row) == Path::new(path)).unwrap();
+        partial_table.unread_reason(row)
     };
     assert!(matches!(unread("/locked"), Some(UnreadReason::Failed(_))));
     assert!(matches!(unread("/torn"), Some(UnreadReason::Failed(_))));
     assert_eq!(unread("/a/b"), Some(UnreadReason::Unvisited));
     assert_eq!(unread("/other"), Some(UnreadReason::Skipped(SkipReason::MountBoundary)));
     assert_eq!(unread("/a"), None);
-    assert_eq!(outline.diagnostics().errors, 2);
+    assert_eq!(partial_table.diagnostics().errors, 2);
 }
 
 #[test]
@@ -208,31 +211,34 @@ fn filters_and_roots_are_those_of_the_walk() {
     let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
     let tree = Arc::new(tree());
     let options = ScanOptions::new(["/other", "/a"]).filters(filters).threads(2);
-    let (outline, finished) = watched(&tree, options);
-    is_outline_of(&outline, &finished);
-    let roots: Vec<PathBuf> = outline.roots().map(|root| outline.path(root)).collect();
+    let (partial_table, finished) = watched(&tree, options);
+    is_outline_of(&partial_table, &finished);
+    let roots: Vec<PathBuf> = partial_table.roots().map(|root| partial_table.path(root)).collect();
     assert_eq!(roots, [PathBuf::from("/a"), PathBuf::from("/other")]);
-    assert_eq!((outline.grand_total().files, outline.grand_total().directories), (3, 0));
+    assert_eq!(
+        (partial_table.grand_total().files, partial_table.grand_total().directories),
+        (3, 0)
+    );
 }
 
 #[test]
 fn an_outline_begins_with_nothing_and_anew() {
-    let outline = Outline::new();
-    let nothing = outline.table().unwrap();
+    let partial_table = PartialTable::new();
+    let nothing = partial_table.table().unwrap();
     assert!(nothing.is_empty() && nothing.roots().len() == 0);
     let (tree, once) = (Arc::new(tree()), scan("/a"));
     for _ in 0..2 {
-        let builder = TableBuilder::new(columns()).outline(&outline);
-        assert!(outline.table().unwrap().is_empty());
+        let builder = TableBuilder::new(columns()).partial_table(&partial_table);
+        assert!(partial_table.table().unwrap().is_empty());
         let finished = run_fake(&tree, once.clone(), || builder.sink()).sink.into_table().unwrap();
-        assert_eq!(outline.table().unwrap().grand_total(), finished.grand_total());
-        assert_eq!(outline.table().unwrap().columns(), finished.columns());
+        assert_eq!(partial_table.table().unwrap().grand_total(), finished.grand_total());
+        assert_eq!(partial_table.table().unwrap().columns(), finished.columns());
     }
 }
 
 #[test]
 fn who_stops_looking_does_not_stop_the_walk() {
-    let builder = TableBuilder::new(columns()).outline(&Outline::new());
+    let builder = TableBuilder::new(columns()).partial_table(&PartialTable::new());
     let sink = run_fake(&Arc::new(tree()), scan("/a"), || builder.sink()).sink;
     assert_eq!(sink.into_table().unwrap().grand_total().files, 3);
 }
