@@ -9,7 +9,7 @@ use transect_sys::{Attributes, FieldMask, FileType, Want};
 use super::columns::Rows;
 use super::directories::{Directory, SubtreeTotals, UnreadReason};
 use super::directory_buffer::DirectoryBuffer;
-use super::links::Link;
+use super::hard_links::LinkedName;
 use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
 use super::{Table, finish};
 use crate::dir::Dir;
@@ -72,7 +72,7 @@ pub struct TableSink {
     /// which lie in the parts of other threads.
     pub(super) own_rows: Rows,
     pub(super) entered: Vec<EnteredDirectory>,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<LinkedName>,
     pub(super) unread: Vec<(u32, UnreadReason)>,
     pub(super) errors: Vec<u32>,
     pub(super) diagnostics: Diagnostics,
@@ -120,7 +120,7 @@ impl TableSink {
             totals = SubtreeTotals::of_entry(&own);
             self.bytes = self.bytes.saturating_add(totals.disk_usage);
         }
-        let Some(row) = self.own_rows.room_for(1) else {
+        let Some(row) = self.own_rows.next_row(1) else {
             self.too_large = true;
             return number;
         };

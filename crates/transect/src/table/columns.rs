@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
 use super::Row;
-use super::lengths::Lengths;
+use super::size_column::SizeColumn;
 
 /// Rows of one chunk.
 pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
@@ -20,7 +20,7 @@ pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
 const NAME_BYTES: usize = 32;
 
 /// The columns that every table has, beside names and types.
-pub(super) const ALWAYS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
+pub(super) const BASE_COLUMNS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
 /// Writes all that has to be done once for every column of plain values.
 macro_rules! columns {
@@ -30,8 +30,8 @@ macro_rules! columns {
         pub(super) struct Chunk {
             names: NameBuffer,
             types: Vec<FileType>,
-            size: Lengths,
-            allocated: Lengths,
+            size: SizeColumn,
+            allocated: SizeColumn,
             $($get: Vec<$type>,)*
             /// What is known of each row; empty as long as all of it is known of all.
             known: Vec<FieldMask>,
@@ -44,8 +44,8 @@ macro_rules! columns {
                 Self {
                     names: NameBuffer::with_capacity(CHUNK, CHUNK * NAME_BYTES),
                     types: Vec::with_capacity(CHUNK),
-                    size: Lengths::with_capacity(CHUNK),
-                    allocated: Lengths::with_capacity(CHUNK),
+                    size: SizeColumn::with_capacity(CHUNK),
+                    allocated: SizeColumn::with_capacity(CHUNK),
                     $($get: Vec::with_capacity(room(FieldMask::$flag)),)*
                     known: Vec::new(),
                 }
@@ -207,7 +207,7 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(columns: FieldMask) -> Self {
-        Self { columns: columns & OPTIONAL | ALWAYS, chunks: Vec::new() }
+        Self { columns: columns & OPTIONAL | BASE_COLUMNS, chunks: Vec::new() }
     }
 
     pub(super) fn columns(&self) -> FieldMask {
@@ -222,7 +222,7 @@ impl Rows {
     /// Returns the row that the next one appended will be, if a table can have `count` more. Rows
     /// appended one after the other have numbers one after the other: a chunk is filled to its end
     /// before the next is begun.
-    pub(super) fn room_for(&self, count: u32) -> Option<Row> {
+    pub(super) fn next_row(&self, count: u32) -> Option<Row> {
         let next = match self.chunks.last() {
             Some(last) if !last.is_full() => Row::new(self.chunks.len() - 1, last.len())?,
             _ => Row::new(self.chunks.len(), 0)?,
@@ -267,18 +267,18 @@ impl Rows {
     }
 
     #[inline]
-    pub(super) fn at(&self, row: Row) -> (&Chunk, usize) {
+    pub(super) fn locate(&self, row: Row) -> (&Chunk, usize) {
         (&self.chunks[row.chunk()], row.index())
     }
 
     pub(super) fn set(&mut self, row: Row, from: &Self, from_row: Row) {
-        let (chunk, index) = from.at(from_row);
+        let (chunk, index) = from.locate(from_row);
         self.chunks[row.chunk()].set(self.columns, row.index(), chunk, index);
     }
 
     #[inline]
     pub(super) fn name(&self, row: Row) -> &OsStr {
-        let (chunk, index) = self.at(row);
+        let (chunk, index) = self.locate(row);
         chunk.name(index)
     }
 }

@@ -9,7 +9,7 @@ use transect_sys::{Attributes, FaultKind, FileType};
 
 use super::Row;
 use super::columns::Rows;
-use super::rank::Ranks;
+use super::rank_bitmap::RankBitmap;
 use crate::sink::SkipReason;
 
 /// What entries come to: those in and below a directory, itself included. Bytes that reach
@@ -152,7 +152,7 @@ impl Directory {
     }
 
     /// Returns the first of its entries whose name is not less than this one.
-    pub(super) fn find(&self, rows: &Rows, name: &OsStr) -> Option<Row> {
+    pub(super) fn lower_bound(&self, rows: &Rows, name: &OsStr) -> Option<Row> {
         let Range { mut start, mut end } = self.range();
         let last = end;
         while start < end {
@@ -194,9 +194,9 @@ pub(super) struct Directories {
     pub(super) top: Directory,
     pub(super) all: Vec<Directory>,
     /// The rows of directories.
-    pub(super) rows: Ranks,
+    pub(super) rows: RankBitmap,
     /// The first rows of those that have entries, and whose they are.
-    pub(super) firsts: Ranks,
+    pub(super) firsts: RankBitmap,
     pub(super) owners: Vec<u32>,
     /// Those that were not read, or not to their end, for another reason than that they were never
     /// reached.
@@ -210,7 +210,7 @@ impl Directories {
     pub(super) fn new(
         top: Directory,
         all: Vec<Directory>,
-        rows: Ranks,
+        rows: RankBitmap,
         unread: HashMap<u32, UnreadReason, FixedState>,
     ) -> Self {
         let begin = || {
@@ -218,11 +218,11 @@ impl Directories {
             places.filter(|(_, directory)| !directory.range().is_empty())
         };
         let last = begin().map(|(_, directory)| directory.first + 1).max().unwrap_or(0);
-        let mut firsts = Ranks::below(last as usize);
+        let mut firsts = RankBitmap::with_limit(last as usize);
         for (_, directory) in begin() {
             firsts.insert(directory.first);
         }
-        let firsts = firsts.counted();
+        let firsts = firsts.indexed();
         let mut owners = vec![0; begin().count()];
         for (place, directory) in begin() {
             owners[firsts.rank(directory.first) as usize] = place;
@@ -232,19 +232,19 @@ impl Directories {
 
     /// Returns the places of all directories, each after the one that holds it; those in one in the
     /// order of their names, each followed by all that is below it.
-    pub(super) fn parents_first(&self) -> Vec<u32> {
+    pub(super) fn preorder(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.all.len());
-        let mut waiting: Vec<u32> = self.directories_in(&self.top).rev().collect();
+        let mut waiting: Vec<u32> = self.subdirectories(&self.top).rev().collect();
         while let Some(place) = waiting.pop() {
             order.push(place);
-            waiting.extend(self.directories_in(&self.all[place as usize]).rev());
+            waiting.extend(self.subdirectories(&self.all[place as usize]).rev());
         }
         order
     }
 
     /// Returns the places of the directories in one: they are neighbours, as their rows are in
     /// one range.
-    fn directories_in(&self, directory: &Directory) -> Range<u32> {
+    fn subdirectories(&self, directory: &Directory) -> Range<u32> {
         let Range { start, end } = directory.range();
         self.rows.rank(start)..self.rows.rank(end)
     }
@@ -252,24 +252,24 @@ impl Directories {
     /// Returns the number of the directory that has this row.
     #[inline]
     pub(super) fn number(&self, row: Row) -> Option<u32> {
-        self.rows.place_of(row.0).map(|number| number as u32)
+        self.rows.index_of(row.0).map(|number| number as u32)
     }
 
     #[inline]
-    pub(super) fn at(&self, row: Row) -> Option<&Directory> {
-        self.rows.place_of(row.0).map(|number| &self.all[number])
+    pub(super) fn get(&self, row: Row) -> Option<&Directory> {
+        self.rows.index_of(row.0).map(|number| &self.all[number])
     }
 
     /// Returns the number of the directory that holds an entry; [`Directory::TOP`] for a root.
     #[inline]
-    pub(super) fn holder(&self, row: Row) -> u32 {
+    pub(super) fn parent_of(&self, row: Row) -> u32 {
         // The last directory whose entries begin at this row or before it.
         let begun = self.firsts.rank(row.0 + 1) as usize;
         self.owners[begun - 1]
     }
 
-    pub(super) fn of_entry(&self, row: Row) -> Option<Row> {
-        match self.holder(row) {
+    pub(super) fn parent_row(&self, row: Row) -> Option<Row> {
+        match self.parent_of(row) {
             Directory::TOP => None,
             number => Some(Row(self.all[number as usize].row)),
         }

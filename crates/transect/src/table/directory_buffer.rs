@@ -7,7 +7,7 @@ use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict};
 use super::Row;
 use super::columns::{Chunk, Rows};
 use super::directories::SubtreeTotals;
-use super::links::Link;
+use super::hard_links::LinkedName;
 
 /// The entries of one directory, as they come.
 #[derive(Debug, Default)]
@@ -79,11 +79,11 @@ impl DirectoryBuffer {
     pub(super) fn flush_into(
         &mut self,
         rows: &mut Rows,
-        links: &mut Vec<Link>,
+        links: &mut Vec<LinkedName>,
     ) -> Option<(Row, u32, SubtreeTotals)> {
         let Self { rows: buffered, sort_keys, .. } = self;
         let count = sort_keys.len() as u32;
-        let first = rows.room_for(count)?;
+        let first = rows.next_row(count)?;
         sort_keys.sort_unstable_by(|&(a, a_place), &(b, b_place)| {
             let name = |place: u32| buffered.name(place as usize).as_encoded_bytes();
             a.cmp(&b).then_with(|| name(a_place).cmp(name(b_place)))
@@ -96,10 +96,10 @@ impl DirectoryBuffer {
             for (row, &(_, place)) in (first.0..).zip(sort_keys.iter()) {
                 row_of[place as usize] = row;
             }
-            links.extend(self.links.drain(..).map(|(place, id, names)| Link {
+            links.extend(self.links.drain(..).map(|(place, id, link_count)| LinkedName {
                 id,
                 row: row_of[place as usize],
-                names,
+                link_count,
             }));
         }
         self.rows.clear();

@@ -13,8 +13,8 @@ use foldhash::fast::FixedState;
 use super::build::{EnteredDirectory, TableSink};
 use super::columns::Rows;
 use super::directories::{Directories, Directory, UnreadReason};
-use super::rank::Ranks;
-use super::{Row, Table, links};
+use super::rank_bitmap::RankBitmap;
+use super::{Row, Table, hard_links};
 
 /// Makes the table of what all threads found.
 pub(super) fn table(sink: TableSink) -> Table {
@@ -23,26 +23,26 @@ pub(super) fn table(sink: TableSink) -> Table {
     } = sink;
     diagnostics.sort();
     rows.shrink();
-    in_order_of_numbers(&mut entered);
-    let taken = find_rows(&mut rows, own_rows, &mut entered);
+    sort_by_number(&mut entered);
+    let taken = assign_rows(&mut rows, own_rows, &mut entered);
     let unread = unread
         .into_iter()
         .filter_map(|(number, why)| Some((place_of(&taken, &entered, number)?, why)))
         .collect();
     let errors: Vec<u32> =
         errors.into_iter().filter_map(|number| place_of(&taken, &entered, number)).collect();
-    let mut directories = in_order_of_rows(taken, entered, unread);
-    let order = directories.parents_first();
-    directories.errors = errors_above(&directories, errors, &order);
-    let shared = links::charge(links, &rows, &mut directories, &order);
-    add_upwards(&mut directories, &order);
+    let mut directories = sort_by_row(taken, entered, unread);
+    let order = directories.preorder();
+    directories.errors = accumulate_errors(&directories, errors, &order);
+    let shared = hard_links::charge(links, &rows, &mut directories, &order);
+    accumulate_totals(&mut directories, &order);
     let entries = directories.top.totals.entries();
     Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
 }
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap
 /// brings one to its place.
-fn in_order_of_numbers(entered: &mut [EnteredDirectory]) {
+fn sort_by_number(entered: &mut [EnteredDirectory]) {
     for place in 0..entered.len() {
         while entered[place].number as usize != place {
             let there = entered[place].number as usize;
@@ -53,15 +53,16 @@ fn in_order_of_numbers(entered: &mut [EnteredDirectory]) {
 
 /// Finds the row of each directory among the entries of its parent, and writes there what the
 /// directory knows of itself. Returns the rows of directories.
-fn find_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]) -> Ranks {
-    let mut taken = Ranks::below(rows.limit());
+fn assign_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]) -> RankBitmap {
+    let mut taken = RankBitmap::with_limit(rows.limit());
     // The first to be entered is the nameless one above the roots.
     for number in 1..entered.len() {
         let EnteredDirectory { directory, .. } = entered[number];
         let own_row = Row(directory.row);
         let name = own_rows.name(own_row);
         let parent = entered[directory.parent as usize].directory;
-        let mut row = parent.find(rows, name).expect("BUG: a directory is not among the entries").0;
+        let mut row =
+            parent.lower_bound(rows, name).expect("BUG: a directory is not among the entries").0;
         // A directory that changes while it is listed may show a name twice; then it was also
         // entered twice.
         while !taken.insert(row) {
@@ -71,17 +72,17 @@ fn find_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]) 
         rows.set(Row(row), &own_rows, own_row);
         entered[number].directory.row = row;
     }
-    taken.counted()
+    taken.indexed()
 }
 
 /// Returns the place of a directory in the order of rows; `None` for that above the roots.
-fn place_of(taken: &Ranks, entered: &[EnteredDirectory], number: u32) -> Option<u32> {
+fn place_of(taken: &RankBitmap, entered: &[EnteredDirectory], number: u32) -> Option<u32> {
     (number != 0).then(|| taken.rank(entered[number as usize].directory.row))
 }
 
 /// Puts directories in the order of their rows; from here on they are known by their places.
-fn in_order_of_rows(
-    rows: Ranks,
+fn sort_by_row(
+    rows: RankBitmap,
     mut entered: Vec<EnteredDirectory>,
     unread: HashMap<u32, UnreadReason, FixedState>,
 ) -> Directories {
@@ -106,7 +107,7 @@ fn in_order_of_rows(
 
 /// Counts the errors of every directory in all that hold it, in one pass from the deepest upwards:
 /// in a deep tree, every error may have a long way to the top.
-pub(super) fn errors_above(
+pub(super) fn accumulate_errors(
     directories: &Directories,
     errors: Vec<u32>,
     order: &[u32],
@@ -130,9 +131,9 @@ pub(super) fn errors_above(
 }
 
 /// Adds what each directory holds to all above it.
-pub(super) fn add_upwards(directories: &mut Directories, parents_first: &[u32]) {
+pub(super) fn accumulate_totals(directories: &mut Directories, preorder: &[u32]) {
     let Directories { top, all, .. } = directories;
-    for &place in parents_first.iter().rev() {
+    for &place in preorder.iter().rev() {
         let Directory { parent, totals, .. } = all[place as usize];
         match all.get_mut(parent as usize) {
             Some(parent) => parent.totals += totals,

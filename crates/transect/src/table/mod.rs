@@ -10,7 +10,7 @@
 //!
 //! The entries of a directory are neighbours, sorted by the bytes of their names. A directory knows
 //! its own row and where its entries begin; the other way round, from an entry to its directory,
-//! goes by counting the directories that begin before it (`rank.rs`): no row holds a number of its
+//! goes by counting the directories that begin before it (`rank_bitmap.rs`): no row holds a number of its
 //! parent.
 //!
 //! **Rows have no order that means anything:** they lie as the threads found them. Whoever walks
@@ -19,7 +19,7 @@
 //!
 //! **Sums** are those of all entries in and below a directory, every file once in the whole table:
 //! a file with several names is charged to the first of them, in the order in which a walk by
-//! names would meet their directories (`links.rs`). Sums of directories beside each other can
+//! names would meet their directories (`hard_links.rs`). Sums of directories beside each other can
 //! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
 //!
 //! **While it is being filled** an [`PartialTable`] shows the directories that are known, as a table.
@@ -43,13 +43,13 @@ mod columns;
 mod directories;
 mod directory_buffer;
 mod finish;
+mod hard_links;
 mod importer;
-mod lengths;
-mod links;
 mod partial;
 mod query;
-mod rank;
+mod rank_bitmap;
 mod selection;
+mod size_column;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ pub use selection::SelectionTotals;
 
 use columns::Rows;
 use directories::{Directories, Directory};
-use links::Shared;
+use hard_links::HardLinkIndex;
 
 /// The number of an entry in its table.
 ///
@@ -110,7 +110,7 @@ impl Row {
 pub struct Table {
     rows: Rows,
     directories: Directories,
-    shared: Shared,
+    shared: HardLinkIndex,
     /// In an outline, what of each directory has no rows.
     unlisted: Vec<SubtreeTotals>,
     entries: u64,
@@ -160,52 +160,52 @@ impl Table {
     /// Returns the type of an entry.
     #[inline]
     pub fn file_type(&self, row: Row) -> FileType {
-        let (chunk, index) = self.rows.at(row);
+        let (chunk, index) = self.rows.locate(row);
         chunk.file_type(index)
     }
 
     /// Returns all that is known of an entry itself, in the columns that there are.
     pub fn attributes(&self, row: Row) -> Attributes {
-        let (chunk, index) = self.rows.at(row);
+        let (chunk, index) = self.rows.locate(row);
         chunk.attributes(self.columns(), index)
     }
 
     /// Returns the apparent size of an entry itself.
     #[inline]
     pub fn size(&self, row: Row) -> Option<u64> {
-        let (chunk, index) = self.rows.at(row);
+        let (chunk, index) = self.rows.locate(row);
         chunk.size(self.columns(), index)
     }
 
     /// Returns the allocated size of an entry itself.
     #[inline]
     pub fn allocated(&self, row: Row) -> Option<u64> {
-        let (chunk, index) = self.rows.at(row);
+        let (chunk, index) = self.rows.locate(row);
         chunk.allocated(self.columns(), index)
     }
 
     /// Returns the time of the last change of an entry's content, in nanoseconds since 1970 UTC.
     #[inline]
     pub fn mtime(&self, row: Row) -> Option<i64> {
-        let (chunk, index) = self.rows.at(row);
+        let (chunk, index) = self.rows.locate(row);
         chunk.mtime(self.columns(), index)
     }
 
     /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
     /// if it is none, or was not read.
     pub fn children(&self, row: Row) -> Children {
-        self.directories.at(row).map(Directory::children).unwrap_or_default()
+        self.directories.get(row).map(Directory::children).unwrap_or_default()
     }
 
     /// Returns the entry of a directory that has this name.
     pub fn child(&self, row: Row, name: &OsStr) -> Option<Row> {
-        let dir = self.directories.at(row)?;
-        dir.find(&self.rows, name).filter(|&found| self.name(found) == name)
+        let dir = self.directories.get(row)?;
+        dir.lower_bound(&self.rows, name).filter(|&found| self.name(found) == name)
     }
 
     /// Returns the directory that holds an entry; a root has none.
     pub fn parent(&self, row: Row) -> Option<Row> {
-        self.directories.of_entry(row)
+        self.directories.parent_row(row)
     }
 
     /// Returns the path of an entry: its root as it was given, then the names below it.
@@ -224,7 +224,7 @@ impl Table {
     /// Returns the sums of all that is in and below an entry. For what is no directory that is
     /// the entry itself: nothing but its name, if its bytes are charged to another one.
     pub fn totals(&self, row: Row) -> SubtreeTotals {
-        if let Some(dir) = self.directories.at(row) {
+        if let Some(dir) = self.directories.get(row) {
             return dir.totals;
         }
         let mut totals = SubtreeTotals::of_entry(&self.attributes(row));
@@ -243,7 +243,7 @@ impl Table {
 
     /// Returns how many names there are beyond the first of each file.
     pub fn hard_links(&self) -> u64 {
-        self.shared.further_names()
+        self.shared.extra_name_count()
     }
 
     /// Returns the allocated bytes in and below an entry, every file once, to whichever name it is
@@ -263,7 +263,7 @@ impl Table {
     pub fn shared(&self, row: Row) -> u64 {
         match self.directories.number(row) {
             Some(place) => self.shared.shared(place),
-            None if self.shared.has_further_names(row) => self.allocated(row).unwrap_or(0),
+            None if self.shared.has_extra_names(row) => self.allocated(row).unwrap_or(0),
             None => 0,
         }
     }

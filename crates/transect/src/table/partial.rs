@@ -18,8 +18,8 @@ use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::columns::{Chunk, Rows};
 use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
-use super::links::Shared;
-use super::rank::Ranks;
+use super::hard_links::HardLinkIndex;
+use super::rank_bitmap::RankBitmap;
 use super::{Row, Table, finish};
 use crate::error::{Error, ScanError};
 use crate::sink::{Diagnostics, SkipReason};
@@ -216,7 +216,7 @@ impl KnownTree {
         let Update { own, starts, read, unread, errors, diagnostics } = update;
         for (at, DirectoryStart { number, parent, totals }) in starts.into_iter().enumerate() {
             // Without room the walk ends, and says so.
-            let Some(row) = self.own.room_for(1) else { break };
+            let Some(row) = self.own.next_row(1) else { break };
             self.own.push_row(&own, at);
             let directory = self.directory_mut(number);
             (directory.own, directory.totals) = (row, totals);
@@ -255,13 +255,13 @@ impl KnownTree {
         let mut all = Vec::with_capacity(self.directories.len());
         let top = self.lay_out_children(0, (Directory::TOP, Directory::TOP), &mut laid_out);
         while let Some(&(number, parent)) = laid_out.get(all.len()) {
-            let row = rows.room_for(1).ok_or(Error::TooManyEntries)?;
-            let (chunk, index) = self.own.at(self.directories[number as usize].own);
+            let row = rows.next_row(1).ok_or(Error::TooManyEntries)?;
+            let (chunk, index) = self.own.locate(self.directories[number as usize].own);
             rows.push_row(chunk, index);
             all.push(self.lay_out_children(number, (row.0, parent), &mut laid_out));
         }
 
-        let mut taken = Ranks::below(rows.limit());
+        let mut taken = RankBitmap::with_limit(rows.limit());
         let mut places = vec![None; self.directories.len()];
         let mut unlisted = Vec::with_capacity(all.len());
         for (place, &(number, _)) in (0..).zip(&laid_out) {
@@ -276,12 +276,12 @@ impl KnownTree {
             .filter_map(|&(number, why)| Some((place_of(number)?, why)))
             .collect();
         let errors = self.errors.iter().filter_map(|&number| place_of(number)).collect();
-        let mut directories = Directories::new(top, all, taken.counted(), unread);
-        let order = directories.parents_first();
-        directories.errors = finish::errors_above(&directories, errors, &order);
-        finish::add_upwards(&mut directories, &order);
+        let mut directories = Directories::new(top, all, taken.indexed(), unread);
+        let order = directories.preorder();
+        directories.errors = finish::accumulate_errors(&directories, errors, &order);
+        finish::accumulate_totals(&mut directories, &order);
         let entries = directories.top.totals.entries();
-        let (shared, diagnostics) = (Shared::default(), self.diagnostics.counts());
+        let (shared, diagnostics) = (HardLinkIndex::default(), self.diagnostics.counts());
         Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
     }
 

@@ -63,7 +63,7 @@ impl Table {
 
     /// Returns what an entry comes to without what it holds.
     pub fn own_totals(&self, row: Row) -> SubtreeTotals {
-        match self.directories.at(row) {
+        match self.directories.get(row) {
             Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),
             None => self.totals(row),
         }
@@ -120,7 +120,7 @@ impl Iterator for Subtree<'_> {
             }
             None
         })?;
-        if let Some(directory) = self.table.directories.at(row) {
+        if let Some(directory) = self.table.directories.get(row) {
             self.open.push(Directory::children(directory));
         }
         Some(row)

@@ -23,35 +23,35 @@ use transect_sys::{FileId, FileType};
 use super::Row;
 use super::columns::Rows;
 use super::directories::{Directories, Directory};
-use super::rank::Ranks;
+use super::rank_bitmap::RankBitmap;
 
 /// A name of a file that may have further ones.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(super) struct LinkedName {
     pub(super) id: FileId,
     pub(super) row: u32,
     /// How many names the file has; 0 if that is not known.
-    pub(super) names: u32,
+    pub(super) link_count: u32,
 }
 
 /// What has further names.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct HardLinkIndex {
     /// Files with further names, in the table or not.
-    files: Ranks,
+    files: RankBitmap,
     /// Names that nothing is charged to.
-    further: Ranks,
+    extra_names: RankBitmap,
     /// For each directory, by its place; nothing if no file has further names.
-    directories: Vec<InDirectory>,
-    names: u64,
+    directories: Vec<DirectoryShares>,
+    extra_name_count: u64,
     /// The rows of `files`, those of a file one after the other, the one it is charged to first.
     rows: Vec<u32>,
-    groups: Vec<Group>,
+    groups: Vec<NameGroup>,
 }
 
 /// The names of one file among the rows that have further ones.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct NameGroup {
     /// Where those of the next file begin.
     end: u32,
     /// No name of it lies elsewhere than in the table.
@@ -60,7 +60,7 @@ struct Group {
 
 /// A file with several names, as far as the table knows them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linked<'t> {
+pub(super) struct LinkedFile<'t> {
     /// The rows of its names, the one it is charged to first.
     pub(super) rows: &'t [u32],
     /// No name of it lies elsewhere than in the table.
@@ -69,71 +69,71 @@ pub(super) struct Linked<'t> {
 
 /// Allocated bytes in and below a directory: wide enough for whatever a file system says.
 #[derive(Clone, Copy, Debug, Default)]
-struct InDirectory {
+struct DirectoryShares {
     /// Of files that are named here and charged to a name elsewhere.
     charged_elsewhere: i128,
     /// Of files that are also named elsewhere.
     shared: i128,
 }
 
-impl Shared {
+impl HardLinkIndex {
     /// Returns how many names there are beyond the first of each file.
-    pub(super) fn further_names(&self) -> u64 {
-        self.names
+    pub(super) fn extra_name_count(&self) -> u64 {
+        self.extra_name_count
     }
 
-    pub(super) fn has_further_names(&self, row: Row) -> bool {
+    pub(super) fn has_extra_names(&self, row: Row) -> bool {
         self.files.contains(row.0)
     }
 
     pub(super) fn is_charged_elsewhere(&self, row: Row) -> bool {
-        self.further.contains(row.0)
+        self.extra_names.contains(row.0)
     }
 
     /// Iterates over the files with further names, in the table or not.
-    pub(super) fn linked(&self) -> impl Iterator<Item = Linked<'_>> {
+    pub(super) fn linked(&self) -> impl Iterator<Item = LinkedFile<'_>> {
         let mut begin = 0;
-        self.groups.iter().map(move |&Group { end, all_here }| {
+        self.groups.iter().map(move |&NameGroup { end, all_here }| {
             let rows = &self.rows[begin..end as usize];
             begin = end as usize;
-            Linked { rows, all_here }
+            LinkedFile { rows, all_here }
         })
     }
 
     pub(super) fn shared(&self, place: u32) -> u64 {
-        self.directories.get(place as usize).map_or(0, |found| told(found.shared))
+        self.directories.get(place as usize).map_or(0, |found| saturate(found.shared))
     }
 
     pub(super) fn charged_elsewhere(&self, place: u32) -> u64 {
-        self.directories.get(place as usize).map_or(0, |found| told(found.charged_elsewhere))
+        self.directories.get(place as usize).map_or(0, |found| saturate(found.charged_elsewhere))
     }
 }
 
 /// Returns a sum that is complete, as far as it can be told.
-fn told(sum: i128) -> u64 {
+fn saturate(sum: i128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
 /// Takes back what directories counted more than once, and finds what they share.
 pub(super) fn charge(
-    mut links: Vec<Link>,
+    mut links: Vec<LinkedName>,
     rows: &Rows,
     directories: &mut Directories,
-    parents_first: &[u32],
-) -> Shared {
+    preorder: &[u32],
+) -> HardLinkIndex {
     if links.is_empty() {
-        return Shared::default();
+        return HardLinkIndex::default();
     }
-    let tree = Tree::new(directories, parents_first);
+    let tree = PreorderTree::new(directories, preorder);
     links.sort_unstable_by_key(|link| {
-        (link.id, tree.met(directories.holder(Row(link.row))), link.row)
+        (link.id, tree.position_of(directories.parent_of(Row(link.row))), link.row)
     });
 
-    let mut shared = Shared {
-        files: Ranks::below(rows.limit()),
-        further: Ranks::below(rows.limit()),
-        directories: vec![InDirectory::default(); directories.all.len()],
-        names: 0,
+    let mut shared = HardLinkIndex {
+        files: RankBitmap::with_limit(rows.limit()),
+        extra_names: RankBitmap::with_limit(rows.limit()),
+        directories: vec![DirectoryShares::default(); directories.all.len()],
+        extra_name_count: 0,
         rows: Vec::new(),
         groups: Vec::new(),
     };
@@ -142,7 +142,7 @@ pub(super) fn charge(
     }
     shared.rows.shrink_to_fit();
     shared.groups.shrink_to_fit();
-    for &place in parents_first.iter().rev() {
+    for &place in preorder.iter().rev() {
         let below = shared.directories[place as usize];
         let parent = directories.all[place as usize].parent;
         if let Some(above) = shared.directories.get_mut(parent as usize) {
@@ -150,39 +150,39 @@ pub(super) fn charge(
             above.shared += below.shared;
         }
     }
-    shared.count_again(rows, directories);
+    shared.recount_saturated(rows, directories);
     shared
 }
 
-impl Shared {
+impl HardLinkIndex {
     /// Charges a file to the first of its `names`, which are in the order in which they are met.
     fn charge_file(
         &mut self,
-        names: &[Link],
+        names: &[LinkedName],
         rows: &Rows,
         directories: &mut Directories,
-        tree: &Tree,
+        tree: &PreorderTree,
     ) {
-        let [first, further @ ..] = names else { return };
-        let all_here = first.names == 0 || first.names as usize <= names.len();
-        if further.is_empty() && all_here {
+        let [first, others @ ..] = names else { return };
+        let all_here = first.link_count == 0 || first.link_count as usize <= names.len();
+        if others.is_empty() && all_here {
             return;
         }
         self.rows.extend(names.iter().map(|name| name.row));
         // No table has more rows than a number of 32 bits counts.
-        self.groups.push(Group { end: self.rows.len() as u32, all_here });
+        self.groups.push(NameGroup { end: self.rows.len() as u32, all_here });
         let bytes = i128::from(allocated(rows, first.row));
-        let mut before = directories.holder(Row(first.row));
+        let mut before = directories.parent_of(Row(first.row));
         let mut holder_of_all = before;
         self.files.insert(first.row);
         self.add(before, |found| found.shared += bytes);
-        for name in further {
+        for name in others {
             self.files.insert(name.row);
-            self.further.insert(name.row);
-            self.names += 1;
-            let holder = directories.holder(Row(name.row));
-            let meet = tree.holder_of_both(directories, before, holder);
-            holder_of_all = tree.holder_of_both(directories, holder_of_all, holder);
+            self.extra_names.insert(name.row);
+            self.extra_name_count += 1;
+            let holder = directories.parent_of(Row(name.row));
+            let meet = tree.common_ancestor(directories, before, holder);
+            holder_of_all = tree.common_ancestor(directories, holder_of_all, holder);
             // While a file grows its names have different sizes: each takes back its own.
             take_back(rows, directories, name.row, holder);
             for (place, sign) in [(holder, bytes), (meet, -bytes)] {
@@ -200,7 +200,7 @@ impl Shared {
 
     /// Adds up the bytes of directories anew from which nothing could be taken back: the names in them
     /// came to more than can be told, but perhaps not the files.
-    fn count_again(&self, rows: &Rows, directories: &mut Directories) {
+    fn recount_saturated(&self, rows: &Rows, directories: &mut Directories) {
         let Directories { top, all, .. } = directories;
         let own = |row: u32| Some(allocated(rows, row));
         let all = all.iter_mut().map(|directory| (own(directory.row), directory));
@@ -211,8 +211,8 @@ impl Shared {
             let range = directory.range();
             let totals = &mut directory.totals;
             (totals.apparent, totals.disk_usage) = (0, own.unwrap_or(0));
-            for row in range.filter(|&row| !self.further.contains(row)) {
-                let (chunk, index) = rows.at(Row(row));
+            for row in range.filter(|&row| !self.extra_names.contains(row)) {
+                let (chunk, index) = rows.locate(Row(row));
                 // Directories add theirs later.
                 if chunk.file_type(index) != FileType::Directory {
                     let size = chunk.size(rows.columns(), index).unwrap_or(0);
@@ -223,7 +223,7 @@ impl Shared {
         }
     }
 
-    fn add(&mut self, place: u32, add: impl FnOnce(&mut InDirectory)) {
+    fn add(&mut self, place: u32, add: impl FnOnce(&mut DirectoryShares)) {
         // Nobody asks what all roots together share.
         if let Some(found) = self.directories.get_mut(place as usize) {
             add(found);
@@ -232,12 +232,12 @@ impl Shared {
 }
 
 fn allocated(rows: &Rows, row: u32) -> u64 {
-    let (chunk, index) = rows.at(Row(row));
+    let (chunk, index) = rows.locate(Row(row));
     chunk.allocated(rows.columns(), index).unwrap_or(0)
 }
 
 fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) {
-    let (chunk, index) = rows.at(Row(row));
+    let (chunk, index) = rows.locate(Row(row));
     let totals = match directories.all.get_mut(holder as usize) {
         Some(holder) => &mut holder.totals,
         None => &mut directories.top.totals,
@@ -248,20 +248,20 @@ fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) 
 }
 
 /// Where directories lie, as intervals of the order in which they are met.
-struct Tree {
+struct PreorderTree {
     begin: Vec<u32>,
     /// The first that is met after all below it.
     end: Vec<u32>,
 }
 
-impl Tree {
-    fn new(directories: &Directories, parents_first: &[u32]) -> Self {
-        let mut begin = vec![0; parents_first.len()];
-        for (met, &place) in (0..).zip(parents_first) {
-            begin[place as usize] = met;
+impl PreorderTree {
+    fn new(directories: &Directories, preorder: &[u32]) -> Self {
+        let mut begin = vec![0; preorder.len()];
+        for (position, &place) in (0..).zip(preorder) {
+            begin[place as usize] = position;
         }
-        let mut end: Vec<u32> = begin.iter().map(|met| met + 1).collect();
-        for &place in parents_first.iter().rev() {
+        let mut end: Vec<u32> = begin.iter().map(|position| position + 1).collect();
+        for &place in preorder.iter().rev() {
             let parent = directories.all[place as usize].parent as usize;
             let last = end[place as usize];
             if let Some(end) = end.get_mut(parent) {
@@ -272,12 +272,12 @@ impl Tree {
     }
 
     /// Returns when a directory is met; that above the roots before all others.
-    fn met(&self, place: u32) -> Option<u32> {
+    fn position_of(&self, place: u32) -> Option<u32> {
         self.begin.get(place as usize).copied()
     }
 
     /// Returns the lowest directory that holds two others, or is one of them.
-    fn holder_of_both(&self, directories: &Directories, mut a: u32, b: u32) -> u32 {
+    fn common_ancestor(&self, directories: &Directories, mut a: u32, b: u32) -> u32 {
         while a != Directory::TOP && !self.holds(a, b) {
             a = directories.all[a as usize].parent;
         }
@@ -286,6 +286,6 @@ impl Tree {
 
     fn holds(&self, above: u32, below: u32) -> bool {
         let interval = self.begin[above as usize]..self.end[above as usize];
-        self.met(below).is_some_and(|met| interval.contains(&met))
+        self.position_of(below).is_some_and(|position| interval.contains(&position))
     }
 }

@@ -3,20 +3,20 @@
 
 /// Numbers that are mostly small.
 #[derive(Debug)]
-pub(super) enum Lengths {
+pub(super) enum SizeColumn {
     /// Of 32 bits each.
     Short(Vec<u32>),
     /// Of 64 bits each.
     Long(Vec<u64>),
 }
 
-impl Default for Lengths {
+impl Default for SizeColumn {
     fn default() -> Self {
         Self::Short(Vec::new())
     }
 }
 
-impl Lengths {
+impl SizeColumn {
     pub(super) fn with_capacity(lengths: usize) -> Self {
         Self::Short(Vec::with_capacity(lengths))
     }
@@ -25,7 +25,7 @@ impl Lengths {
     pub(super) fn push(&mut self, length: u64) {
         match (&mut *self, u32::try_from(length)) {
             (Self::Short(short), Ok(length)) => short.push(length),
-            (Self::Short(_), Err(_)) => self.widened().push(length),
+            (Self::Short(_), Err(_)) => self.widen().push(length),
             (Self::Long(long), _) => long.push(length),
         }
     }
@@ -41,7 +41,7 @@ impl Lengths {
     pub(super) fn set(&mut self, at: usize, length: u64) {
         match (&mut *self, u32::try_from(length)) {
             (Self::Short(short), Ok(length)) => short[at] = length,
-            (Self::Short(_), Err(_)) => self.widened()[at] = length,
+            (Self::Short(_), Err(_)) => self.widen()[at] = length,
             (Self::Long(long), _) => long[at] = length,
         }
     }
@@ -61,7 +61,7 @@ impl Lengths {
     }
 
     #[cold]
-    fn widened(&mut self) -> &mut Vec<u64> {
+    fn widen(&mut self) -> &mut Vec<u64> {
         if let Self::Short(short) = self {
             let mut long = Vec::with_capacity(short.capacity());
             long.extend(short.iter().map(|&length| u64::from(length)));
@@ -87,7 +87,7 @@ mod tests {
             at in any::<prop::sample::Index>(),
             set in any::<u64>(),
         ) {
-            let mut column = Lengths::with_capacity(4);
+            let mut column = SizeColumn::with_capacity(4);
             lengths.iter().for_each(|&length| column.push(length));
             let at = at.index(lengths.len());
             column.set(at, set);

@@ -7,15 +7,15 @@ const BLOCK: usize = 8 * WORD;
 
 /// A set of numbers below a limit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranks {
+pub(super) struct RankBitmap {
     words: Vec<u64>,
     /// How many numbers lie below each block of 512.
     before: Vec<u32>,
 }
 
-impl Ranks {
+impl RankBitmap {
     /// Returns an empty set for numbers below `limit`.
-    pub(super) fn below(limit: usize) -> Self {
+    pub(super) fn with_limit(limit: usize) -> Self {
         Self { words: vec![0; limit.div_ceil(BLOCK) * (BLOCK / WORD)], before: Vec::new() }
     }
 
@@ -27,8 +27,8 @@ impl Ranks {
         new
     }
 
-    /// Counts what is there. Until then nothing can be asked but [`Ranks::contains`].
-    pub(super) fn counted(mut self) -> Self {
+    /// Counts what is there. Until then nothing can be asked but [`RankBitmap::contains`].
+    pub(super) fn indexed(mut self) -> Self {
         let mut sum = 0;
         self.before = self
             .words
@@ -64,7 +64,7 @@ impl Ranks {
 
     /// Returns the place of a number among those of the set, if it is one of them.
     #[inline]
-    pub(super) fn place_of(&self, number: u32) -> Option<usize> {
+    pub(super) fn index_of(&self, number: u32) -> Option<usize> {
         self.contains(number).then(|| self.rank(number) as usize)
     }
 }
@@ -82,12 +82,12 @@ mod tests {
     proptest! {
         #[test]
         fn ranks_are_those_of_a_sorted_set(numbers in prop::collection::btree_set(0u32..3000, 0..400)) {
-            let mut ranks = Ranks::below(3000);
+            let mut ranks = RankBitmap::with_limit(3000);
             for &number in &numbers {
                 prop_assert!(ranks.insert(number));
                 prop_assert!(!ranks.insert(number));
             }
-            let ranks = ranks.counted();
+            let ranks = ranks.indexed();
             for number in 0..3600 {
                 prop_assert_eq!(ranks.rank(number) as usize, numbers.range(..number).count());
                 prop_assert_eq!(ranks.contains(number), numbers.contains(&number));
@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn an_empty_set_has_no_places() {
-        let ranks = Ranks::below(0).counted();
-        assert_eq!(ranks.place_of(0), None);
+        let ranks = RankBitmap::with_limit(0).indexed();
+        assert_eq!(ranks.index_of(0), None);
         assert_eq!(ranks.rank(7), 0);
     }
 }
