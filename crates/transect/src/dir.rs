@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use transect_sys::{FileId, FileType, Volume};
 
-use crate::filter::Scope;
+use crate::filter::IgnoreRules;
 
 /// A directory that is being walked, and what the sink attached to it (`T`).
 ///
@@ -26,7 +26,7 @@ pub struct Dir<T> {
     /// What it is, if that was asked for.
     pub(crate) id: Option<FileId>,
     /// The rules about names that hold in it, from its first listing on.
-    pub(crate) scope: OnceLock<Scope>,
+    pub(crate) ignore_rules: OnceLock<IgnoreRules>,
     /// It is what a symbolic link leads to.
     pub(crate) followed: bool,
     /// Entries that were listed and could not be found.
@@ -56,7 +56,7 @@ impl<T> Dir<T> {
             entry_depth: 0,
             volume: Volume::default(),
             id: None,
-            scope: OnceLock::new(),
+            ignore_rules: OnceLock::new(),
             followed: false,
             missing: OnceLock::new(),
             pending: AtomicUsize::new(1),
@@ -77,7 +77,7 @@ impl<T> Dir<T> {
             name,
             volume,
             id,
-            scope: OnceLock::new(),
+            ignore_rules: OnceLock::new(),
             followed,
             missing: OnceLock::new(),
             pending: AtomicUsize::new(1),

@@ -22,7 +22,7 @@ use crate::sink::SkipReason;
 use globs::Globs;
 
 pub use conditions::Conditions;
-pub(crate) use gitignore::Scope;
+pub(crate) use gitignore::IgnoreRules;
 
 /// What is left out. Directories that are not delivered are read all the same, unless an excluding
 /// glob or a rule leaves them out with all that is below.
@@ -52,20 +52,20 @@ pub struct Filters {
 
 /// Filters, ready for use.
 #[derive(Debug)]
-pub(crate) struct Filter {
+pub(crate) struct CompiledFilters {
     globs: Globs,
     gitignore: bool,
     read_roots: bool,
     min_depth: u32,
-    types: Types,
+    types: TypeSet,
     conditions: Option<Conditions>,
 }
 
 /// Some file types, or all of them.
 #[derive(Clone, Copy, Debug)]
-struct Types(u8);
+struct TypeSet(u8);
 
-impl Types {
+impl TypeSet {
     const ALL: Self = Self(u8::MAX);
 
     fn of(types: &[FileType]) -> Self {
@@ -86,55 +86,55 @@ impl Types {
 
 impl Filters {
     /// Compiles the filters; `None` if they leave nothing out.
-    pub(crate) fn compile(&self) -> Result<Option<Filter>, Error> {
+    pub(crate) fn compile(&self) -> Result<Option<CompiledFilters>, Error> {
         if *self == Self::default() {
             return Ok(None);
         }
         let globs = Globs::compile(&self.globs)?;
         let Self { gitignore, read_roots, min_depth, conditions, .. } = *self;
-        let mut types = Types::of(&self.types);
-        if conditions.are_about_size() {
-            types = types.and(Types::of(&[FileType::File]));
+        let mut types = TypeSet::of(&self.types);
+        if conditions.are_about_sizes() {
+            types = types.and(TypeSet::of(&[FileType::File]));
         }
         let conditions = Some(conditions).filter(|conditions| !conditions.fields().is_empty());
-        Ok(Some(Filter { globs, gitignore, read_roots, min_depth, types, conditions }))
+        Ok(Some(CompiledFilters { globs, gitignore, read_roots, min_depth, types, conditions }))
     }
 }
 
-impl Filter {
+impl CompiledFilters {
     /// Returns whether files of rules have to be read.
-    pub(crate) fn reads_rules(&self) -> bool {
+    pub(crate) fn uses_gitignore(&self) -> bool {
         self.gitignore
     }
 
     /// Returns the rules for the entries of a directory, and what went wrong in reading them. A
     /// directory whose listing shows no file of rules has none of its own.
-    pub(crate) fn rules_in<T>(
+    pub(crate) fn load_rules<T>(
         &self,
         dir: &Dir<T>,
         holds_rules: bool,
-    ) -> (Scope, Option<std::io::Error>) {
+    ) -> (IgnoreRules, Option<std::io::Error>) {
         let (above, failed) = match dir.parent().filter(|parent| !parent.is_top()) {
-            Some(parent) => (parent.scope.get().cloned().unwrap_or_default(), None),
+            Some(parent) => (parent.ignore_rules.get().cloned().unwrap_or_default(), None),
             None => match Path::new(dir.name()).canonicalize() {
-                Ok(root) => Scope::above(&root),
-                Err(error) => (Scope::default(), Some(error)),
+                Ok(root) => IgnoreRules::above(&root),
+                Err(error) => (IgnoreRules::default(), Some(error)),
             },
         };
         if !holds_rules {
             return (above, failed);
         }
-        let (scope, error) = above.add_rules_in(&dir.path(), dir.relative_prefix_len());
-        (scope, error.or(failed))
+        let (ignore_rules, error) = above.add_rules_in(&dir.path(), dir.relative_prefix_len());
+        (ignore_rules, error.or(failed))
     }
 
     /// Returns whether an entry of this name may be a file of rules.
-    pub(crate) fn may_be_rules(name: &std::ffi::OsStr) -> bool {
-        name.eq_ignore_ascii_case(gitignore::RULES)
+    pub(crate) fn is_rules_file(name: &std::ffi::OsStr) -> bool {
+        name.eq_ignore_ascii_case(gitignore::RULES_FILE)
     }
 
     /// Returns whether entries are judged by their paths below their root.
-    pub(crate) fn is_about_paths(&self) -> bool {
+    pub(crate) fn needs_paths(&self) -> bool {
         self.gitignore || !self.globs.is_empty()
     }
 
@@ -146,20 +146,23 @@ impl Filter {
         relative: &mut PathBuf,
         entry: EntryRef<'_>,
     ) -> (Verdict, Option<SkipReason>) {
-        if !self.is_about_paths() {
-            return self.judge_further(Verdict::Keep, dir.entry_depth(), entry);
+        if !self.needs_paths() {
+            return self.judge_depth_and_type(Verdict::Keep, dir.entry_depth(), entry);
         }
         let file_type = entry.file_type();
         relative.push(entry.name);
         let is_dir = file_type == FileType::Directory;
         let ignored = self.gitignore
-            && (entry.name == gitignore::REPOSITORY
-                || dir.scope.get().is_some_and(|scope| scope.ignores(relative, is_dir)));
+            && (entry.name == gitignore::REPOSITORY_DIR
+                || dir
+                    .ignore_rules
+                    .get()
+                    .is_some_and(|ignore_rules| ignore_rules.ignores(relative, is_dir)));
         let verdict = if ignored { Verdict::Drop } else { self.globs.judge(relative, file_type) };
         relative.pop();
         match ignored {
             true => (verdict, Some(SkipReason::Gitignore)),
-            false => self.judge_further(verdict, dir.entry_depth(), entry),
+            false => self.judge_depth_and_type(verdict, dir.entry_depth(), entry),
         }
     }
 
@@ -177,12 +180,12 @@ impl Filter {
             return (Verdict::Drop, Some(SkipReason::Gitignore));
         }
         let verdict = self.globs.judge_root(root, entry.file_type());
-        let (verdict, reason) = self.judge_further(verdict, 0, entry);
+        let (verdict, reason) = self.judge_depth_and_type(verdict, 0, entry);
         (self.judge_attributes(EntryRef { verdict, ..entry }), reason)
     }
 
     /// Decides about an entry of which the globs have decided.
-    fn judge_further(
+    fn judge_depth_and_type(
         &self,
         verdict: Verdict,
         depth: u32,
@@ -212,7 +215,7 @@ impl Filter {
     }
 
     /// Adds the attributes that entries are judged by to what is asked for.
-    pub(crate) fn add_to(&self, want: &mut Want) {
+    pub(crate) fn add_wanted(&self, want: &mut Want) {
         let fields = self.conditions.map_or(FieldMask::empty(), |conditions| conditions.fields());
         want.entries |= fields;
         if self.types.contain(FileType::Directory) {
@@ -222,7 +225,7 @@ impl Filter {
 
     /// Decides once more about an entry, whose attributes are known by now.
     pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
-        let holds = |conditions: &Conditions| conditions.hold(entry.attributes);
+        let holds = |conditions: &Conditions| conditions.matches(entry.attributes);
         match entry.verdict {
             Verdict::Keep if !self.conditions.as_ref().is_none_or(holds) => Verdict::DescendOnly,
             Verdict::Prune if !self.conditions.as_ref().is_none_or(holds) => Verdict::Drop,
@@ -235,12 +238,12 @@ impl Filter {
 /// itself, not what it leads to. The rules are about names, which `.` and `/` are not.
 fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
     let Some(name) = root.file_name() else { return false };
-    if name == gitignore::REPOSITORY {
+    if name == gitignore::REPOSITORY_DIR {
         return true;
     }
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
     // What cannot be read is reported when the root is listed.
-    let (rules, _) = Scope::above(&parent.join(name));
+    let (rules, _) = IgnoreRules::above(&parent.join(name));
     rules.ignores_root(file_type == FileType::Directory)
 }

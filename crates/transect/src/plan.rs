@@ -7,7 +7,7 @@ use transect_sys::{Reader, ReaderKind, ReaderSettings, ReaderVisitor, StatOrder,
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::filter::Filter;
+use crate::filter::CompiledFilters;
 use crate::options::ScanOptions;
 use crate::progress::Progress;
 use crate::sink::Sink;
@@ -42,7 +42,7 @@ pub struct ScanPlan {
     pub(crate) pseudo_file_systems: bool,
     pub(crate) follow: bool,
     pub(crate) max_depth: u32,
-    pub(crate) filter: Option<Filter>,
+    pub(crate) filter: Option<CompiledFilters>,
     /// Directory handles that may be kept open for what is below them.
     pub(crate) keep_open: usize,
     pub(crate) cancel: Cancel,

@@ -21,33 +21,34 @@ pub struct Conditions {
 
 impl Conditions {
     /// Returns whether they are about sizes, which only files have.
-    pub(super) fn are_about_size(&self) -> bool {
+    pub(super) fn are_about_sizes(&self) -> bool {
         self.min_size.is_some() || self.max_size.is_some()
     }
 
     /// Returns the attributes that they are about.
     pub(super) fn fields(&self) -> FieldMask {
-        let of = |is_asked: bool, field| if is_asked { field } else { FieldMask::empty() };
-        of(self.are_about_size(), FieldMask::SIZE)
-            | of(self.newer.is_some() || self.older.is_some(), FieldMask::MTIME)
-            | of(self.uid.is_some(), FieldMask::UID)
-            | of(self.gid.is_some(), FieldMask::GID)
+        let if_set =
+            |is_required: bool, field| if is_required { field } else { FieldMask::empty() };
+        if_set(self.are_about_sizes(), FieldMask::SIZE)
+            | if_set(self.newer.is_some() || self.older.is_some(), FieldMask::MTIME)
+            | if_set(self.uid.is_some(), FieldMask::UID)
+            | if_set(self.gid.is_some(), FieldMask::GID)
     }
 
     /// Returns whether an entry is as it must be.
-    pub(super) fn hold(&self, of: &Attributes) -> bool {
-        is(self.min_size, of.size(), |least, size| size >= least)
-            && is(self.max_size, of.size(), |most, size| size <= most)
-            && is(self.newer, of.mtime(), |time, mtime| mtime > time)
-            && is(self.older, of.mtime(), |time, mtime| mtime < time)
-            && is(self.uid, of.uid(), |uid, owner| uid == owner)
-            && is(self.gid, of.gid(), |gid, group| gid == group)
+    pub(super) fn matches(&self, attributes: &Attributes) -> bool {
+        satisfies(self.min_size, attributes.size(), |least, size| size >= least)
+            && satisfies(self.max_size, attributes.size(), |most, size| size <= most)
+            && satisfies(self.newer, attributes.mtime(), |time, mtime| mtime > time)
+            && satisfies(self.older, attributes.mtime(), |time, mtime| mtime < time)
+            && satisfies(self.uid, attributes.uid(), |uid, owner| uid == owner)
+            && satisfies(self.gid, attributes.gid(), |gid, group| gid == group)
     }
 }
 
 /// Returns whether a value is as it must be, if it must be anything.
-fn is<T>(asked: Option<T>, known: Option<T>, holds: impl Fn(T, T) -> bool) -> bool {
-    asked.is_none_or(|asked| known.is_some_and(|known| holds(asked, known)))
+fn satisfies<T>(required: Option<T>, known: Option<T>, test: impl Fn(T, T) -> bool) -> bool {
+    required.is_none_or(|required| known.is_some_and(|known| test(required, known)))
 }
 
 #[cfg(test)]
@@ -66,18 +67,18 @@ mod tests {
     fn limits_of_sizes_belong_to_what_is_meant_and_those_of_times_do_not() {
         let sizes = Conditions { min_size: Some(10), max_size: Some(20), ..Conditions::default() };
         for (size, holds) in [(9, false), (10, true), (20, true), (21, false)] {
-            assert_eq!(sizes.hold(&file(size, 0)), holds, "{size}");
+            assert_eq!(sizes.matches(&file(size, 0)), holds, "{size}");
         }
         let times = Conditions { newer: Some(-5), older: Some(5), ..Conditions::default() };
         for (time, holds) in [(-5, false), (-4, true), (4, true), (5, false)] {
-            assert_eq!(times.hold(&file(0, time)), holds, "{time}");
+            assert_eq!(times.matches(&file(0, time)), holds, "{time}");
         }
     }
 
     #[test]
     fn what_is_not_known_meets_no_condition_and_no_condition_is_always_met() {
         let unknown = Attributes::of_type(FileType::File);
-        assert!(Conditions::default().hold(&unknown));
+        assert!(Conditions::default().matches(&unknown));
         assert!(Conditions::default().fields().is_empty());
         for conditions in [
             Conditions { min_size: Some(0), ..Conditions::default() },
@@ -85,7 +86,7 @@ mod tests {
             Conditions { uid: Some(0), ..Conditions::default() },
             Conditions { gid: Some(0), ..Conditions::default() },
         ] {
-            assert!(!conditions.hold(&unknown), "{conditions:?}");
+            assert!(!conditions.matches(&unknown), "{conditions:?}");
             assert_eq!(conditions.fields().iter().count(), 1, "{conditions:?}");
         }
     }

@@ -14,68 +14,78 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::dir::strip_prefix_bytes;
 
 /// The name of the files that rules are read from.
-pub(super) const RULES: &str = ".gitignore";
+pub(super) const RULES_FILE: &str = ".gitignore";
 
 /// The name that is always ignored.
-pub(super) const REPOSITORY: &str = ".git";
+pub(super) const REPOSITORY_DIR: &str = ".git";
 
 /// The longest file of rules that is read.
-const LONGEST: u64 = 16 << 20;
+const MAX_RULES_BYTES: u64 = 16 << 20;
 
 /// The gitignore rules in force in a directory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope(Option<Arc<Rules>>);
+pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 
 #[derive(Debug)]
-struct Rules {
-    here: Gitignore,
+struct RulesFile {
+    matcher: Gitignore,
     /// What leads from the directory of the rules to the root; nothing at or below a root.
     to_root: PathBuf,
     /// The bytes of the path from the root to the directory of the rules, with a separator at the
     /// end.
-    from_root: usize,
-    above: Scope,
+    root_prefix_len: usize,
+    parent: IgnoreRules,
 }
 
-impl Scope {
+impl IgnoreRules {
     /// Returns the rules of the repository that holds an entry, from the directories above the
     /// entry, and what went wrong. Outside a repository nothing above counts.
     ///
     /// `entry` is a canonical path.
     pub(super) fn above(entry: &Path) -> (Self, Option<io::Error>) {
-        let Some(repository) = entry.ancestors().find(|dir| dir.join(REPOSITORY).exists()) else {
+        let Some(repository) = entry.ancestors().find(|dir| dir.join(REPOSITORY_DIR).exists())
+        else {
             return (Self::default(), None);
         };
         let between = entry.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
-        let mut files: Vec<(&Path, &str)> = between.map(|dir| (dir, RULES)).collect();
+        let mut files: Vec<(&Path, &str)> = between.map(|dir| (dir, RULES_FILE)).collect();
         files.push((repository, ".git/info/exclude"));
-        let (mut scope, mut failed) = (Self::default(), None);
+        let (mut ignore_rules, mut failed) = (Self::default(), None);
         for (dir, file) in files.into_iter().rev() {
             let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
-            let (here, error) = read_rules(&dir.join(file));
-            scope = scope.with(here, to_root, 0);
+            let (matcher, error) = read_rules(&dir.join(file));
+            ignore_rules = ignore_rules.with(matcher, to_root, 0);
             failed = failed.or(error);
         }
-        (scope, failed)
+        (ignore_rules, failed)
     }
 
     /// Adds the rules that lie in a directory, `from_root` bytes below its root. Returns what went
     /// wrong in reading them.
-    pub(super) fn add_rules_in(self, dir: &Path, from_root: usize) -> (Self, Option<io::Error>) {
-        let (here, failed) = read_rules(&dir.join(RULES));
-        (self.with(here, Path::new(""), from_root), failed)
+    pub(super) fn add_rules_in(
+        self,
+        dir: &Path,
+        root_prefix_len: usize,
+    ) -> (Self, Option<io::Error>) {
+        let (matcher, failed) = read_rules(&dir.join(RULES_FILE));
+        (self.with(matcher, Path::new(""), root_prefix_len), failed)
     }
 
-    fn with(self, here: Option<Gitignore>, to_root: &Path, from_root: usize) -> Self {
-        let Some(here) = here else { return self };
-        Self(Some(Arc::new(Rules { here, to_root: to_root.into(), from_root, above: self })))
+    fn with(self, matcher: Option<Gitignore>, to_root: &Path, root_prefix_len: usize) -> Self {
+        let Some(matcher) = matcher else { return self };
+        Self(Some(Arc::new(RulesFile {
+            matcher,
+            to_root: to_root.into(),
+            root_prefix_len,
+            parent: self,
+        })))
     }
 
     /// Returns whether the rules leave out an entry below a root. `path` begins at the root.
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
         self.decide(is_dir, |rules| match rules.is_above_root() {
             true => Some(rules.to_root.join(path).into()),
-            false => Some(strip_prefix_bytes(path, rules.from_root).into()),
+            false => Some(strip_prefix_bytes(path, rules.root_prefix_len).into()),
         })
     }
 
@@ -88,13 +98,13 @@ impl Scope {
     fn decide<'a>(
         &'a self,
         is_dir: bool,
-        path_of: impl Fn(&'a Rules) -> Option<Cow<'a, Path>>,
+        path_of: impl Fn(&'a RulesFile) -> Option<Cow<'a, Path>>,
     ) -> bool {
         let nearest_first =
-            std::iter::successors(self.0.as_deref(), |rules| rules.above.0.as_deref());
+            std::iter::successors(self.0.as_deref(), |rules| rules.parent.0.as_deref());
         for rules in nearest_first {
             let Some(path) = path_of(rules) else { continue };
-            match rules.here.matched(path, is_dir) {
+            match rules.matcher.matched(path, is_dir) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
                 Match::None => {}
@@ -104,7 +114,7 @@ impl Scope {
     }
 }
 
-impl Rules {
+impl RulesFile {
     fn is_above_root(&self) -> bool {
         !self.to_root.as_os_str().is_empty()
     }
@@ -113,7 +123,7 @@ impl Rules {
 /// Reads a file of rules; `None` if there is none, or nothing in it. Lines that cannot be read are
 /// left out.
 fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
-    let text = match read(file) {
+    let text = match read_file(file) {
         Ok(Some(text)) => text,
         Ok(None) => return (None, None),
         Err(error) => return (None, Some(error)),
@@ -133,23 +143,23 @@ fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
 
 /// Reads a regular file; `None` if there is none. Opening a named pipe would wait for its writer.
 #[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
-fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
+fn read_file(file: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::metadata(file) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Ok(None),
-        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) if is_not_found(&error) => return Ok(None),
         Err(error) => return Err(error),
     }
     let mut text = Vec::new();
-    std::fs::File::open(file)?.take(LONGEST + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > LONGEST {
-        let reason = format!("rules of more than {LONGEST} bytes");
+    std::fs::File::open(file)?.take(MAX_RULES_BYTES + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_RULES_BYTES {
+        let reason = format!("rules of more than {MAX_RULES_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
     Ok(Some(text))
 }
 
-fn is_absence(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -163,9 +173,9 @@ mod tests {
         let mut builder = GitignoreBuilder::new(".");
         builder.add_line(None, "*.log").unwrap();
         let rules = builder.build().unwrap();
-        let above = Scope::default().with(Some(rules), Path::new(""), 0);
-        let below = above.clone().with(None, Path::new(""), 5);
-        assert!(Arc::ptr_eq(&above.0.unwrap(), below.0.as_ref().unwrap()));
+        let parent = IgnoreRules::default().with(Some(rules), Path::new(""), 0);
+        let below = parent.clone().with(None, Path::new(""), 5);
+        assert!(Arc::ptr_eq(&parent.0.unwrap(), below.0.as_ref().unwrap()));
         assert!(below.ignores(Path::new("some/x.log"), false));
     }
 }

@@ -14,7 +14,7 @@ use crate::error::Error;
 pub(super) struct Globs {
     all: Override,
     /// Those about names: a root has a name, but no path below a root.
-    about_names: Override,
+    name_only: Override,
 }
 
 impl Globs {
@@ -22,15 +22,17 @@ impl Globs {
         let build = |is_meant: fn(&str) -> bool| {
             let mut builder = OverrideBuilder::new(".");
             for glob in globs.iter().filter(|glob| is_meant(glob)) {
-                let wrong = |reason| Error::Pattern(glob.clone(), reason);
+                let invalid = |reason| Error::Pattern(glob.clone(), reason);
                 if glob.trim_start_matches('!').is_empty() {
-                    return Err(wrong("it is empty".to_owned()));
+                    return Err(invalid("it is empty".to_owned()));
                 }
-                builder.add(&literal(glob)).map_err(|error| wrong(plain(&error)))?;
+                builder
+                    .add(&escape_gitignore(glob))
+                    .map_err(|error| invalid(error_reason(&error)))?;
             }
-            builder.build().map_err(|error| Error::Pattern(globs.join(" "), plain(&error)))
+            builder.build().map_err(|error| Error::Pattern(globs.join(" "), error_reason(&error)))
         };
-        Ok(Self { all: build(|_| true)?, about_names: build(is_about_names)? })
+        Ok(Self { all: build(|_| true)?, name_only: build(is_name_only)? })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -61,7 +63,7 @@ impl Globs {
     pub(super) fn judge_root(&self, root: &Path, file_type: FileType) -> Verdict {
         let is_dir = file_type == FileType::Directory;
         let name = root.file_name();
-        let name_matches = self.about_names.matched(name.unwrap_or(".".as_ref()), is_dir);
+        let name_matches = self.name_only.matched(name.unwrap_or(".".as_ref()), is_dir);
         match (name_matches, name) {
             (Match::Whitelist(_), Some(_)) => Verdict::Keep,
             (Match::Ignore(_), Some(_)) => Verdict::Drop,
@@ -82,7 +84,7 @@ impl Globs {
 
 /// Returns whether a glob is about names, not about paths: there is no slash in it, but perhaps at
 /// its end (only directories) or as `**/` at its beginning (at any depth).
-fn is_about_names(glob: &str) -> bool {
+fn is_name_only(glob: &str) -> bool {
     let glob = glob.strip_prefix('!').unwrap_or(glob);
     let glob = glob.trim_start_matches("**/");
     !glob.strip_suffix('/').unwrap_or(glob).contains('/')
@@ -90,7 +92,7 @@ fn is_about_names(glob: &str) -> bool {
 
 /// Returns a glob as a line of a gitignore file, where `#` begins a comment and blanks at the end do
 /// not count. Both would match more than what was typed: a comment everything.
-fn literal(glob: &str) -> Cow<'_, str> {
+fn escape_gitignore(glob: &str) -> Cow<'_, str> {
     let mut line = Cow::Borrowed(glob);
     if glob.starts_with('#') {
         line.to_mut().insert(0, '\\');
@@ -108,7 +110,7 @@ fn literal(glob: &str) -> Cow<'_, str> {
 }
 
 /// Returns the reason without the pattern, which the message names already.
-fn plain(error: &ignore::Error) -> String {
+fn error_reason(error: &ignore::Error) -> String {
     let text = error.to_string();
     text.rsplit_once("': ").map_or(text.clone(), |(_, reason)| reason.to_owned())
 }

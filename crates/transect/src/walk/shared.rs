@@ -39,7 +39,7 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
     pub(super) fn new(plan: &'p ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.follow;
         if let Some(filter) = &plan.filter {
-            filter.add_to(&mut want);
+            filter.add_wanted(&mut want);
         }
         if plan.follow {
             want.opened |= FieldMask::FILE_ID;

@@ -13,7 +13,7 @@ use transect_sys::{Batch, Fault, FieldMask, FileType, ListStatus, Reader, Verdic
 
 use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
-use crate::filter::Filter;
+use crate::filter::CompiledFilters;
 use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
@@ -113,7 +113,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                     break;
                 }
             };
-            self.read_rules(dir, listing);
+            self.load_ignore_rules(dir, listing);
             if self.must_ask_first() {
                 self.fill(dir, &handle);
                 self.judge(dir, &handle);
@@ -150,15 +150,15 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Reads the filter rules for the entries of a directory, when its first entries are known. A
     /// directory that was listed as a whole shows whether there are any.
-    fn read_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
+    fn load_ignore_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
         let filter = self.run.plan.filter.as_ref();
-        let Some(filter) = filter.filter(|filter| filter.reads_rules()) else { return };
+        let Some(filter) = filter.filter(|filter| filter.uses_gitignore()) else { return };
         if dir.scope.get().is_some() {
             return;
         }
-        let is_rules = |entry: &_| Filter::may_be_rules(self.batch.name(entry));
-        let holds_rules = listing == ListStatus::More || self.batch.entries().any(is_rules);
-        let (scope, error) = filter.rules_in(dir, holds_rules);
+        let is_rules_file = |entry: &_| CompiledFilters::is_rules_file(self.batch.name(entry));
+        let holds_rules = listing == ListStatus::More || self.batch.entries().any(is_rules_file);
+        let (scope, error) = filter.load_rules(dir, holds_rules);
         dir.scope.set(scope).expect("BUG: one thread lists a directory");
         if let Some(error) = error {
             self.error(dir, Operation::ReadRules, dir.path(), dir.entry_depth(), error);
@@ -181,10 +181,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         if let Some(filter) = &self.shared.plan.filter {
             self.relative.clear();
-            if filter.is_about_paths() {
-                let mut way: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
-                way.pop(); // the root itself
-                self.relative.extend(way.into_iter().rev());
+            if filter.needs_paths() {
+                let mut components: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
+                components.pop(); // the root itself
+                self.relative.extend(components.into_iter().rev());
             }
             let Self { sink, batch, relative, .. } = self;
             batch.judge(|entry| {
