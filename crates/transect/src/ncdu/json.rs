@@ -6,15 +6,15 @@ use std::io::BufRead;
 use super::Error;
 
 /// The longest text: no system has names or paths that are nearly as long.
-const LONGEST: usize = 1 << 20;
+const MAX_STRING_BYTES: usize = 1 << 20;
 
 /// Reads values from a stream of bytes.
-pub(super) struct Scanner<R> {
+pub(super) struct JsonReader<R> {
     input: R,
     offset: u64,
 }
 
-impl<R: BufRead> Scanner<R> {
+impl<R: BufRead> JsonReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, offset: 0 }
     }
@@ -28,7 +28,7 @@ impl<R: BufRead> Scanner<R> {
     pub(super) fn peek(&mut self) -> Result<Option<u8>, Error> {
         loop {
             match self.next_byte()? {
-                Some(b' ' | b'\t' | b'\r' | b'\n') => self.take(),
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.advance(),
                 next => return Ok(next),
             }
         }
@@ -38,11 +38,11 @@ impl<R: BufRead> Scanner<R> {
     pub(super) fn expect(&mut self, mark: u8) -> Result<(), Error> {
         match self.peek()? {
             Some(next) if next == mark => {
-                self.take();
+                self.advance();
                 Ok(())
             }
             Some(_) => self.error(format!("'{}' is expected here", char::from(mark))),
-            None => self.ended(),
+            None => self.unexpected_end(),
         }
     }
 
@@ -50,22 +50,22 @@ impl<R: BufRead> Scanner<R> {
     pub(super) fn accept(&mut self, mark: u8) -> Result<bool, Error> {
         let there = self.peek()? == Some(mark);
         if there {
-            self.take();
+            self.advance();
         }
         Ok(there)
     }
 
     /// Reads a text, with its escapes undone.
-    pub(super) fn text(&mut self) -> Result<Vec<u8>, Error> {
+    pub(super) fn string(&mut self) -> Result<Vec<u8>, Error> {
         self.expect(b'"')?;
         let mut text = Vec::new();
         loop {
-            match self.byte_of_text()? {
+            match self.string_byte()? {
                 b'"' => return Ok(text),
                 b'\\' => self.escape(&mut text)?,
                 byte => text.push(byte),
             }
-            if text.len() > LONGEST {
+            if text.len() > MAX_STRING_BYTES {
                 return self.error("a text that is longer than any name");
             }
         }
@@ -76,7 +76,7 @@ impl<R: BufRead> Scanner<R> {
         let (start, digits) = self.digits()?;
         let whole = digits.split_once('.').map_or(digits.as_str(), |(whole, _)| whole);
         let what = "a whole number is expected here, not negative and below 2^64";
-        natural(whole).ok_or_else(|| Error::Format { offset: start, what: what.to_owned() })
+        parse_unsigned(whole).ok_or_else(|| Error::Format { offset: start, what: what.to_owned() })
     }
 
     /// Reads a time in seconds since 1970 UTC, and returns it in nanoseconds, or as near to it as they
@@ -90,7 +90,8 @@ impl<R: BufRead> Scanner<R> {
         let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
         let billionths: String = fraction.chars().chain("00000000".chars()).take(9).collect();
         let what = "a time in seconds is expected here";
-        let (Some(whole), Some(fraction)) = (natural(whole), natural(&billionths)) else {
+        let (Some(whole), Some(fraction)) = (parse_unsigned(whole), parse_unsigned(&billionths))
+        else {
             return Err(Error::Format { offset: start, what: what.to_owned() });
         };
         // ncdu writes what lies before 1970 as a number without a sign.
@@ -109,7 +110,7 @@ impl<R: BufRead> Scanner<R> {
             self.next_byte()?
         {
             digits.push(char::from(byte));
-            self.take();
+            self.advance();
             if digits.len() > 40 {
                 break;
             }
@@ -118,36 +119,36 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Reads `true` or `false`.
-    pub(super) fn truth(&mut self) -> Result<bool, Error> {
+    pub(super) fn boolean(&mut self) -> Result<bool, Error> {
         match self.peek()? {
-            Some(b't') => self.word(b"true").map(|()| true),
-            Some(b'f') => self.word(b"false").map(|()| false),
+            Some(b't') => self.literal(b"true").map(|()| true),
+            Some(b'f') => self.literal(b"false").map(|()| false),
             _ => self.error("true or false is expected here"),
         }
     }
 
     /// Passes over a value of any kind. It is only looked at as far as is needed to find its end.
-    pub(super) fn pass(&mut self) -> Result<(), Error> {
+    pub(super) fn skip_value(&mut self) -> Result<(), Error> {
         let mut depth = 0_u64;
         loop {
             match self.peek()? {
-                None => return self.ended(),
-                Some(b'"') => drop(self.text()?),
+                None => return self.unexpected_end(),
+                Some(b'"') => drop(self.string()?),
                 Some(b'[' | b'{') => {
                     depth += 1;
-                    self.take();
+                    self.advance();
                 }
                 Some(b']' | b'}') if depth > 0 => {
                     depth -= 1;
-                    self.take();
+                    self.advance();
                 }
-                Some(b',' | b':') if depth > 0 => self.take(),
+                Some(b',' | b':') if depth > 0 => self.advance(),
                 Some(b'-' | b'0'..=b'9' | b'a'..=b'z') => {
                     while matches!(
                         self.next_byte()?,
                         Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')
                     ) {
-                        self.take();
+                        self.advance();
                     }
                 }
                 Some(_) => return self.error("a value is expected here"),
@@ -163,7 +164,7 @@ impl<R: BufRead> Scanner<R> {
         self.offset
     }
 
-    fn ended<T>(&self) -> Result<T, Error> {
+    fn unexpected_end<T>(&self) -> Result<T, Error> {
         self.error("it ends here, too early")
     }
 
@@ -177,34 +178,34 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    fn take(&mut self) {
+    fn advance(&mut self) {
         self.input.consume(1);
         self.offset += 1;
     }
 
-    fn byte_of_text(&mut self) -> Result<u8, Error> {
+    fn string_byte(&mut self) -> Result<u8, Error> {
         match self.next_byte()? {
-            None => self.ended(),
+            None => self.unexpected_end(),
             Some(..=0x1f) => self.error("a control character within a text"),
             Some(byte) => {
-                self.take();
+                self.advance();
                 Ok(byte)
             }
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Error> {
-        for &letter in word {
+    fn literal(&mut self, literal: &[u8]) -> Result<(), Error> {
+        for &letter in literal {
             if self.next_byte()? != Some(letter) {
                 return self.error("true or false is expected here");
             }
-            self.take();
+            self.advance();
         }
         Ok(())
     }
 
     fn escape(&mut self, text: &mut Vec<u8>) -> Result<(), Error> {
-        let byte = match self.byte_of_text()? {
+        let byte = match self.string_byte()? {
             b'n' => b'\n',
             b't' => b'\t',
             b'r' => b'\r',
@@ -224,13 +225,13 @@ impl<R: BufRead> Scanner<R> {
 
     /// Reads what follows `\u`: a character, or the first half of a pair that is one.
     fn character(&mut self) -> Result<char, Error> {
-        let first = self.hexadecimal()?;
+        let first = self.hex_digits()?;
         let number = match first {
             0xd800..=0xdbff => {
-                if self.byte_of_text()? != b'\\' || self.byte_of_text()? != b'u' {
+                if self.string_byte()? != b'\\' || self.string_byte()? != b'u' {
                     return self.error("half a character");
                 }
-                let second = self.hexadecimal()?;
+                let second = self.hex_digits()?;
                 match second {
                     0xdc00..=0xdfff => 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00),
                     _ => return self.error("half a character"),
@@ -244,10 +245,10 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    fn hexadecimal(&mut self) -> Result<u32, Error> {
+    fn hex_digits(&mut self) -> Result<u32, Error> {
         let mut number = 0;
         for _ in 0..4 {
-            match char::from(self.byte_of_text()?).to_digit(16) {
+            match char::from(self.string_byte()?).to_digit(16) {
                 Some(digit) => number = number << 4 | digit,
                 None => return self.error("four hexadecimal digits are expected here"),
             }
@@ -257,7 +258,7 @@ impl<R: BufRead> Scanner<R> {
 }
 
 /// Returns the number that nothing but digits stand for.
-fn natural(digits: &str) -> Option<u64> {
+fn parse_unsigned(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| !digits.starts_with('+'))
 }
 
@@ -265,8 +266,8 @@ fn natural(digits: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn scanner(text: &[u8]) -> Scanner<&[u8]> {
-        Scanner::new(text)
+    fn reader(text: &[u8]) -> JsonReader<&[u8]> {
+        JsonReader::new(text)
     }
 
     #[test]
@@ -277,18 +278,18 @@ mod tests {
             (br#""\u00e9\ud83d\ude00\u0000""#, "é😀\0".as_bytes()),
             (b"\"\xff\xfe\"", b"\xff\xfe"),
         ] {
-            assert_eq!(scanner(json).text().unwrap(), text);
+            assert_eq!(reader(json).string().unwrap(), text);
         }
         for json in
             [&b"\"open"[..], b"plain", br#""\x""#, br#""\u12g4""#, br#""\ud83d""#, b"\"a\nb\"", b""]
         {
-            assert!(scanner(json).text().is_err(), "{}", String::from_utf8_lossy(json));
+            assert!(reader(json).string().is_err(), "{}", String::from_utf8_lossy(json));
         }
     }
 
     #[test]
     fn numbers_are_whole_and_not_negative() {
-        let number = |text: &str| scanner(text.as_bytes()).number();
+        let number = |text: &str| reader(text.as_bytes()).number();
         assert_eq!(number("0").unwrap(), 0);
         assert_eq!(number(" 18446744073709551615,").unwrap(), u64::MAX);
         assert_eq!(number("12.75").unwrap(), 12);
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn times_may_lie_before_1970_and_have_a_fraction() {
-        let time = |text: &str| scanner(text.as_bytes()).time();
+        let time = |text: &str| reader(text.as_bytes()).time();
         for (text, nanoseconds) in [
             ("0", 0),
             (" 5,", 5_000_000_000),
@@ -326,12 +327,12 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         for value in ["1", "-1.5e9", "\"]}\"", "null", r#"{"a":[1,{"b":"c"}],"d":true}"#, &deep] {
             let text = format!("{value} ,");
-            let mut scanner = scanner(text.as_bytes());
-            scanner.pass().unwrap();
-            assert_eq!(scanner.peek().unwrap(), Some(b','), "{}", &value[..value.len().min(40)]);
+            let mut json = reader(text.as_bytes());
+            json.skip_value().unwrap();
+            assert_eq!(json.peek().unwrap(), Some(b','), "{}", &value[..value.len().min(40)]);
         }
         for text in ["", "[", "]", "{\"a\"", ",", "?"] {
-            assert!(scanner(text.as_bytes()).pass().is_err(), "{text}");
+            assert!(reader(text.as_bytes()).skip_value().is_err(), "{text}");
         }
     }
 }

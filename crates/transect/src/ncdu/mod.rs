@@ -10,8 +10,8 @@
 //! Names are bytes, and only what JSON cannot hold is escaped: a name that is no text makes a file
 //! that is no text either, and nothing is lost. What is missing is 0 or false, as ncdu has it.
 
+mod json;
 mod read;
-mod scan;
 mod write;
 
 use std::fmt;

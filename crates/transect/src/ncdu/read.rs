@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::Error;
-use super::scan::Scanner;
+use super::json::JsonReader;
 use crate::dir;
 use crate::sink::SkipReason;
 use crate::table::{Table, TableImporter};
@@ -21,42 +21,42 @@ use crate::table::{Table, TableImporter};
 /// # Errors
 /// What could not be read, or where it is not such an export.
 pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
-    let mut scanner = Scanner::new(input);
-    scanner.expect(b'[')?;
-    let version = scanner.number()?;
+    let mut json = JsonReader::new(input);
+    json.expect(b'[')?;
+    let version = json.number()?;
     if version != 1 {
-        return scanner.error(format!("an export of version {version}; only 1 is known"));
+        return json.error(format!("an export of version {version}; only 1 is known"));
     }
-    scanner.expect(b',')?;
-    scanner.number()?;
-    scanner.expect(b',')?;
-    scanner.pass()?;
-    scanner.expect(b',')?;
+    json.expect(b',')?;
+    json.number()?;
+    json.expect(b',')?;
+    json.skip_value()?;
+    json.expect(b',')?;
 
     // What identifies a hard link is two columns that nobody need ask for.
-    let mut tree = Tree { given: TableImporter::new(columns), devices: Vec::new() };
-    scanner.expect(b'[')?;
-    tree.enter(&mut scanner)?;
-    while tree.given.depth() > 0 {
-        if scanner.accept(b']')? {
-            tree.leave(&scanner)?;
+    let mut importer = Importer { table: TableImporter::new(columns), devices: Vec::new() };
+    json.expect(b'[')?;
+    importer.enter(&mut json)?;
+    while importer.table.depth() > 0 {
+        if json.accept(b']')? {
+            importer.leave(&json)?;
             continue;
         }
-        scanner.expect(b',')?;
-        match scanner.accept(b'[')? {
-            true => tree.enter(&mut scanner)?,
-            false => tree.entry(&mut scanner)?,
+        json.expect(b',')?;
+        match json.accept(b'[')? {
+            true => importer.enter(&mut json)?,
+            false => importer.entry(&mut json)?,
         }
     }
-    while scanner.accept(b',')? {
+    while json.accept(b',')? {
         // Later versions may say more.
-        scanner.pass()?;
+        json.skip_value()?;
     }
-    scanner.expect(b']')?;
-    if scanner.peek()?.is_some() {
-        return scanner.error("there is more behind the end");
+    json.expect(b']')?;
+    if json.peek()?.is_some() {
+        return json.error("there is more behind the end");
     }
-    tree.given.finish().map_err(Error::Table)
+    importer.table.finish().map_err(Error::Table)
 }
 
 /// What is written of one entry.
@@ -79,42 +79,42 @@ struct Item {
 }
 
 impl Item {
-    fn read<R: BufRead>(scanner: &mut Scanner<R>) -> Result<Self, Error> {
+    fn read<R: BufRead>(json: &mut JsonReader<R>) -> Result<Self, Error> {
         let mut item = Self::default();
-        scanner.expect(b'{')?;
-        let offset = scanner.offset();
+        json.expect(b'{')?;
+        let offset = json.offset();
         let mut keys = Keys::default();
         loop {
-            scanner.peek()?;
-            let key_offset = scanner.offset();
-            let key = scanner.text()?;
+            json.peek()?;
+            let key_offset = json.offset();
+            let key = json.string()?;
             if !keys.add(&key) {
                 let what = format!("a second \"{}\" of the same entry", key.escape_ascii());
                 return Err(Error::Format { offset: key_offset, what });
             }
-            scanner.expect(b':')?;
+            json.expect(b':')?;
             match key.as_slice() {
-                b"name" => item.name = scanner.text()?,
-                b"asize" => item.asize = scanner.number()?,
-                b"dsize" => item.dsize = scanner.number()?,
-                b"dev" => item.dev = Some(scanner.number()?),
-                b"ino" => item.ino = Some(scanner.number()?),
-                b"hlnkc" => item.hlnkc = scanner.truth()?,
-                b"nlink" => item.nlink = Some(scanner.number()?),
-                b"notreg" => item.notreg = scanner.truth()?,
-                b"read_error" => item.read_error = scanner.truth()?,
-                b"excluded" => item.excluded = Some(scanner.text()?),
-                b"uid" => item.uid = Some(scanner.number()?),
-                b"gid" => item.gid = Some(scanner.number()?),
-                b"mode" => item.mode = Some(scanner.number()?),
-                b"mtime" => item.mtime = Some(scanner.time()?),
-                _ => scanner.pass()?,
+                b"name" => item.name = json.string()?,
+                b"asize" => item.asize = json.number()?,
+                b"dsize" => item.dsize = json.number()?,
+                b"dev" => item.dev = Some(json.number()?),
+                b"ino" => item.ino = Some(json.number()?),
+                b"hlnkc" => item.hlnkc = json.boolean()?,
+                b"nlink" => item.nlink = Some(json.number()?),
+                b"notreg" => item.notreg = json.boolean()?,
+                b"read_error" => item.read_error = json.boolean()?,
+                b"excluded" => item.excluded = Some(json.string()?),
+                b"uid" => item.uid = Some(json.number()?),
+                b"gid" => item.gid = Some(json.number()?),
+                b"mode" => item.mode = Some(json.number()?),
+                b"mtime" => item.mtime = Some(json.time()?),
+                _ => json.skip_value()?,
             }
-            if !scanner.accept(b',')? {
+            if !json.accept(b',')? {
                 break;
             }
         }
-        scanner.expect(b'}')?;
+        json.expect(b'}')?;
         if item.name.is_empty() || item.name.contains(&0) {
             let what = "an entry without a name, or with one that no system allows".to_owned();
             return Err(Error::Format { offset, what });
@@ -139,7 +139,7 @@ impl Item {
         }
         let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
         // ncdu writes the upper half of them as numbers below zero, and those without a sign.
-        let person = |id: Option<u64>| {
+        let owner_id = |id: Option<u64>| {
             narrow(id).or_else(|| Some(i32::try_from(id? as i64).ok()?.cast_unsigned()))
         };
         match narrow(self.nlink) {
@@ -150,10 +150,10 @@ impl Item {
         if let Some(mode) = mode {
             attributes.set_mode(mode);
         }
-        if let Some(uid) = person(self.uid) {
+        if let Some(uid) = owner_id(self.uid) {
             attributes.set_uid(uid);
         }
-        if let Some(gid) = person(self.gid) {
+        if let Some(gid) = owner_id(self.gid) {
             attributes.set_gid(gid);
         }
         if let Some(mtime) = self.mtime {
@@ -188,68 +188,68 @@ impl Keys {
 
     /// Returns false if the key is known and was there already.
     fn add(&mut self, key: &[u8]) -> bool {
-        let Some(place) = Self::KNOWN.iter().position(|known| *known == key) else { return true };
-        let new = self.0 & (1 << place) == 0;
-        self.0 |= 1 << place;
+        let Some(index) = Self::KNOWN.iter().position(|known| *known == key) else { return true };
+        let new = self.0 & (1 << index) == 0;
+        self.0 |= 1 << index;
         new
     }
 }
 
 /// A tree on its way into a table.
-struct Tree {
-    given: TableImporter,
+struct Importer {
+    table: TableImporter,
     /// Those of the directories that have been entered: it is told only where it changes.
     devices: Vec<u64>,
 }
 
-impl Tree {
-    fn enter<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Error> {
-        let item = self.item(scanner)?;
+impl Importer {
+    fn enter<R: BufRead>(&mut self, json: &mut JsonReader<R>) -> Result<(), Error> {
+        let item = self.item(json)?;
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
-        self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.devices.push(device);
         if item.read_error {
-            self.given
+            self.table
                 .fail_directory(io::Error::other("it could not be read when this was exported"));
         }
         Ok(())
     }
 
-    fn leave<R: BufRead>(&mut self, scanner: &Scanner<R>) -> Result<(), Error> {
+    fn leave<R: BufRead>(&mut self, json: &JsonReader<R>) -> Result<(), Error> {
         self.devices.pop();
-        self.given.leave().or_else(|name| {
-            scanner.error(format!("two entries of this directory are called '{}'", name.display()))
+        self.table.leave().or_else(|name| {
+            json.error(format!("two entries of this directory are called '{}'", name.display()))
         })
     }
 
-    fn entry<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<(), Error> {
-        let item = self.item(scanner)?;
+    fn entry<R: BufRead>(&mut self, json: &mut JsonReader<R>) -> Result<(), Error> {
+        let item = self.item(json)?;
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
         let boundary = match item.excluded.as_deref() {
             None => {
                 let name = dir::name_from_bytes(item.name.clone());
-                self.given.add_entry(&name, &item.attributes(false, device));
+                self.table.add_entry(&name, &item.attributes(false, device));
                 return Ok(());
             }
             Some(b"otherfs" | b"othfs") => SkipReason::MountBoundary,
             Some(b"kernfs") => SkipReason::PseudoFileSystem,
             Some(_) => {
-                self.given.count_skipped(SkipReason::Excluded);
+                self.table.count_skipped(SkipReason::Excluded);
                 return Ok(());
             }
         };
-        self.given.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
-        self.given.skip_directory(boundary);
-        self.given.leave().expect("BUG: nothing is in a directory that was not read");
+        self.table.enter(&dir::name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.skip_directory(boundary);
+        self.table.leave().expect("BUG: nothing is in a directory that was not read");
         Ok(())
     }
 
-    fn item<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> Result<Item, Error> {
-        let offset = scanner.offset();
-        let item = Item::read(scanner)?;
+    fn item<R: BufRead>(&mut self, json: &mut JsonReader<R>) -> Result<Item, Error> {
+        let offset = json.offset();
+        let item = Item::read(json)?;
         // A root is named by a path; below it, a path would lead out of the directory.
         let wrong = match item.name.as_slice() {
-            _ if self.given.depth() == 0 => return Ok(item),
+            _ if self.table.depth() == 0 => return Ok(item),
             b"." | b".." => "a name that is no entry: '.' or '..'",
             name if name.contains(&b'/') => "a name that holds a '/'",
             _ => return Ok(item),
