@@ -1,13 +1,14 @@
 //! A directory on the way from its root: a counted link to its parent.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use transect_sys::{FileId, FileType, Volume};
 
-use crate::filter::IgnoreRules;
+use crate::filter::gitignore::IgnoreRules;
+use crate::path::{ends_with_separator, push_name};
 
 /// A directory that is being walked, and what the sink attached to it (`T`).
 ///
@@ -186,52 +187,6 @@ impl<T> Dir<T> {
     }
 }
 
-/// Returns whether the next name can be appended as it is. A root may end with a separator, `/`,
-/// or be a drive, `C:`, which means the current directory there.
-fn ends_with_separator(path: &[u8]) -> bool {
-    match path {
-        [.., last] if std::path::is_separator((*last).into()) => true,
-        [_, b':'] => cfg!(windows),
-        path => path.is_empty(),
-    }
-}
-
-/// Returns what is left of a path without its first bytes, which end with a separator.
-#[cfg(unix)]
-pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
-    let rest = path.as_os_str().as_encoded_bytes().get(bytes..).unwrap_or_default();
-    let rest: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(rest);
-    Path::new(rest)
-}
-
-/// Returns what is left of a path without its first bytes, which end with a separator.
-#[cfg(not(unix))]
-pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
-    let length = path.as_os_str().len().saturating_sub(bytes);
-    let mut rest = path.components();
-    while rest.as_path().as_os_str().len() > length {
-        rest.next();
-    }
-    rest.as_path()
-}
-
-/// Returns the name that bytes from elsewhere spell. Where names are no bytes, what is no text is
-/// replaced.
-pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> OsString {
-    #[cfg(unix)]
-    return std::os::unix::ffi::OsStringExt::from_vec(bytes);
-    #[cfg(not(unix))]
-    return String::from_utf8_lossy(&bytes).into_owned().into();
-}
-
-/// Appends one name to a path.
-pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
-    if !ends_with_separator(path.as_encoded_bytes()) {
-        path.push(std::path::MAIN_SEPARATOR_STR);
-    }
-    path.push(name);
-}
-
 /// Lets go of the ancestors one by one: a chain ten thousand deep would overflow the stack if
 /// every parent were dropped inside its child.
 impl<T> Drop for Dir<T> {
@@ -247,6 +202,7 @@ impl<T> Drop for Dir<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::strip_prefix_bytes;
 
     fn child(parent: &Arc<Dir<()>>, name: &str) -> Arc<Dir<()>> {
         Dir::child(Arc::clone(parent), OsString::from(name).into(), DirContext::default(), ())

@@ -9,7 +9,7 @@
 //! (`list -0 | xargs rm`) gets nothing that did not match.
 
 mod conditions;
-mod gitignore;
+pub(crate) mod gitignore;
 mod globs;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::sink::SkipReason;
+use gitignore::IgnoreRules;
 use globs::Globs;
 
 pub use conditions::Conditions;
-pub(crate) use gitignore::IgnoreRules;
 
 /// What is left out. Directories that are not delivered are read all the same, unless an excluding
 /// glob or a rule leaves them out with all that is below.

@@ -29,6 +29,7 @@ mod error;
 mod filter;
 pub mod ncdu;
 mod options;
+mod path;
 mod plan;
 mod progress;
 pub mod remove;

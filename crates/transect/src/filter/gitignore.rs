@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::dir::strip_prefix_bytes;
+use crate::path::strip_prefix_bytes;
 
 /// The name of the files that rules are read from.
 pub(super) const RULES_FILE: &str = ".gitignore";

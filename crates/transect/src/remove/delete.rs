@@ -14,7 +14,7 @@ use super::Reason;
 use super::compare::compare;
 use super::way::{self, Obstacle};
 use super::work::Work;
-use crate::dir;
+use crate::path;
 use crate::table::{Children, Row};
 
 /// How many directories are kept open on the way down. Those above are opened again from below, and
@@ -177,7 +177,7 @@ fn tell_of_unseen(work: &mut Work<'_>, level: &Level, not_empty: io::Error) -> O
     let listed = folder.for_each_name(&mut |name| {
         work.report.keep(Reason::NotScanned, None, row, || {
             let mut path = table.path(row).into_os_string();
-            dir::push_name(&mut path, name);
+            path::push_name(&mut path, name);
             path.into()
         });
     });

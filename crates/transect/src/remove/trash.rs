@@ -21,7 +21,7 @@ use super::compare::compare;
 use super::way::{self, Obstacle};
 use super::work::Work;
 use super::{Reason, Refused};
-use crate::dir;
+use crate::path;
 use crate::table::{Row, Table};
 
 /// Where things are moved that may be wanted back.
@@ -218,7 +218,7 @@ fn free_name(name: &OsStr, number: u32) -> OsString {
     let mut bytes = name.as_encoded_bytes().to_vec();
     bytes.truncate(LONGEST - SUFFIX.len() - number.len());
     bytes.extend_from_slice(number.as_bytes());
-    dir::name_from_bytes(bytes)
+    path::name_from_bytes(bytes)
 }
 
 /// Returns the content of a note.
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_note_holds_any_path() {
-        let path = dir::name_from_bytes(b"/a b/%\n\xff".to_vec());
+        let path = path::name_from_bytes(b"/a b/%\n\xff".to_vec());
         let text = String::from_utf8(note(Path::new(&path), "2026-11-21T19:07:37")).unwrap();
         if cfg!(unix) {
             let expected = "Path=/a%20b/%25%0A%FF\nDeletionDate=2026-11-21T19:07:37\n";

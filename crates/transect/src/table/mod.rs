@@ -56,7 +56,7 @@ use std::path::PathBuf;
 
 use transect_sys::{Attributes, FieldMask, FileType};
 
-use crate::dir;
+use crate::path;
 use crate::sink::Diagnostics;
 
 pub use age::Age;
@@ -212,7 +212,7 @@ impl Table {
     pub fn path(&self, row: Row) -> PathBuf {
         let way: Vec<Row> = std::iter::successors(Some(row), |&row| self.parent(row)).collect();
         let mut path = OsString::new();
-        way.into_iter().rev().for_each(|row| dir::push_name(&mut path, self.name(row)));
+        way.into_iter().rev().for_each(|row| path::push_name(&mut path, self.name(row)));
         PathBuf::from(path)
     }
 
