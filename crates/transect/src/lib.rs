@@ -29,10 +29,12 @@ mod error;
 mod filter;
 pub mod ncdu;
 mod options;
+mod order;
 mod path;
 mod plan;
 mod progress;
 pub mod remove;
+mod run;
 mod sink;
 pub mod table;
 mod walk;
@@ -43,8 +45,10 @@ pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{Conditions, Filters};
 pub use options::ScanOptions;
-pub use plan::{Outcome, ScanPlan};
+pub use order::Order;
+pub use plan::ScanPlan;
 pub use progress::{Progress, ProgressCounts};
+pub use run::Outcome;
 pub use sink::{
     Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink, RankBy,
     Sink, SkipReason, SortKey, Totals, Visit,
@@ -53,4 +57,3 @@ pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,
     ReaderVisitor, StatOrder, Verdict, Want,
 };
-pub use walk::Order;

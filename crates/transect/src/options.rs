@@ -8,9 +8,9 @@ use transect_sys::{ReaderKind, StatOrder};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::filter::Filters;
+use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::progress::Progress;
-use crate::walk::Order;
 
 /// What is asked for: plain fields, each with the documented default. [`ScanOptions::plan`] checks
 /// them.

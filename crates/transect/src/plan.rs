@@ -1,7 +1,6 @@
 //! What will be done: options that have been checked.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use transect_sys::{Reader, ReaderKind, ReaderSettings, ReaderVisitor, StatOrder, host};
 
@@ -9,9 +8,8 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::filter::CompiledFilters;
 use crate::options::ScanOptions;
+use crate::order::Order;
 use crate::progress::Progress;
-use crate::sink::Sink;
-use crate::walk::{self, Order, WalkResult};
 
 /// The threads that a walk uses by default while directories wait for a device.
 ///

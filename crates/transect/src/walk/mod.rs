@@ -15,7 +15,6 @@
 mod budget;
 mod futures;
 mod mounts;
-mod order;
 mod recursive;
 mod roots;
 mod sequential;
@@ -28,10 +27,10 @@ mod worker;
 use transect_sys::Reader;
 
 use crate::error::Error;
+use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::sink::Sink;
 
-pub use order::Order;
 use shared::WalkShared;
 use task::Tasks;
 
