@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use super::columns::Rows;
-use super::directories::{Directory, SubtreeTotals, UnreadReason};
+use super::directories::{Directory, EnteredDirectory, SubtreeTotals, UnreadReason};
 use super::directory_buffer::DirectoryBuffer;
 use super::hard_links::LinkedName;
 use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
-use super::{Table, finish};
+use super::{Table, finish, hard_links};
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
@@ -82,14 +82,6 @@ pub struct TableSink {
     pub(super) too_large: bool,
 }
 
-/// A directory as long as rows are not final: `row` is that in `own`, `parent` a number of the
-/// order in which directories were entered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EnteredDirectory {
-    pub(super) number: u32,
-    pub(super) directory: Directory,
-}
-
 impl TableSink {
     /// Makes the table of all that was received.
     ///
@@ -100,7 +92,7 @@ impl TableSink {
         if self.too_large {
             return Err(Error::TooManyEntries);
         }
-        Ok(finish::table(self))
+        Ok(assemble(self))
     }
 
     /// Begins a directory: that above the roots has no `parent`. Returns its number.
@@ -170,6 +162,32 @@ impl TableSink {
         let place = self.entered.iter().rposition(|directory| directory.number == number);
         place.expect("BUG: a directory is read by the thread that entered it")
     }
+}
+
+/// Makes the table of what all threads found.
+fn assemble(sink: TableSink) -> Table {
+    let TableSink {
+        mut rows, own_rows, mut entered, links, unread, errors, mut diagnostics, ..
+    } = sink;
+    diagnostics.sort();
+    rows.shrink();
+    finish::sort_by_number(&mut entered);
+    let taken = finish::assign_rows(&mut rows, own_rows, &mut entered);
+    let unread = unread
+        .into_iter()
+        .filter_map(|(number, why)| Some((finish::place_of(&taken, &entered, number)?, why)))
+        .collect();
+    let errors: Vec<u32> = errors
+        .into_iter()
+        .filter_map(|number| finish::place_of(&taken, &entered, number))
+        .collect();
+    let mut directories = finish::sort_by_row(taken, entered, unread);
+    let order = directories.preorder();
+    directories.errors = finish::accumulate_errors(&directories, errors, &order);
+    let shared = hard_links::charge(links, &rows, &mut directories, &order);
+    finish::accumulate_totals(&mut directories, &order);
+    let entries = directories.top.totals.entries();
+    Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
 }
 
 impl Sink for TableSink {

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 
 use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
-use super::Row;
+use super::row::Row;
 use super::size_column::SizeColumn;
 
 /// Rows of one chunk.

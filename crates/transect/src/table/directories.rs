@@ -7,9 +7,9 @@ use std::ops::{AddAssign, Range};
 use foldhash::fast::FixedState;
 use transect_sys::{Attributes, FaultKind, FileType};
 
-use super::Row;
 use super::columns::Rows;
 use super::rank_bitmap::RankBitmap;
+use super::row::Row;
 use crate::sink::SkipReason;
 
 /// What entries come to: those in and below a directory, itself included. Bytes that reach
@@ -131,6 +131,14 @@ pub(super) struct Directory {
     pub(super) first: u32,
     pub(super) count: u32,
     pub(super) totals: SubtreeTotals,
+}
+
+/// A directory as long as rows are not final: `row` is that in `own`, `parent` a number of the
+/// order in which directories were entered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EnteredDirectory {
+    pub(super) number: u32,
+    pub(super) directory: Directory,
 }
 
 impl Directory {

@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 
 use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict};
 
-use super::Row;
 use super::columns::{Chunk, Rows};
 use super::directories::SubtreeTotals;
 use super::hard_links::LinkedName;
+use super::row::Row;
 
 /// The entries of one directory, as they come.
 #[derive(Debug, Default)]

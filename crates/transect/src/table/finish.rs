@@ -10,39 +10,14 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::build::{EnteredDirectory, TableSink};
 use super::columns::Rows;
-use super::directories::{Directories, Directory, UnreadReason};
+use super::directories::{Directories, Directory, EnteredDirectory, UnreadReason};
 use super::rank_bitmap::RankBitmap;
-use super::{Row, Table, hard_links};
-
-/// Makes the table of what all threads found.
-pub(super) fn table(sink: TableSink) -> Table {
-    let TableSink {
-        mut rows, own_rows, mut entered, links, unread, errors, mut diagnostics, ..
-    } = sink;
-    diagnostics.sort();
-    rows.shrink();
-    sort_by_number(&mut entered);
-    let taken = assign_rows(&mut rows, own_rows, &mut entered);
-    let unread = unread
-        .into_iter()
-        .filter_map(|(number, why)| Some((place_of(&taken, &entered, number)?, why)))
-        .collect();
-    let errors: Vec<u32> =
-        errors.into_iter().filter_map(|number| place_of(&taken, &entered, number)).collect();
-    let mut directories = sort_by_row(taken, entered, unread);
-    let order = directories.preorder();
-    directories.errors = accumulate_errors(&directories, errors, &order);
-    let shared = hard_links::charge(links, &rows, &mut directories, &order);
-    accumulate_totals(&mut directories, &order);
-    let entries = directories.top.totals.entries();
-    Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
-}
+use super::row::Row;
 
 /// Puts directories in the order of their numbers. There is one for each number, so every swap
 /// brings one to its place.
-fn sort_by_number(entered: &mut [EnteredDirectory]) {
+pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
     for place in 0..entered.len() {
         while entered[place].number as usize != place {
             let there = entered[place].number as usize;
@@ -53,7 +28,11 @@ fn sort_by_number(entered: &mut [EnteredDirectory]) {
 
 /// Finds the row of each directory among the entries of its parent, and writes there what the
 /// directory knows of itself. Returns the rows of directories.
-fn assign_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]) -> RankBitmap {
+pub(super) fn assign_rows(
+    rows: &mut Rows,
+    own_rows: Rows,
+    entered: &mut [EnteredDirectory],
+) -> RankBitmap {
     let mut taken = RankBitmap::with_limit(rows.limit());
     // The first to be entered is the nameless one above the roots.
     for number in 1..entered.len() {
@@ -76,12 +55,16 @@ fn assign_rows(rows: &mut Rows, own_rows: Rows, entered: &mut [EnteredDirectory]
 }
 
 /// Returns the place of a directory in the order of rows; `None` for that above the roots.
-fn place_of(taken: &RankBitmap, entered: &[EnteredDirectory], number: u32) -> Option<u32> {
+pub(super) fn place_of(
+    taken: &RankBitmap,
+    entered: &[EnteredDirectory],
+    number: u32,
+) -> Option<u32> {
     (number != 0).then(|| taken.rank(entered[number as usize].directory.row))
 }
 
 /// Puts directories in the order of their rows; from here on they are known by their places.
-fn sort_by_row(
+pub(super) fn sort_by_row(
     rows: RankBitmap,
     mut entered: Vec<EnteredDirectory>,
     unread: HashMap<u32, UnreadReason, FixedState>,

@@ -20,10 +20,10 @@
 
 use transect_sys::{FileId, FileType};
 
-use super::Row;
 use super::columns::Rows;
 use super::directories::{Directories, Directory};
 use super::rank_bitmap::RankBitmap;
+use super::row::Row;
 
 /// A name of a file that may have further ones.
 #[derive(Clone, Copy, Debug)]
