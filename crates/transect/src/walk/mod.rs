@@ -33,6 +33,7 @@ use crate::sink::Sink;
 
 use shared::WalkShared;
 use task::Tasks;
+use worker::Worker;
 
 /// What a walk came to.
 pub(crate) struct WalkResult<S> {
@@ -52,20 +53,20 @@ pub(crate) fn walk<R: Reader, S: Sink>(
 ) -> Result<WalkResult<S>, Error> {
     let mut reader = make_reader();
     let shared = WalkShared::new(plan, make_sink().want(), &mut reader);
-    let mut worker = shared.worker(0, reader, make_sink());
+    let mut worker = Worker::new(&shared, 0, reader, make_sink());
     let mut threads = 1;
 
     let (top, mut tasks) = worker.visit_roots();
     // Links that lead to directories wait until all real directories are known: only then is it
     // certain, and the same in every run, which of them lead to something new.
     if tasks.is_empty() {
-        tasks = shared.take_links(&mut worker);
+        tasks = worker.take_links();
     }
     while !tasks.is_empty() {
         let (sinks, used) = drain(&shared, worker, tasks, make_sink, make_reader)?;
         threads = threads.max(used);
-        worker = shared.worker(0, make_reader(), merged(sinks));
-        tasks = shared.take_links(&mut worker);
+        worker = Worker::new(&shared, 0, make_reader(), merged(sinks));
+        tasks = worker.take_links();
     }
     worker.release(top);
     Ok(WalkResult { sink: worker.into_sink(), roots: shared.roots.distinct(), threads })
@@ -74,12 +75,12 @@ pub(crate) fn walk<R: Reader, S: Sink>(
 /// Visits `tasks` and all that they lead to, in the order of the plan.
 fn drain<'r, R: Reader, S: Sink>(
     shared: &'r WalkShared<'r, R, S>,
-    worker: worker::Worker<'r, R, S>,
+    worker: Worker<'r, R, S>,
     tasks: Tasks<R, S>,
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
-    let spawn = |id| shared.worker(id, make_reader(), make_sink());
+    let spawn = |id| Worker::new(shared, id, make_reader(), make_sink());
     Ok(match shared.plan.order {
         Order::Recursive => recursive::drain(worker, tasks)?,
         Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),

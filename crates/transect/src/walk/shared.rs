@@ -7,12 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use transect_sys::{FieldMask, FileId, Reader, Want};
 
 use crate::plan::ScanPlan;
-use crate::sink::{Sink, SkipReason};
+use crate::sink::Sink;
 use crate::walk::budget::HandleBudget;
 use crate::walk::mounts::MountNames;
 use crate::walk::roots::RootEntries;
-use crate::walk::task::{Task, Tasks};
-use crate::walk::worker::Worker;
+use crate::walk::task::Task;
 
 /// What all workers of one walk share.
 pub(super) struct WalkShared<'p, R: Reader, S: Sink> {
@@ -66,10 +65,6 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
         }
     }
 
-    pub(super) fn worker(&'p self, id: usize, reader: R, sink: S) -> Worker<'p, R, S> {
-        Worker::new(self, id, reader, sink)
-    }
-
     /// Returns whether nothing further is to be read.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
@@ -86,35 +81,19 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
         id.is_none_or(|id| lock(&self.seen).insert(id))
     }
 
+    /// Returns whether a directory was read before.
+    pub(super) fn was_seen(&self, id: Option<FileId>) -> bool {
+        id.is_some_and(|id| lock(&self.seen).contains(&id))
+    }
+
     /// Keeps a link that leads to a directory for the next round.
     pub(super) fn defer(&self, link: DeferredLink<R::Handle, S::Tag>) {
         lock(&self.links).push(link);
     }
 
-    /// Returns the directories that the links of the last round newly lead to.
-    ///
-    /// Links are looked at in the order of their paths, so that of two links to one directory
-    /// the same one leads there in every run.
-    pub(super) fn take_links(&self, worker: &mut Worker<'_, R, S>) -> Tasks<R, S> {
-        let mut links = std::mem::take(&mut *lock(&self.links));
-        // Those that are read come first: what is only counted must not keep it from being read.
-        links.sort_by_cached_key(|link| {
-            (!link.task.flags.read, link.task.parent.path_of(&link.task.name))
-        });
-        let mut tasks = Vec::new();
-        for DeferredLink { task, target } in links {
-            let new = match task.flags.read {
-                true => self.mark_seen(target),
-                false => target.is_none_or(|id| !lock(&self.seen).contains(&id)),
-            };
-            if new || self.is_stopped() {
-                tasks.push(task);
-            } else {
-                worker.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));
-                worker.release(task.parent);
-            }
-        }
-        tasks
+    /// Returns the links of the last round, and forgets them.
+    pub(super) fn take_links(&self) -> Vec<DeferredLink<R::Handle, S::Tag>> {
+        std::mem::take(&mut *lock(&self.links))
     }
 }
 

@@ -1,6 +1,7 @@
 //! One thread's way through one directory: enter, list, judge, fill, deliver.
 
 mod enter;
+mod links;
 mod missing;
 mod top;
 
@@ -18,7 +19,6 @@ use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
-use enter::EnteredDir;
 
 /// One thread's share of a walk: a reader, a sink, and memory that is used again for every
 /// directory.
@@ -36,6 +36,12 @@ pub(super) struct Worker<'r, R: Reader, S: Sink> {
 
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 type DirOf<S> = Arc<Dir<<S as Sink>::Tag>>;
+
+/// A directory that has been entered. Without a handle there is nothing to read.
+struct EnteredDir<R: Reader, S: Sink> {
+    dir: DirOf<S>,
+    handle: Option<R::Handle>,
+}
 
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     pub(super) fn new(shared: &'r WalkShared<'r, R, S>, id: usize, reader: R, sink: S) -> Self {

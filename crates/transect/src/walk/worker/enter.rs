@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileId, FileType, Reader, Volume};
 
-use super::{DirOf, TaskOf, Worker};
+use super::{DirOf, EnteredDir, TaskOf, Worker};
 use crate::dir::{Dir, DirContext};
 use crate::error::Operation;
 use crate::sink::{Entering, Sink, SkipReason};
@@ -17,12 +17,6 @@ use crate::walk::task::{Task, TaskFlags};
 /// How often, and how long each time, a directory waits for a descriptor that others hold.
 const DESCRIPTOR_RETRIES: u32 = 100;
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
-
-/// A directory that has been entered. Without a handle there is nothing to read.
-pub(super) struct EnteredDir<R: Reader, S: Sink> {
-    pub(super) dir: DirOf<S>,
-    pub(super) handle: Option<R::Handle>,
-}
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Enters a directory; `None` if there is nothing to enter (any more).

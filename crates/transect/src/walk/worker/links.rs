@@ -1,0 +1,36 @@
+//! Links that lead to directories: read in rounds, when all real directories are known.
+
+use transect_sys::Reader;
+
+use super::Worker;
+use crate::sink::{Sink, SkipReason};
+use crate::walk::shared::DeferredLink;
+use crate::walk::task::Tasks;
+
+impl<R: Reader, S: Sink> Worker<'_, R, S> {
+    /// Returns the directories that the links of the last round newly lead to.
+    ///
+    /// Links are looked at in the order of their paths, so that of two links to one directory
+    /// the same one leads there in every run.
+    pub(in crate::walk) fn take_links(&mut self) -> Tasks<R, S> {
+        let mut links = self.shared.take_links();
+        // Those that are read come first: what is only counted must not keep it from being read.
+        links.sort_by_cached_key(|link| {
+            (!link.task.flags.read, link.task.parent.path_of(&link.task.name))
+        });
+        let mut tasks = Vec::new();
+        for DeferredLink { task, target } in links {
+            let new = match task.flags.read {
+                true => self.shared.mark_seen(target),
+                false => !self.shared.was_seen(target),
+            };
+            if new || self.shared.is_stopped() {
+                tasks.push(task);
+            } else {
+                self.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));
+                self.release(task.parent);
+            }
+        }
+        tasks
+    }
+}
