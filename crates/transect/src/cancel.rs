@@ -1,27 +1,27 @@
-//! Stopping a walk from outside.
+//! Stopping a walk from another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A request to stop, shared between whoever asks and the walk.
+/// A request to stop, shared between threads.
 ///
-/// The walk looks at it before every directory and after every batch; what was counted until then
-/// is kept. It can be made from the flag that a signal handler sets.
+/// A walk checks it before every directory and after every batch, and keeps what it has counted. It
+/// can be made from the flag that a signal handler sets.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Returns a request that nobody has made yet.
+    /// Returns a request that is not made yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the walk to stop.
+    /// Requests the walk to stop.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether somebody asked.
+    /// Returns whether the walk was requested to stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A directory on the way from its root: a counted link to its parent.
+//! A directory of a walk: a counted reference to its parent.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -10,38 +10,38 @@ use transect_sys::{FileId, FileType, Volume};
 use crate::filter::gitignore::IgnoreRules;
 use crate::path::{ends_with_separator, push_name};
 
-/// A directory that is being walked, and what the sink attached to it (`T`).
+/// A directory of a walk, with the value that the sink attached to it (`T`).
 ///
-/// Nobody keeps paths: a directory knows its name and its parent, and a path is built when
-/// somebody asks for it. A directory lives until everything below it has been visited.
+/// A directory stores its name and its parent; paths are built on demand. It lives until everything
+/// below it has been visited.
 ///
-/// The roots are the entries of a nameless directory above them, the *top*.
+/// The roots are the entries of a nameless directory, the *top*.
 #[derive(Debug)]
 pub struct Dir<T> {
     parent: Option<Arc<Dir<T>>>,
     name: Box<OsStr>,
     /// Depth of the entries in it: 0 in the top, 1 in a root.
     entry_depth: u32,
-    /// Where it lies.
+    /// The file system that holds it.
     pub(crate) volume: Volume,
-    /// What it is, if that was asked for.
+    /// Its identity, if it was requested.
     pub(crate) id: Option<FileId>,
-    /// The rules about names that hold in it, from its first listing on.
+    /// The gitignore rules in force in it, set by its first listing.
     pub(crate) ignore_rules: OnceLock<IgnoreRules>,
-    /// It is what a symbolic link leads to.
+    /// Whether it was reached through a symbolic link.
     pub(crate) followed: bool,
-    /// Entries that were listed and could not be found.
+    /// Entries that were listed and not found.
     missing: OnceLock<Mutex<Vec<Missing>>>,
-    /// Its own reading, and each directory below it that is not finished yet.
+    /// One for reading it, and one for each directory in it that is not finished.
     pending: AtomicUsize,
-    /// What the sink attached to it.
+    /// The value that the sink attached.
     pub tag: T,
 }
 
-/// An entry that was listed and could not be found: its name, and its type as it was listed.
+/// An entry that was listed and not found: its name, and its type in the listing.
 pub(crate) type Missing = (Box<OsStr>, FileType);
 
-/// Where a directory lies, as far as the walk knows.
+/// What the walk knows of a directory when it enters it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirContext {
     pub(crate) volume: Volume,
@@ -91,17 +91,17 @@ impl<T> Dir<T> {
         self.parent.is_none()
     }
 
-    /// Returns the directory above; the top has none.
+    /// Returns the directory above; `None` for the top.
     pub fn parent(&self) -> Option<&Arc<Self>> {
         self.parent.as_ref()
     }
 
-    /// Returns the name; for a root this is the path the user gave.
+    /// Returns the name; of a root, the path as given.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
 
-    /// Returns the steps below the root; `None` for the top.
+    /// Returns the number of steps below the root; `None` for the top.
     pub fn depth(&self) -> Option<u32> {
         self.entry_depth.checked_sub(1)
     }
@@ -111,12 +111,12 @@ impl<T> Dir<T> {
         self.entry_depth
     }
 
-    /// Iterates over this directory and those above it, the top left out.
+    /// Iterates over this directory and those above it, without the top.
     pub fn ancestors(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |dir| dir.parent.as_deref()).filter(|dir| !dir.is_top())
     }
 
-    /// Returns the path: the root as it was given, then the names below it.
+    /// Returns the path: the root as given, then the names below it.
     pub fn path(&self) -> PathBuf {
         let mut path = OsString::new();
         self.write_path(&mut path);
@@ -131,10 +131,10 @@ impl<T> Dir<T> {
         PathBuf::from(path)
     }
 
-    /// Appends the path's bytes and a separator: what the paths of all entries begin with. For
-    /// the top this is nothing.
+    /// Appends the path and a separator: the prefix of the paths of all entries. Appends nothing
+    /// for the top.
     ///
-    /// Written from the end, as the names come: no list of ancestors is made.
+    /// Writes from the end backwards, as the ancestors come, so that no list of them is needed.
     pub(crate) fn write_prefix(&self, out: &mut Vec<u8>) {
         let length = |dir: &Self| {
             let name = dir.name.as_encoded_bytes();
@@ -150,7 +150,7 @@ impl<T> Dir<T> {
         }
     }
 
-    /// Returns how many bytes the path below the root takes, with a separator behind every name.
+    /// Returns the length in bytes of the path below the root, with a separator after every name.
     pub(crate) fn relative_prefix_len(&self) -> usize {
         let below = self.ancestors().take_while(|dir| dir.depth() > Some(0));
         below.map(|dir| dir.name.len() + 1).sum()
@@ -162,33 +162,33 @@ impl<T> Dir<T> {
         names.into_iter().rev().for_each(|name| push_name(path, name));
     }
 
-    /// Takes note of an entry that was listed and could not be found.
+    /// Records an entry that was listed and not found.
     pub(crate) fn note_missing(&self, name: &OsStr, file_type: FileType) {
         let missing = self.missing.get_or_init(Mutex::default);
         missing.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), file_type));
     }
 
-    /// Returns the entries that could not be found, and forgets them.
+    /// Removes and returns the entries that were not found.
     pub(crate) fn take_missing(&self) -> Vec<Missing> {
         let Some(missing) = self.missing.get() else { return Vec::new() };
         std::mem::take(&mut *missing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts further directories below that are not finished.
+    /// Adds directories in this one that are not finished.
     pub(crate) fn add_pending(&self, directories: usize) {
         self.pending.fetch_add(directories, Ordering::Relaxed);
     }
 
-    /// Ends one share of the work; returns whether it was the last one.
+    /// Finishes one part of the work, and returns whether it was the last one.
     ///
-    /// Release and acquire: whoever ends the last share sees all that the others attached.
+    /// Release and acquire: the thread that finishes the last part sees what all others attached.
     pub(crate) fn release_pending(&self) -> bool {
         self.pending.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }
 
-/// Lets go of the ancestors one by one: a chain ten thousand deep would overflow the stack if
-/// every parent were dropped inside its child.
+/// Releases the ancestors in a loop: dropping each parent inside its child would overflow the stack
+/// at ten thousand levels.
 impl<T> Drop for Dir<T> {
     fn drop(&mut self) {
         let mut next = self.parent.take();
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     #[cfg(windows)]
-    fn paths_begin_with_the_drive_as_given() {
+    fn paths_windows_root_kept_as_given() {
         let top = Dir::top(());
         for (root, expected) in
             [("C:", r"C:a\b"), (r"C:\", r"C:\a\b"), ("C:/", r"C:/a\b"), (r"\\s\x", r"\\s\x\a\b")]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn paths_begin_with_the_root_as_given() {
+    fn paths_unix_root_kept_as_given() {
         let top = Dir::top(());
         for (root, expected) in [("/", "/a/b"), (".", "./a/b"), ("x/", "x/a/b"), ("x", "x/a/b")] {
             let root = child(&top, root);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn suffix_of_path_begins_where_the_directory_ends() {
+    fn strip_prefix_bytes_starts_after_directory() {
         let top = Dir::top(());
         let root = child(&top, "some/root");
         let dir = child(&child(&root, "one"), "four");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_levels_are_let_go_without_overflow() {
+    fn drop_million_levels_no_stack_overflow() {
         let mut dir = Dir::top(());
         for _ in 0..1_000_000 {
             dir = child(&dir, "d");

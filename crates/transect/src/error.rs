@@ -1,4 +1,4 @@
-//! What can go wrong: inside a tree, and before a walk begins.
+//! Errors: inside a tree, and those that prevent a walk.
 
 use std::fmt;
 use std::io;
@@ -14,14 +14,14 @@ pub enum Operation {
     OpenDirectory,
     /// Listing an open directory.
     ReadDirectory,
-    /// Asking for the attributes of an entry.
+    /// Querying the attributes of an entry.
     Stat,
-    /// Reading a file of filter rules.
+    /// Reading a file of gitignore rules.
     ReadRules,
 }
 
 impl Operation {
-    /// Returns the word for the operation, as it stands in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenDirectory => "open_directory",
@@ -31,7 +31,7 @@ impl Operation {
         }
     }
 
-    /// Returns what a message says could not be done.
+    /// Returns the verb used in messages.
     fn describe(self) -> &'static str {
         match self {
             Self::OpenDirectory => "open directory",
@@ -42,7 +42,7 @@ impl Operation {
     }
 }
 
-/// An error inside a tree. The walk goes on; the result is partial.
+/// An error inside a tree. The walk continues; its result is partial.
 #[derive(Debug)]
 pub struct ScanError {
     operation: Operation,
@@ -52,32 +52,32 @@ pub struct ScanError {
 }
 
 impl ScanError {
-    /// Returns an error about `path`, `depth` steps below its root.
+    /// Returns an error about `path`, which lies `depth` steps below its root.
     pub fn new(operation: Operation, path: PathBuf, depth: u32, source: io::Error) -> Self {
         Self { operation, path, depth, source }
     }
 
-    /// Returns what was being done.
+    /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// Returns the path it was done to.
+    /// Returns the path of the operation.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the steps below the root; 0 means that the root itself is unreadable.
+    /// Returns the number of steps below the root; 0 means that the root itself failed.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Returns what the system said.
+    /// Returns the system's error.
     pub fn io_error(&self) -> &io::Error {
         &self.source
     }
 
-    /// Returns the kind, in one word.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> FaultKind {
         FaultKind::of(&self.source)
     }
@@ -90,8 +90,8 @@ impl fmt::Display for ScanError {
     }
 }
 
-/// Returns the system's words in one line. The "(os error 13)" that the standard library appends
-/// stays only on Windows, where people search for the number.
+/// Returns the system's message in one line. The "(os error 13)" that the standard library appends
+/// is kept only on Windows, where people search for the number.
 pub fn reason(error: &io::Error) -> String {
     worded(&error.to_string(), cfg!(windows))
 }
@@ -99,7 +99,7 @@ pub fn reason(error: &io::Error) -> String {
 fn worded(text: &str, with_code: bool) -> String {
     match text.split_once(" (os error ") {
         Some((words, code)) if with_code => {
-            // Windows ends its messages as sentences, and breaks the long ones into lines.
+            // Windows ends its messages with a period, and breaks long ones into lines.
             let words: Vec<&str> = words.split_whitespace().collect();
             format!("{} (os error {code}", words.join(" ").trim_end_matches('.'))
         }
@@ -120,38 +120,38 @@ impl From<ScanError> for io::Error {
     }
 }
 
-/// Why a walk could not begin, or had to end.
+/// Why a walk could not start or had to end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// No root was given.
     NoRoots,
-    /// The reader cannot be used here, and why.
+    /// The reader is not available on this system: its name, and the reason.
     ReaderUnavailable(&'static str, &'static str),
-    /// A buffer size was given for a reader that takes none: its name.
+    /// A buffer size was given for a reader without a buffer: its name.
     NoBuffer(&'static str),
-    /// A buffer size that no reader takes, in bytes.
+    /// A buffer size out of range, in bytes.
     BufferSize(usize),
-    /// A stat order was given for a reader that takes none: its name.
+    /// A stat order was given for a reader that does not support one: its name.
     NoStatOrder(&'static str),
-    /// A filter pattern that does not parse: the pattern and the reason.
+    /// An invalid filter pattern: the pattern and the reason.
     Pattern(String, String),
-    /// The minimum depth lies below the maximum.
+    /// The minimum depth is greater than the maximum.
     Depths {
-        /// What was asked as minimum.
+        /// The minimum.
         min: u32,
-        /// What was asked as maximum.
+        /// The maximum.
         max: u32,
     },
-    /// A root or a base of a cache that is relative.
+    /// A cache root or base that is not an absolute path.
     NotAbsolute(PathBuf),
-    /// A cache was to be told of changes, and nobody tells: why.
+    /// Change notifications are not available: the reason.
     NoNotifications(String),
-    /// What was named cannot be looked at.
+    /// A path given by the caller cannot be accessed.
     Root(ScanError),
-    /// No thread could be started.
+    /// A thread could not be started.
     Thread(io::Error),
-    /// There is more than a table can hold: four thousand million rows.
+    /// More entries than a table can hold: four thousand million rows.
     TooManyEntries,
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_stays_where_people_search_for_it() {
+    fn reason_error_number_kept_on_windows_only() {
         for (text, without, with) in [
             (
                 "No such file or directory (os error 2)",
@@ -217,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_windows_is_one_line() {
+    fn reason_windows_message_joined_to_one_line() {
         let text = "The volume is damaged.\r\nRun chkdsk.\r\n (os error 1392)";
         assert_eq!(worded(text, true), "The volume is damaged. Run chkdsk (os error 1392)");
     }
 
     #[test]
-    fn a_message_has_operation_path_and_reason() {
+    fn scan_error_message_names_operation_path_and_reason() {
         let missing = io::Error::from_raw_os_error(2);
         let reason = reason(&missing);
         let error = ScanError::new(Operation::Stat, "nowhere".into(), 0, missing);

@@ -1,13 +1,13 @@
-//! Walks directory trees as fast as the kernel allows, and counts what is there.
+//! Walks directory trees as fast as the kernel allows and counts what they hold.
 //!
 //! ```text
-//! kernel → READER → Batch → WALKER → Visit → SINK → Totals, paths, … → your program
+//! kernel → READER → Batch → WALKER → Visit → SINK → Totals, list, table → your program
 //! ```
 //!
-//! A [reader](transect_sys::Reader) lists one directory into a batch. The [walk](Order) decides
-//! which directory comes next and on which thread. A [`Sink`] receives the entries, one sink per
-//! thread without locks, and the sinks are merged at the end. [`ScanOptions`] say what is asked;
-//! [`ScanOptions::plan`] checks them once and gives a [`ScanPlan`] that cannot be wrong.
+//! A [reader](transect_sys::Reader) lists one directory into a batch. The walker reads directories
+//! in an [`Order`], on one or more threads. A [`Sink`] receives the entries: one sink per thread,
+//! without locks, merged at the end. [`ScanOptions`] describe a walk; [`ScanOptions::plan`]
+//! validates them and returns a [`ScanPlan`].
 //!
 //! ```
 //! use transect::{ScanOptions, Totals};
@@ -17,9 +17,9 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
-//! The library prints nothing, reads no environment and no configuration (but where temporary files
-//! belong, for [`cache::Level::Watched`]), and never ends the process. Errors inside a tree do not end a
-//! walk: they are items like entries, and make the result partial.
+//! The library prints nothing, never ends the process, and reads neither configuration nor the
+//! environment (except the location of temporary files, for [`cache::Level::Watched`]). Errors
+//! inside a tree do not end a walk: sinks receive them like entries, and the result is partial.
 
 mod account;
 pub mod cache;

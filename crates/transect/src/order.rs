@@ -1,27 +1,27 @@
-//! The orders by name.
+//! The walk orders.
 
-/// In which order, and on which threads, directories are read.
+/// The order in which directories are read, and how threads share them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// A function that calls itself for every directory.
+    /// A recursive function: depth first, one thread.
     Recursive,
-    /// First in, first out: breadth first.
+    /// A queue: breadth first, one thread.
     Queue,
-    /// Last in, first out: depth first.
+    /// A stack: depth first, one thread.
     Stack,
-    /// The same on memory reserved beforehand.
+    /// A stack in memory reserved beforehand, one thread.
     StackPresized,
-    /// A list that only grows, read from its beginning: breadth first, nothing is ever removed.
+    /// A growing array, read from its start: breadth first, nothing is removed, one thread.
     Array,
-    /// A future for every directory: on a thread of its own while there are threads left, when
-    /// its value is asked for otherwise.
+    /// A future per directory: on a thread of its own while there are threads left, otherwise
+    /// evaluated when its value is needed.
     Futures,
-    /// One queue that all threads share.
+    /// One queue shared by all threads.
     SharedQueue,
-    /// A stack for every thread; whoever has nothing takes the oldest of another.
+    /// A stack per thread; an idle thread steals the oldest directory of another.
     ///
-    /// The default: depth first on each thread keeps few directories open and little in memory,
-    /// and taking the oldest moves the largest part at the least cost.
+    /// The default. Depth first on each thread keeps few directories open and little in memory, and
+    /// the oldest directory is likely to have the largest subtree.
     #[default]
     WorkStealing,
 }
@@ -53,7 +53,7 @@ impl Order {
         }
     }
 
-    /// Returns what the order does, in one line.
+    /// Returns a description in one line.
     pub fn about(self) -> &'static str {
         match self {
             Self::Recursive => "a function that calls itself, one thread",

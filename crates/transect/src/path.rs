@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Returns whether the next name can be appended as it is. A root may end with a separator, `/`,
-/// or be a drive, `C:`, which means the current directory there.
+/// Returns whether a name can be appended to the path without a separator: the path is empty, ends
+/// with one, or is a Windows drive (`C:`, the current directory of that drive).
 pub(crate) fn ends_with_separator(path: &[u8]) -> bool {
     match path {
         [.., last] if std::path::is_separator((*last).into()) => true,
@@ -13,7 +13,7 @@ pub(crate) fn ends_with_separator(path: &[u8]) -> bool {
     }
 }
 
-/// Returns what is left of a path without its first bytes, which end with a separator.
+/// Returns a path without its first `bytes` bytes, which end with a separator.
 #[cfg(unix)]
 pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let rest = path.as_os_str().as_encoded_bytes().get(bytes..).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     Path::new(rest)
 }
 
-/// Returns what is left of a path without its first bytes, which end with a separator.
+/// Returns a path without its first `bytes` bytes, which end with a separator.
 #[cfg(not(unix))]
 pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let length = path.as_os_str().len().saturating_sub(bytes);
@@ -32,7 +32,7 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     rest.as_path()
 }
 
-/// Returns the name that bytes from elsewhere spell. Where names are no bytes, what is no text is
+/// Returns the name with these bytes. Where names are not bytes (Windows), invalid UTF-8 is
 /// replaced.
 pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
@@ -41,7 +41,7 @@ pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> OsString {
     return String::from_utf8_lossy(&bytes).into_owned().into();
 }
 
-/// Appends one name to a path.
+/// Appends a name to a path.
 pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
     if !ends_with_separator(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);

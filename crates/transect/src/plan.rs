@@ -1,4 +1,6 @@
-//! What will be done: options that have been checked.
+//! A validated walk: checked options, compiled filters, thread and descriptor limits.
+//!
+//! Builder pair with `options.rs`, see there.
 
 use std::path::PathBuf;
 
@@ -11,24 +13,24 @@ use crate::options::ScanOptions;
 use crate::order::Order;
 use crate::progress::Progress;
 
-/// The threads that a walk uses by default while directories wait for a device.
+/// The default number of threads while directories wait for a device.
 ///
-/// A thread that waits for a device costs nothing, and a device answers many questions at once:
-/// cold, 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`), and more gained
+/// A waiting thread costs no processor time, and a device serves many requests at once. With a cold
+/// cache 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`); more threads gained
 /// nothing.
 const DEFAULT_WAITING_THREADS: usize = 32;
 
-/// The most threads by default, however many cores there are: nothing larger was measured.
+/// The largest default number of threads, on any number of cores: the largest that was measured.
 const MAX_DEFAULT_THREADS: usize = 64;
 
-/// Descriptors left for others: the standard streams, the output, what the caller holds.
+/// Descriptors left for the standard streams, the output and the caller.
 const RESERVED_DESCRIPTORS: usize = 16;
 
-/// Descriptors that one thread uses while it reads one directory: the directory, and two for the
-/// way there when its parent's handle was not kept.
+/// Descriptors that a thread needs to read a directory: the directory itself, and two on the path
+/// to it if its parent was closed.
 pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
 
-/// Options that have been checked: a plan cannot be wrong.
+/// A validated walk, ready to run any number of times.
 #[derive(Debug)]
 pub struct ScanPlan {
     pub(crate) roots: Vec<PathBuf>,
@@ -41,18 +43,18 @@ pub struct ScanPlan {
     pub(crate) follow: bool,
     pub(crate) max_depth: u32,
     pub(crate) filter: Option<CompiledFilters>,
-    /// Directory handles that may be kept open for what is below them.
+    /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
     pub(crate) cancel: Cancel,
     pub(crate) progress: std::sync::Arc<Progress>,
 }
 
-/// How many threads a walk may use.
+/// The numbers of threads that a walk may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadLimits {
     busy: Option<usize>,
     waiting: Option<usize>,
-    /// The most that the descriptors allow.
+    /// The maximum that the descriptor limit allows.
     max: usize,
 }
 
@@ -178,21 +180,22 @@ impl ThreadLimits {
         }
     }
 
-    /// Returns how many threads to use while directories are read at once.
+    /// Returns the number of threads to use while directories come from memory.
     ///
-    /// Not asked for before a walk turns out to need more than one: counting the cores that a
-    /// container may use takes twenty system calls, more than a small directory.
+    /// Called only when a walk needs a second thread: counting the available cores of a container
+    /// takes twenty system calls, more than a small directory.
     pub(crate) fn busy(self) -> usize {
         self.busy.unwrap_or_else(|| cores().min(MAX_DEFAULT_THREADS)).clamp(1, self.max)
     }
 
-    /// Returns how many threads to use while directories wait for a device: no fewer than without.
+    /// Returns the number of threads to use while directories wait for a device: at least
+    /// [`Self::busy`].
     pub(crate) fn waiting(self) -> usize {
         let default = || cores().clamp(DEFAULT_WAITING_THREADS, MAX_DEFAULT_THREADS);
         self.waiting.unwrap_or_else(default).max(self.busy()).min(self.max)
     }
 
-    /// Returns the most descriptors that the threads use at once.
+    /// Returns the maximum number of descriptors that the threads use at once.
     fn descriptors(self) -> usize {
         let max = |requested: Option<usize>| requested.unwrap_or(MAX_DEFAULT_THREADS);
         max(self.busy).max(max(self.waiting)).min(self.max) * DESCRIPTORS_PER_THREAD
@@ -203,12 +206,12 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns how many descriptors a walk may use in this process.
+/// Returns the number of descriptors that a walk may use in this process.
 fn descriptors_left() -> usize {
     host::handle_limit().saturating_sub(RESERVED_DESCRIPTORS)
 }
 
-/// Checks what a reader is told beyond its name.
+/// Checks that the reader supports its settings.
 fn reader_settings(
     reader: ReaderKind,
     buffer_size: Option<usize>,
@@ -243,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_limited_apart_while_they_work_and_while_they_wait() {
+    fn threads_busy_and_waiting_limited_separately() {
         let options = || ScanOptions::new(["."]);
         let (busy, waiting) = threads(options());
         assert!(busy <= cores() && waiting >= DEFAULT_WAITING_THREADS);
         assert_eq!(threads(options().busy_threads(3)), (3, waiting.max(3)));
         assert_eq!(threads(options().busy_threads(1).waiting_threads(5)), (1, 5));
-        // Waiting is no reason to stop working.
+        // Waiting threads come on top of the busy ones.
         assert_eq!(threads(options().busy_threads(4).waiting_threads(2)), (4, 4));
         assert_eq!(threads(options().threads(2).busy_threads(7)), (2, 2));
         assert_eq!(threads(options().order(Order::Queue).busy_threads(7)), (1, 1));

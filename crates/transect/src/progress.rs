@@ -1,4 +1,4 @@
-//! How far a walk is, for whoever watches it.
+//! Counters of a running walk.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
-/// Counters of a running walk, read while it runs.
+/// Counters of a running walk, readable at any time.
 ///
-/// Every thread has a cache line of its own and adds to it once per directory; a reader sums them
-/// up. Nothing is locked, and up to 64 threads share nothing.
+/// Each thread adds to a cache line of its own, once per directory; [`Progress::counts`] adds them
+/// up. There are no locks, and up to 64 threads share no cache line.
 #[derive(Debug)]
 pub struct Progress {
     slots: Vec<CachePadded<Slot>>,
-    /// Somebody wants to know where the walk is.
+    /// Set by [`Progress::path`]; the next thread to begin a directory stores its path.
     path_wanted: AtomicBool,
     path: Mutex<Option<PathBuf>>,
 }
@@ -26,20 +26,20 @@ struct Slot {
     errors: AtomicU64,
 }
 
-/// What has been counted so far.
+/// The counts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgressCounts {
     /// Entries delivered, directories included.
     pub entries: u64,
     /// Directories read.
     pub directories: u64,
-    /// Bytes, as the sink counts them.
+    /// Bytes, as counted by the sink.
     pub bytes: u64,
-    /// Errors met.
+    /// Errors reported.
     pub errors: u64,
 }
 
-/// The most threads whose counts are told apart; further ones share.
+/// The maximum number of threads with counters of their own; more threads share them.
 const SLOTS: usize = 64;
 
 impl Default for Progress {
@@ -56,7 +56,7 @@ impl Progress {
         Self { slots, path_wanted: AtomicBool::new(false), path: Mutex::new(None) }
     }
 
-    /// Returns what has been counted so far.
+    /// Returns the counts at this moment.
     pub fn counts(&self) -> ProgressCounts {
         let mut sum = ProgressCounts::default();
         for slot in &self.slots {
@@ -68,17 +68,18 @@ impl Progress {
         sum
     }
 
-    /// Returns a directory that was read after the last time somebody asked.
+    /// Returns the path of a directory that was being read after the previous call, and requests
+    /// the next one. `None` on the first call.
     pub fn path(&self) -> Option<PathBuf> {
         self.path_wanted.store(true, Ordering::Relaxed);
         self.path.lock().ok()?.clone()
     }
 
-    /// Adds what one thread counted since it last told.
+    /// Adds what one thread has counted since its last call.
     pub(crate) fn add(&self, thread: usize, counts: ProgressCounts) {
         let slot = &self.slots[thread % SLOTS];
         let add = |counter: &AtomicU64, more: u64| {
-            // Bytes are what files claim, which may be more than can be counted.
+            // Sparse files may claim more bytes than fit into 64 bits.
             let sum = |count: u64| Some(count.saturating_add(more));
             let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
         };
@@ -88,7 +89,7 @@ impl Progress {
         add(&slot.errors, counts.errors);
     }
 
-    /// Tells where the walk is, if somebody wants to know.
+    /// Stores the path that is being read, if it was requested.
     pub(crate) fn at(&self, path: impl FnOnce() -> PathBuf) {
         if self.path_wanted.load(Ordering::Relaxed)
             && self.path_wanted.swap(false, Ordering::Relaxed)

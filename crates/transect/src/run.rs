@@ -1,4 +1,4 @@
-//! Carrying out a plan: from the options' last check to the merged sink.
+//! Running a plan.
 
 use std::time::{Duration, Instant};
 
@@ -10,27 +10,27 @@ use crate::plan::ScanPlan;
 use crate::sink::Sink;
 use crate::walk::{self, WalkResult};
 
-/// What a walk came to.
+/// The result of a walk.
 #[derive(Debug)]
 pub struct Outcome<S> {
-    /// What the sinks received, merged.
+    /// The merged sink.
     pub sink: S,
-    /// How long it took.
+    /// How long the walk took.
     pub elapsed: Duration,
     /// The reader used.
     pub reader: ReaderName,
     /// The order used.
     pub order: Order,
-    /// The roots looked at: those given, each once.
+    /// The number of roots, each counted once.
     pub roots: usize,
-    /// The threads that took part.
+    /// The number of threads that took part.
     pub threads: usize,
-    /// The walk was stopped by [`Cancel`](crate::Cancel) before its end.
+    /// Whether [`Cancel`](crate::Cancel) stopped the walk early.
     pub interrupted: bool,
 }
 
 impl<S> Outcome<S> {
-    /// Separates what the sinks received from how it came about.
+    /// Separates the sink from the rest of the result.
     pub fn split(self) -> (S, Outcome<()>) {
         let Self { sink, elapsed, reader, order, roots, threads, interrupted } = self;
         (sink, Outcome { sink: (), elapsed, reader, order, roots, threads, interrupted })
@@ -38,21 +38,21 @@ impl<S> Outcome<S> {
 }
 
 impl ScanPlan {
-    /// Walks. `make` is called once for every thread that takes part.
+    /// Walks. Calls `make` once per thread to make its sink, and once more to ask for the
+    /// attributes.
     ///
     /// # Errors
-    /// Only what keeps a walk from beginning. What goes wrong inside a tree is in the sink.
+    /// Only what prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
         self.dispatch_reader(RunVisitor { plan: self, make })
     }
 
-    /// Lets `user` use readers as this plan makes them, such as inside readers of its own for
-    /// [`ScanPlan::run_with`].
+    /// Calls `user` with a factory of this plan's reader, to be wrapped for [`ScanPlan::run_with`].
     pub fn dispatch_reader<U: ReaderUser>(&self, user: U) -> U::Value {
         self.reader.give(self.reader_settings, user)
     }
 
-    /// Walks with readers of the caller's own, such as the fake one of tests.
+    /// Walks with readers made by `reader`, such as the fake reader of tests.
     ///
     /// # Errors
     /// As [`ScanPlan::run`].
@@ -75,7 +75,7 @@ impl ScanPlan {
     }
 }
 
-/// A plan together with its sinks, for readers of whatever type.
+/// Runs a plan with whatever reader type the plan selects.
 struct RunVisitor<'p, M> {
     plan: &'p ScanPlan,
     make: M,
