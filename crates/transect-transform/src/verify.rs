@@ -8,7 +8,7 @@ use crate::manifest::{Algorithm, Line};
 use crate::pass::PassOptions;
 use crate::publish::ReplaceOptions;
 use crate::step::Finding;
-use crate::tree::{Input, Job, To};
+use crate::tree::{Input, Job, OutputTarget};
 
 /// Reads the files of a manifest, several at once, and calls `each` for every line with whether the
 /// file has its digest. Lines of one kind come in their order. After a request to stop
@@ -26,7 +26,7 @@ pub fn verify(
         kinds.entry(steps_for(line)).or_default().push(line);
     }
     let job = Job {
-        to: To::Nowhere,
+        output: OutputTarget::Discard,
         passes: passes.clone(),
         replace: ReplaceOptions::default(),
         threads,

@@ -5,7 +5,7 @@
 //! corrected for the number of methods.
 
 use serde::{Serialize, Serializer};
-use transect_transform::pass::{Destination, IoMethod, Load, PassOptions, Plan, SizeClass, Task};
+use transect_transform::pass::{IoMethod, Load, OutputMode, PassOptions, Plan, SizeClass, Task};
 use transect_transform::step::{Cost, Step};
 
 use super::runs::Runs;
@@ -92,7 +92,7 @@ fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
         shape: kind.shape(),
         cost,
         size,
-        destination: Destination::Elsewhere,
+        output: OutputMode::NewFile,
         why_seen: None,
         resident: None,
     };

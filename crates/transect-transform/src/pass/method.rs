@@ -33,18 +33,18 @@ pub enum IoMethod {
 
 /// Where the result of a pass goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub enum OutputMode {
     /// Nowhere: what counts is what the steps find, and whether the result would be another.
-    Nowhere,
+    Discard,
     /// Into another file.
-    Elsewhere,
+    NewFile,
     /// In the place of the input, if it differs.
     InPlace,
 }
 
-impl Destination {
+impl OutputMode {
     pub(super) fn of(out: &Replacement) -> Self {
-        if out.is_in_place() { Self::InPlace } else { Self::Elsewhere }
+        if out.is_in_place() { Self::InPlace } else { Self::NewFile }
     }
 }
 
@@ -94,15 +94,11 @@ impl IoMethod {
     }
 
     /// Returns why this method cannot do work of a shape (`None`: a copy), if it cannot.
-    pub(super) fn refusal(
-        self,
-        shape: Option<Shape>,
-        destination: Destination,
-    ) -> Option<&'static str> {
+    pub(super) fn refusal(self, shape: Option<Shape>, output: OutputMode) -> Option<&'static str> {
         if let Some(why) = self.missing() {
             return Some(why);
         }
-        match (self, shape, destination) {
+        match (self, shape, output) {
             // Also if nothing is to be written: to look what would come of it says the same.
             (Self::Mapped, Some(Shape::Resizing), _) => {
                 Some("what is mapped to be written has its length before anything is in it")
@@ -110,8 +106,8 @@ impl IoMethod {
             (Self::KernelCopy, Some(_), _) => {
                 Some("the kernel copies what is there, and no step sees it")
             }
-            (Self::KernelCopy, None, Destination::Nowhere) => Some("there is nothing to copy to"),
-            (Self::KernelCopy, None, Destination::InPlace) => {
+            (Self::KernelCopy, None, OutputMode::Discard) => Some("there is nothing to copy to"),
+            (Self::KernelCopy, None, OutputMode::InPlace) => {
                 Some("a copy in place would change nothing")
             }
             _ => None,
@@ -130,9 +126,9 @@ mod tests {
                 continue;
             }
             for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {
-                for to in [Destination::Nowhere, Destination::Elsewhere, Destination::InPlace] {
+                for to in [OutputMode::Discard, OutputMode::NewFile, OutputMode::InPlace] {
                     let impossible = match method {
-                        IoMethod::KernelCopy => shape.is_some() || to != Destination::Elsewhere,
+                        IoMethod::KernelCopy => shape.is_some() || to != OutputMode::NewFile,
                         IoMethod::Mapped => shape == Some(Shape::Resizing),
                         _ => false,
                     };

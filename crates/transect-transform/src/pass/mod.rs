@@ -39,7 +39,7 @@ pub use holes::Holes;
 pub(crate) use holes::append_around;
 pub use idle::IdleThreads;
 use mapped::{MappedInput, MappedOutput};
-pub use method::{Destination, IoMethod};
+pub use method::{IoMethod, OutputMode};
 use outlet::{Came, Writer};
 use plan::Plans;
 pub use plan::{Plan, Task};
@@ -174,7 +174,7 @@ impl Passes {
             shape: step.as_ref().map(|step| step.shape()),
             cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
             size: source.size(),
-            destination: out.as_deref().map_or(Destination::Nowhere, Destination::of),
+            output: out.as_deref().map_or(OutputMode::Discard, OutputMode::of),
             why_seen: self.why_seen(),
             resident: None,
         };
@@ -205,7 +205,7 @@ impl Passes {
         step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
         Plan { method, reason, block }: Plan,
-        Task { shape, destination, .. }: Task,
+        Task { shape, output, .. }: Task,
     ) -> Result<Passed, Error> {
         let size = self.options.block.or(block).unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
@@ -226,7 +226,7 @@ impl Passes {
                     }
                 });
                 let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                let work = Work { source, step, destination, options, scratch };
+                let work = Work { source, step, output, options, scratch };
                 do_work(work, (method, size, ring.clone()), block, writer)?
             }
         };
@@ -236,8 +236,8 @@ impl Passes {
         if !(came_at_once && is_left && says_nothing(source, &findings)) {
             source.verify_unchanged()?;
         }
-        match (destination, changed, out) {
-            (Destination::InPlace, Some(false), Some(out)) => {
+        match (output, changed, out) {
+            (OutputMode::InPlace, Some(false), Some(out)) => {
                 holes::in_place(options.holes, source, out, &options.cancel, block)?;
             }
             (_, _, Some(out)) => out.expect(digest),
@@ -264,7 +264,7 @@ impl Passes {
             return Ok(None);
         };
         let is_large = task.size >= tree_digest::WORTH_SHARING;
-        if task.destination != Destination::Nowhere || !is_large {
+        if task.output != OutputMode::Discard || !is_large {
             return Ok(None);
         }
         // Where the size is made up, only reading to the end finds the end.

@@ -1,7 +1,7 @@
 //! What becomes of a result: compared with the input while they are the same, written from where
 //! they differ.
 
-use super::Destination;
+use super::OutputMode;
 use crate::error::Error;
 use crate::publish::{Digest, Digester};
 use crate::source::Source;
@@ -57,11 +57,11 @@ impl<'a, 'w> Outlet<'a, 'w> {
     /// Returns an outlet that writes all it is given, or compares first.
     pub(super) fn new(
         source: &'a Source,
-        destination: Destination,
+        output: OutputMode,
         writer: Option<&'a mut (dyn Writer + 'w)>,
         digests: bool,
     ) -> Self {
-        let compares = destination != Destination::Elsewhere;
+        let compares = output != OutputMode::NewFile;
         let mode = if compares { Mode::Comparing } else { Mode::Waiting };
         let digester = digests.then(Digester::new);
         Self { source, writer, mode, compares, length: 0, digester }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Destination, IoMethod, PassOptions, Preference};
+use super::{IoMethod, OutputMode, PassOptions, Preference};
 use crate::error::Error;
 use crate::step::{Cost, Shape};
 
@@ -27,7 +27,7 @@ pub struct Task {
     /// How many bytes the file has, as far as is known.
     pub size: u64,
     /// Where the result goes.
-    pub destination: Destination,
+    pub output: OutputMode,
     /// Why the kernel cannot copy on its own, if it cannot.
     pub why_seen: Option<&'static str>,
     /// Whether most of the input is in memory; nothing if that is not known.
@@ -38,7 +38,7 @@ impl Task {
     /// Returns why a method cannot do this, if it cannot.
     fn refusal(&self, method: IoMethod) -> Option<&'static str> {
         let seen = self.why_seen.filter(|_| method == IoMethod::KernelCopy);
-        method.refusal(self.shape, self.destination).or(seen)
+        method.refusal(self.shape, self.output).or(seen)
     }
 }
 
@@ -109,7 +109,7 @@ impl Plan {
     /// Chooses by what is known without measuring.
     fn of(task: Task) -> Self {
         let (method, reason) = match task {
-            Task { shape: None, destination: Destination::Elsewhere, why_seen: None, .. } => {
+            Task { shape: None, output: OutputMode::NewFile, why_seen: None, .. } => {
                 (IoMethod::KernelCopy, "the kernel copies what nobody has to see")
             }
             Task { cost: Cost::Heavy, size: WORTH_THREADS.., .. } if has_processors() => {
@@ -143,7 +143,7 @@ mod tests {
         shape: Some(Shape::Resizing),
         cost: Cost::Light,
         size: 1000,
-        destination: Destination::Elsewhere,
+        output: OutputMode::NewFile,
         why_seen: None,
         resident: None,
     };
@@ -167,9 +167,9 @@ mod tests {
         let seen = Task { why_seen: Some("somebody looks"), ..copy };
         assert_eq!(method(None, Some(IoMethod::KernelCopy), seen), IoMethod::Buffered);
         assert!(Plan::new(&options(Some(IoMethod::KernelCopy), None), seen).is_err());
-        let nowhere = Task { destination: Destination::Nowhere, ..copy };
+        let nowhere = Task { output: OutputMode::Discard, ..copy };
         assert_eq!(method(None, None, nowhere), IoMethod::Buffered);
-        let in_place = Task { destination: Destination::InPlace, ..copy };
+        let in_place = Task { output: OutputMode::InPlace, ..copy };
         assert_eq!(method(None, None, in_place), IoMethod::Buffered);
     }
 

@@ -1,6 +1,6 @@
 //! What was measured to be the best way for some files.
 
-use super::{Destination, IoMethod, Task};
+use super::{IoMethod, OutputMode, Task};
 use crate::step::{Cost, Shape};
 
 /// Where files begin of which it is told how they are passed over: what a smaller one takes is not its
@@ -109,9 +109,9 @@ impl Preference {
     /// Returns whether it is for a task, whatever of the input is in memory. What was measured is to
     /// read a file and to write another one.
     pub(super) fn may_suit(&self, task: &Task) -> bool {
-        let Task { shape, cost, size, destination, .. } = *task;
+        let Task { shape, cost, size, output, .. } = *task;
         let load = Load::of(shape, cost);
-        destination == Destination::Elsewhere
+        output == OutputMode::NewFile
             && self.load.is_none_or(|wanted| wanted == load)
             && self.size.is_none_or(|wanted| SizeClass::of(size) == Some(wanted))
     }
@@ -130,7 +130,7 @@ mod tests {
         shape: Some(Shape::BYTES),
         cost: Cost::Light,
         size: LARGE,
-        destination: Destination::Elsewhere,
+        output: OutputMode::NewFile,
         why_seen: None,
         resident: Some(true),
     };
@@ -148,8 +148,8 @@ mod tests {
             Task { shape: None, ..TASK },
             Task { cost: Cost::Heavy, ..TASK },
             Task { size: LARGE - 1, ..TASK },
-            Task { destination: Destination::InPlace, ..TASK },
-            Task { destination: Destination::Nowhere, ..TASK },
+            Task { output: OutputMode::InPlace, ..TASK },
+            Task { output: OutputMode::Discard, ..TASK },
             Task { resident: Some(false), ..TASK },
             // Who cannot tell is told nothing.
             Task { resident: None, ..TASK },

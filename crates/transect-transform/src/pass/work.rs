@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::block::Block;
 use super::outlet::{Came, Outlet, Writer};
-use super::{Destination, PassOptions, check, count};
+use super::{OutputMode, PassOptions, check, count};
 use crate::error::{Error, Operation, Unfit};
 use crate::out::Out;
 use crate::source::Source;
@@ -51,7 +51,7 @@ pub(super) struct Scratch {
 pub(super) struct Work<'a, 'b> {
     pub(super) source: &'a Source,
     pub(super) step: Option<&'a mut (dyn Step + 'b)>,
-    pub(super) destination: Destination,
+    pub(super) output: OutputMode,
     pub(super) options: &'a PassOptions,
     pub(super) scratch: &'a mut Scratch,
 }
@@ -63,8 +63,8 @@ impl Work<'_, '_> {
         input: &mut dyn Input,
         writer: Option<&mut dyn Writer>,
     ) -> Result<(Came, Vec<Finding>), Error> {
-        let digests = self.options.read_back && self.destination != Destination::Nowhere;
-        let mut outlet = Outlet::new(self.source, self.destination, writer, digests);
+        let digests = self.options.read_back && self.output != OutputMode::Discard;
+        let mut outlet = Outlet::new(self.source, self.output, writer, digests);
         let mut end = 0;
         loop {
             check(&self.options.cancel, self.source)?;

@@ -35,25 +35,25 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum OutputTarget {
     /// Nowhere: what counts is what is found, and what would change.
-    Nowhere,
+    Discard,
     /// In the place of each input, if anything changes.
     InPlace,
     /// Into one file: for one input.
     File(PathBuf),
     /// Into a folder, by the paths below the roots.
-    Folder(PathBuf),
+    Directory(PathBuf),
 }
 
 /// What is to be done to all files.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Where the results go.
-    pub to: To,
+    pub output: OutputTarget,
     /// How files are passed over; by [`PassOptions::cancel`] the whole job is stopped.
     pub passes: PassOptions,
-    /// How results are put in their places. What may be replaced in place follows from [`Job::to`].
+    /// How results are put in their places. What may be replaced in place follows from [`Job::output`].
     pub replace: ReplaceOptions,
     /// How many threads: each works on a file of its own, and those that have none left help with
     /// the digest of a large one. [`PassOptions::idle`] is not asked for more.
@@ -121,7 +121,7 @@ impl Job {
     /// # Errors
     /// They have not.
     pub fn check(&self, chain: &Chain, inputs: &[Input]) -> Result<(), Error> {
-        let To::Folder(folder) = &self.to else {
+        let OutputTarget::Directory(folder) = &self.output else {
             return Ok(());
         };
         let mut by_target: HashMap<&Path, &Path> = HashMap::with_capacity(inputs.len());
@@ -159,9 +159,9 @@ impl Job {
     /// replaced only with [`ReplaceOptions::break_links`] if it has any.
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
         let next = AtomicUsize::new(0);
-        let names = match self.to {
-            To::Nowhere | To::InPlace => Names::of(inputs),
-            To::File(_) | To::Folder(_) => Names::default(),
+        let names = match self.output {
+            OutputTarget::Discard | OutputTarget::InPlace => Names::of(inputs),
+            OutputTarget::File(_) | OutputTarget::Directory(_) => Names::default(),
         };
         let mut line = Line { inputs, each, early: BTreeMap::new(), expected: 0 };
         let named = (inputs, &names);
@@ -195,11 +195,11 @@ impl Job {
 
     /// Returns where the result of an input goes, and makes the folders on the way.
     fn target_of<'a>(&'a self, input: &'a Input) -> Result<Option<Cow<'a, Path>>, Error> {
-        Ok(match &self.to {
-            To::Nowhere => None,
-            To::InPlace => Some(Cow::Borrowed(&input.path)),
-            To::File(file) => Some(Cow::Borrowed(file)),
-            To::Folder(folder) => {
+        Ok(match &self.output {
+            OutputTarget::Discard => None,
+            OutputTarget::InPlace => Some(Cow::Borrowed(&input.path)),
+            OutputTarget::File(file) => Some(Cow::Borrowed(file)),
+            OutputTarget::Directory(folder) => {
                 let target = folder.join(input.below());
                 let above = target.parent().unwrap_or(folder);
                 std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
@@ -209,8 +209,8 @@ impl Job {
     }
 
     fn replace_options(&self) -> ReplaceOptions {
-        let existing = match self.to {
-            To::InPlace => Existing::InPlace,
+        let existing = match self.output {
+            OutputTarget::InPlace => Existing::InPlace,
             _ => self.replace.existing,
         };
         ReplaceOptions { existing, ..self.replace }
@@ -222,12 +222,12 @@ impl Job {
 
     /// Returns what a file came to that was passed over to its end.
     fn fate(&self, shape: Shape, passed: &Passed, written: bool) -> Fate {
-        match (&self.to, passed.changed) {
-            (To::Nowhere, _) if shape == Shape::Reduce => Fate::Looked,
-            (To::Nowhere, Some(true)) => Fate::WouldChange,
-            (To::InPlace, _) if written => Fate::Changed,
-            (To::Nowhere | To::InPlace, _) => Fate::Same,
-            (To::File(_) | To::Folder(_), _) => Fate::Written,
+        match (&self.output, passed.changed) {
+            (OutputTarget::Discard, _) if shape == Shape::Reduce => Fate::Looked,
+            (OutputTarget::Discard, Some(true)) => Fate::WouldChange,
+            (OutputTarget::InPlace, _) if written => Fate::Changed,
+            (OutputTarget::Discard | OutputTarget::InPlace, _) => Fate::Same,
+            (OutputTarget::File(_) | OutputTarget::Directory(_), _) => Fate::Written,
         }
     }
 }
@@ -364,7 +364,7 @@ impl<'a> Worker<'a> {
             Ok(target) => target,
             Err(error) => return self.tell(index, None, None, Err(error)),
         };
-        let elsewhere = target.as_deref().filter(|_| self.job.to != To::InPlace);
+        let elsewhere = target.as_deref().filter(|_| self.job.output != OutputTarget::InPlace);
         if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
             return self.skip(index, target.map(Cow::into_owned), Skip::Done);
         }
@@ -394,7 +394,7 @@ impl<'a> Worker<'a> {
         let (Some(journal), Some(before)) = (&self.job.journal, before) else {
             return result.publish();
         };
-        if self.job.to != To::InPlace {
+        if self.job.output != OutputTarget::InPlace {
             let published = result.publish()?;
             journal.note(&input.path, &before)?;
             return Ok(published);
@@ -428,7 +428,7 @@ impl<'a> Worker<'a> {
     /// Puts what waits in its places, and reports it.
     fn publish(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        if self.job.to == To::InPlace
+        if self.job.output == OutputTarget::InPlace
             && let Err(error) = self.note(&waiting)
         {
             // Without its journal nothing is done.
@@ -441,8 +441,8 @@ impl<'a> Worker<'a> {
         let outcomes = std::mem::take(&mut self.batch).publish();
         let written = outcomes.iter().map(Result::is_ok);
         let done = waiting.iter().zip(written).filter(|(_, written)| *written);
-        let noted = match self.job.to {
-            To::InPlace => Ok(()),
+        let noted = match self.job.output {
+            OutputTarget::InPlace => Ok(()),
             _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(one)),
         };
         for (Waiting { index, target, passed, .. }, outcome) in waiting.into_iter().zip(outcomes) {

@@ -12,7 +12,7 @@ use transect_transform::out::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, Stop};
-use transect_transform::tree::{Job, To, find};
+use transect_transform::tree::{Job, OutputTarget, find};
 use transect_transform::{Error, Report, Source, transform, transform_into};
 
 use crate::support::{
@@ -655,7 +655,7 @@ fn results_that_have_no_room_together_are_refused_before_the_first() {
     let inputs = find(ScanOptions::new([&root]), true).unwrap().files;
     let folder = memory.path().join("out");
     let job = Job {
-        to: To::Folder(folder.clone()),
+        output: OutputTarget::Directory(folder.clone()),
         passes: PassOptions::default(),
         replace: ReplaceOptions::default(),
         threads: 2,

@@ -14,14 +14,14 @@ use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 use transect_transform::publish::{Kept, Replacement, sweep};
 #[cfg(target_os = "linux")]
 use transect_transform::tree::find_leftovers;
-use transect_transform::tree::{Done, Fate, Found, Input, Job, Journal, Skip, To, find};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, Journal, OutputTarget, Skip, find};
 use transect_transform::{Error, Source};
 
 use crate::support::names;
 
-fn job(to: To, threads: usize, durability: Durability) -> Job {
+fn job(output: OutputTarget, threads: usize, durability: Durability) -> Job {
     let replace = ReplaceOptions { durability, ..ReplaceOptions::default() };
-    Job { to, passes: PassOptions::default(), replace, threads, journal: None }
+    Job { output, passes: PassOptions::default(), replace, threads, journal: None }
 }
 
 fn inputs(root: &Path) -> Vec<Input> {
@@ -68,8 +68,11 @@ fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
             let root = tree(&temp);
             let before = Source::open(root.join("c")).unwrap().attributes().file_id();
             let inputs = inputs(&root);
-            let outcomes =
-                run(&job(To::InPlace, threads, durability), "decode=utf-8 eol=lf", &inputs);
+            let outcomes = run(
+                &job(OutputTarget::InPlace, threads, durability),
+                "decode=utf-8 eol=lf",
+                &inputs,
+            );
             assert_eq!(
                 fates(&outcomes),
                 [
@@ -96,7 +99,7 @@ fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
 fn what_would_change_is_told_and_nothing_is_written() {
     let temp = TempDir::new();
     let root = tree(&temp);
-    let to_nowhere = job(To::Nowhere, 2, Durability::None);
+    let to_nowhere = job(OutputTarget::Discard, 2, Durability::None);
     let outcomes = run(&to_nowhere, "eol=lf", &inputs(&root));
     assert_eq!(outcomes[0].1.fate.as_ref().unwrap(), &Fate::WouldChange);
     assert_eq!(outcomes[5].1.fate.as_ref().unwrap(), &Fate::Same);
@@ -111,8 +114,8 @@ fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
     for durability in [Durability::None, Durability::Batch] {
         let temp = TempDir::new();
         let root = tree(&temp);
-        let to = To::Folder(temp.join("out/of/many"));
-        let job = job(to, 3, durability);
+        let output = OutputTarget::Directory(temp.join("out/of/many"));
+        let job = job(output, 3, durability);
         let inputs = inputs(&root);
         job.check(&Chain::parse(&["case=upper"]).unwrap(), &inputs).unwrap();
         let outcomes = run(&job, "case=upper", &inputs);
@@ -138,7 +141,7 @@ fn two_inputs_for_one_place_are_refused_before_anything_is_written() {
     }
     let roots = [temp.join("one"), temp.join("two")];
     let inputs = find(ScanOptions::new(roots), false).unwrap().files;
-    let job = job(To::Folder(temp.join("out")), 1, Durability::None);
+    let job = job(OutputTarget::Directory(temp.join("out")), 1, Durability::None);
     let refused = job.check(&Chain::parse(&["trim"]).unwrap(), &inputs).unwrap_err();
     assert!(refused.to_string().ends_with("both go there"), "{refused}");
     assert_eq!(names(temp.path()), ["one", "two"]);
@@ -151,7 +154,7 @@ fn a_job_that_is_stopped_leaves_what_waits_as_it_was() {
         std::fs::write(temp.join(format!("{number:02}")), "text").unwrap();
     }
     let cancel = Cancel::new();
-    let mut job = job(To::InPlace, 1, Durability::Batch);
+    let mut job = job(OutputTarget::InPlace, 1, Durability::Batch);
     job.passes.cancel = cancel.clone();
     let inputs = inputs(temp.path());
     cancel.cancel();
@@ -250,8 +253,11 @@ fn digest_of_one_large_file_shared_by_all_threads() {
     let expected =
         [blake3::hash(&content), blake3::hash(b"x")].map(|hash| hash.to_hex().to_string());
     for threads in [1, 2, 4] {
-        let outcomes =
-            run(&job(To::Nowhere, threads, Durability::None), "blake3", &inputs(temp.path()));
+        let outcomes = run(
+            &job(OutputTarget::Discard, threads, Durability::None),
+            "blake3",
+            &inputs(temp.path()),
+        );
         let passed = outcomes.iter().map(|(_, done)| done.passed.as_ref().unwrap());
         let digests: Vec<_> =
             passed.clone().map(|passed| passed.findings[0].value.clone()).collect();
@@ -275,7 +281,7 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     assert_eq!(inputs(temp.path()).len(), 1);
     let named = inputs(&temp.join("link"));
     assert_eq!(named[0].below(), Path::new("link"));
-    run(&job(To::InPlace, 1, Durability::None), "case=upper", &named);
+    run(&job(OutputTarget::InPlace, 1, Durability::None), "case=upper", &named);
     assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"TEXT");
     assert!(temp.join("link").is_symlink());
 }
@@ -296,7 +302,7 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
                 std::fs::hard_link(root.join("a"), root.join(name)).unwrap();
             }
             // Twice would be four.
-            let job = job(To::InPlace, threads, durability);
+            let job = job(OutputTarget::InPlace, threads, durability);
             let inputs = inputs(&root);
             let expected = |fate| {
                 [
@@ -306,7 +312,7 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
                     ("c".to_owned(), Some(Fate::SameFile(0))),
                 ]
             };
-            let to_nowhere = Job { to: To::Nowhere, ..job.clone() };
+            let to_nowhere = Job { output: OutputTarget::Discard, ..job.clone() };
             let outcomes = run(&to_nowhere, "replace=a/aa", &inputs);
             assert_eq!(fates(&outcomes), expected(Fate::WouldChange));
             let outcomes = run(&job, "replace=a/aa", &inputs);
@@ -343,7 +349,7 @@ fn what_was_given_twice_is_done_once() {
     std::fs::write(&file, "a").unwrap();
     let roots = [file.clone(), temp.join(".").join("file")];
     let inputs = find(ScanOptions::new(roots), false).unwrap().files;
-    run(&job(To::InPlace, 2, Durability::None), "replace=a/aa", &inputs);
+    run(&job(OutputTarget::InPlace, 2, Durability::None), "replace=a/aa", &inputs);
     assert_eq!(std::fs::read(&file).unwrap(), b"aa");
     assert_eq!(names(temp.path()), ["file"]);
 }
@@ -389,11 +395,16 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
             let inputs = inputs(&root);
             let journal = temp.join("journal");
             // Twice would be four.
-            with_stops(&job(To::InPlace, threads, durability), &journal, "replace=a/aa", &inputs);
+            with_stops(
+                &job(OutputTarget::InPlace, threads, durability),
+                &journal,
+                "replace=a/aa",
+                &inputs,
+            );
             for input in &inputs {
                 assert_eq!(std::fs::read(&input.path).unwrap(), b"aa");
             }
-            let elsewhere = job(To::Folder(temp.join("out")), threads, durability);
+            let elsewhere = job(OutputTarget::Directory(temp.join("out")), threads, durability);
             std::fs::remove_file(&journal).unwrap();
             with_stops(&elsewhere, &journal, "case=upper", &inputs);
             assert_eq!(names(&temp.join("out")).len(), files);
@@ -418,7 +429,7 @@ fn a_journal_is_that_of_its_steps_and_loses_what_was_not_finished() {
     let (file, path) = (temp.join("file"), temp.join("journal"));
     std::fs::write(&file, "a").unwrap();
     let inputs = inputs(&file);
-    let mut job = job(To::InPlace, 1, Durability::File);
+    let mut job = job(OutputTarget::InPlace, 1, Durability::File);
     let chain: Chain = "replace=a/aa".parse().unwrap();
     job.journal = Some(Arc::new(journal(&path, &chain).unwrap()));
     run(&job, "replace=a/aa", &inputs);

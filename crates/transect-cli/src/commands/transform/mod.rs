@@ -15,7 +15,7 @@ use transect_transform::pass::{PassOptions, Preference};
 use transect_transform::publish::{Existing, ReplaceOptions, Swept, sweep};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
-use transect_transform::tree::{Job, Journal, To, find};
+use transect_transform::tree::{Job, Journal, OutputTarget, find};
 
 use crate::args::{SyncWhat, TransformArgs};
 use crate::exit::{End, Fatal};
@@ -67,17 +67,17 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     let looks_only = chain.shape() == Shape::Reduce && !copies;
     let to = destination(args, &paths, looks_only)?;
     passes.preferred = preferred(args, &paths, &to);
-    let sizes = matches!(to, To::Folder(_));
+    let sizes = matches!(to, OutputTarget::Directory(_));
     let threads = args.threads.map_or_else(cores, usize::from);
     let journal = args.journal.as_deref().map(|path| Journal::open(path, &chain)).transpose()?;
-    let job = Job { to, passes, replace, threads, journal: journal.map(Arc::new) };
+    let job = Job { output: to, passes, replace, threads, journal: journal.map(Arc::new) };
     let began = Instant::now();
     let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
     // Only a run that changes the tree anyway removes anything from it.
-    let swept = match job.to {
-        To::InPlace => sweep(&found.leftovers),
+    let swept = match job.output {
+        OutputTarget::InPlace => sweep(&found.leftovers),
         _ => Swept::default(),
     };
     let mut report = Report::new(args, &chain, &job, &found.files);
@@ -92,11 +92,11 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
 }
 
 /// Returns what was measured to be the best where files are read and written, unless somebody says how.
-fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &To) -> Arc<[Preference]> {
+fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<[Preference]> {
     let target = match to {
-        To::File(target) | To::Folder(target) => target,
+        OutputTarget::File(target) | OutputTarget::Directory(target) => target,
         // Only the way from one file to another one was measured.
-        To::InPlace | To::Nowhere => return Arc::default(),
+        OutputTarget::InPlace | OutputTarget::Discard => return Arc::default(),
     };
     if args.no_profile || args.method.is_some() || args.block.is_some() {
         return Arc::default();
@@ -106,25 +106,29 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &To) -> Arc<[Preferenc
 }
 
 /// Decides where results go, of what was asked for and what the paths are.
-fn destination(args: &TransformArgs, paths: &[PathBuf], looks_only: bool) -> Result<To, Fatal> {
+fn destination(
+    args: &TransformArgs,
+    paths: &[PathBuf],
+    looks_only: bool,
+) -> Result<OutputTarget, Fatal> {
     if args.check {
-        return Ok(To::Nowhere);
+        return Ok(OutputTarget::Discard);
     }
     if args.in_place {
-        return Ok(To::InPlace);
+        return Ok(OutputTarget::InPlace);
     }
     let Some(output) = &args.output else {
-        return if looks_only { Ok(To::Nowhere) } else { Err(nowhere_to_go()) };
+        return if looks_only { Ok(OutputTarget::Discard) } else { Err(nowhere_to_go()) };
     };
     let ends_as_folder = || {
         let last = output.as_os_str().as_encoded_bytes().last();
         last.is_some_and(|&last| std::path::is_separator(last.into()))
     };
     if !ends_as_folder() && !output.is_dir() && paths.len() == 1 && !paths[0].is_dir() {
-        return Ok(To::File(output.clone()));
+        return Ok(OutputTarget::File(output.clone()));
     }
     match paths.iter().find(|root| lies_in(output, root)) {
-        None => Ok(To::Folder(output.clone())),
+        None => Ok(OutputTarget::Directory(output.clone())),
         Some(root) => Err(Fatal::Usage(format!(
             "results cannot lie in '{}', which lies in '{}': the next run would find them there",
             output.display(),

@@ -12,7 +12,7 @@ use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
 use transect_transform::publish::{Swept, Unkept};
 use transect_transform::step::{Finding, Shape, Stage, Step};
-use transect_transform::tree::{Done, Fate, Found, Input, Job, Skip, To};
+use transect_transform::tree::{Done, Fate, Found, Input, Job, OutputTarget, Skip};
 use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
@@ -158,8 +158,8 @@ impl<'a> Report<'a> {
             detail,
             chain,
             checks: args.check,
-            looks: job.to == To::Nowhere && chain.shape() == Shape::Reduce,
-            in_place: job.to == To::InPlace,
+            looks: job.output == OutputTarget::Discard && chain.shape() == Shape::Reduce,
+            in_place: job.output == OutputTarget::InPlace,
             tells_method: !job.passes.preferred.is_empty(),
             inputs,
             done: Arc::default(),

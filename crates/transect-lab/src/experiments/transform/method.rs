@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use transect_transform::pass::{self, Destination, IoMethod, PassOptions, Plan};
+use transect_transform::pass::{self, IoMethod, OutputMode, PassOptions, Plan};
 use transect_transform::step::Cost;
 
 use super::floor::Floor;
@@ -127,7 +127,7 @@ impl Method {
             // What it costs and how long it is matters only where no method is asked for.
             cost: Cost::Light,
             size: 0,
-            destination: Destination::Elsewhere,
+            output: OutputMode::NewFile,
             why_seen: None,
             resident: None,
         };
