@@ -41,7 +41,7 @@ pub fn verify(
             let has = |finding: &Finding| finding.value == line.digest;
             let passed = done.passed.as_ref();
             let matches = passed.is_some_and(|passed| passed.findings.iter().any(has));
-            each(line, done.fate.map(|_| matches));
+            each(line, done.status.map(|_| matches));
         });
     }
 }

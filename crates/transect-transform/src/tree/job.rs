@@ -64,9 +64,9 @@ pub struct Job {
 
 /// What a file came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileStatus {
     /// It is not touched: the result equals it, or would.
-    Same,
+    Unchanged,
     /// It was replaced by the result.
     Changed,
     /// It would be replaced, were the job not to go nowhere.
@@ -74,7 +74,7 @@ pub enum Fate {
     /// The result was written elsewhere.
     Written,
     /// It was looked at; nothing was ever to be made of it.
-    Looked,
+    Inspected,
     /// It was left alone on purpose.
     Skipped(Skip),
     /// It is another name of the input at this place, and has come to the same: if that one was
@@ -88,7 +88,7 @@ pub enum Skip {
     /// It is no text, and a step is made for text.
     Binary,
     /// An earlier run has done it, as its journal says.
-    Done,
+    AlreadyDone,
 }
 
 impl Skip {
@@ -96,20 +96,20 @@ impl Skip {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
-            Self::Done => "done",
+            Self::AlreadyDone => "done",
         }
     }
 }
 
 /// What became of one file.
 #[derive(Debug)]
-pub struct Done {
+pub struct FileOutcome {
     /// Where its result is; nothing if none was wanted.
     pub target: Option<PathBuf>,
     /// What was read, made and found; nothing if it did not come to its end.
     pub passed: Option<Passed>,
     /// What it came to.
-    pub fate: Result<Fate, Error>,
+    pub status: Result<FileStatus, Error>,
     /// What the new file has not of the one it replaced.
     pub unkept: Vec<Unkept>,
 }
@@ -157,7 +157,7 @@ impl Job {
     /// results go into a folder, where each name has its own. If it is replaced in place, the others
     /// become names of the new file; names that are not among the inputs would not, and it is
     /// replaced only with [`ReplaceOptions::break_links`] if it has any.
-    pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, Done)) {
+    pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, FileOutcome)) {
         let next = AtomicUsize::new(0);
         let names = match self.output {
             OutputTarget::Discard | OutputTarget::InPlace => Names::of(inputs),
@@ -171,7 +171,7 @@ impl Job {
         match workers {
             // Nobody else is needed, and what is told goes from hand to hand.
             0 | 1 => {
-                let mut tell = |index, done| line.take(index, done);
+                let mut tell = |index, outcome| line.take(index, outcome);
                 Worker::new(self, named, chain.fresh(), idle, &mut tell).run(&next);
             }
             threads => std::thread::scope(|scope| {
@@ -180,14 +180,17 @@ impl Job {
                     let (chain, report, next) = (chain.fresh(), report.clone(), &next);
                     scope.spawn(move || {
                         let mut gathered = Gathered::new(report);
-                        let mut tell = |index, done| gathered.put(index, done);
+                        let mut tell = |index, outcome| gathered.put(index, outcome);
                         Worker::new(self, named, chain, idle, &mut tell).run(next);
                         // Who still has a large file may use this thread.
                         idle.inspect(|idle| idle.add());
                     });
                 }
                 drop(report);
-                reports.into_iter().flatten().for_each(|(index, done)| line.take(index, done));
+                reports
+                    .into_iter()
+                    .flatten()
+                    .for_each(|(index, outcome)| line.take(index, outcome));
             }),
         }
         line.end();
@@ -221,13 +224,13 @@ impl Job {
     }
 
     /// Returns what a file came to that was passed over to its end.
-    fn fate(&self, shape: Shape, passed: &Passed, written: bool) -> Fate {
+    fn status_of(&self, shape: Shape, passed: &Passed, written: bool) -> FileStatus {
         match (&self.output, passed.changed) {
-            (OutputTarget::Discard, _) if shape == Shape::Reduce => Fate::Looked,
-            (OutputTarget::Discard, Some(true)) => Fate::WouldChange,
-            (OutputTarget::InPlace, _) if written => Fate::Changed,
-            (OutputTarget::Discard | OutputTarget::InPlace, _) => Fate::Same,
-            (OutputTarget::File(_) | OutputTarget::Directory(_), _) => Fate::Written,
+            (OutputTarget::Discard, _) if shape == Shape::Reduce => FileStatus::Inspected,
+            (OutputTarget::Discard, Some(true)) => FileStatus::WouldChange,
+            (OutputTarget::InPlace, _) if written => FileStatus::Changed,
+            (OutputTarget::Discard | OutputTarget::InPlace, _) => FileStatus::Unchanged,
+            (OutputTarget::File(_) | OutputTarget::Directory(_), _) => FileStatus::Written,
         }
     }
 }
@@ -235,53 +238,53 @@ impl Job {
 /// What became of inputs, told in their order: it comes in any.
 struct Line<'a> {
     inputs: &'a [Input],
-    each: &'a mut dyn FnMut(&Input, Done),
+    each: &'a mut dyn FnMut(&Input, FileOutcome),
     /// What came before its turn.
-    early: BTreeMap<usize, Done>,
+    early: BTreeMap<usize, FileOutcome>,
     /// Whose turn it is.
     expected: usize,
 }
 
 impl Line<'_> {
-    fn take(&mut self, index: usize, done: Done) {
+    fn take(&mut self, index: usize, outcome: FileOutcome) {
         if index != self.expected {
-            self.early.insert(index, done);
+            self.early.insert(index, outcome);
             return;
         }
-        self.tell(done);
-        while let Some(done) = self.early.remove(&self.expected) {
-            self.tell(done);
+        self.tell(outcome);
+        while let Some(outcome) = self.early.remove(&self.expected) {
+            self.tell(outcome);
         }
     }
 
-    fn tell(&mut self, done: Done) {
-        (self.each)(&self.inputs[self.expected], done);
+    fn tell(&mut self, outcome: FileOutcome) {
+        (self.each)(&self.inputs[self.expected], outcome);
         self.expected += 1;
     }
 
     /// Tells what is left: who was stopped has not begun what lies before further names of a file.
     fn end(self) {
-        for (index, done) in self.early {
-            (self.each)(&self.inputs[index], done);
+        for (index, outcome) in self.early {
+            (self.each)(&self.inputs[index], outcome);
         }
     }
 }
 
 /// Outcomes with the places of their inputs, on the way to another thread.
 struct Gathered {
-    to: Sender<Vec<(usize, Done)>>,
-    outcomes: Vec<(usize, Done)>,
+    to: Sender<Vec<(usize, FileOutcome)>>,
+    outcomes: Vec<(usize, FileOutcome)>,
     /// When the last ones went.
     sent: Instant,
 }
 
 impl Gathered {
-    fn new(to: Sender<Vec<(usize, Done)>>) -> Self {
+    fn new(to: Sender<Vec<(usize, FileOutcome)>>) -> Self {
         Self { to, outcomes: Vec::new(), sent: Instant::now() }
     }
 
-    fn put(&mut self, index: usize, done: Done) {
-        self.outcomes.push((index, done));
+    fn put(&mut self, index: usize, outcome: FileOutcome) {
+        self.outcomes.push((index, outcome));
         if self.outcomes.len() >= REPORT || self.sent.elapsed() >= PATIENCE {
             self.send();
         }
@@ -308,7 +311,7 @@ struct Worker<'a> {
     chain: Chain,
     passes: Passes,
     /// Who takes outcomes, with the places of their inputs.
-    report: &'a mut dyn FnMut(usize, Done),
+    report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
     /// What waits in the batch.
     waiting: Vec<Waiting>,
@@ -329,7 +332,7 @@ impl<'a> Worker<'a> {
         (inputs, names): (&'a [Input], &'a Names),
         chain: Chain,
         idle: Option<&Arc<IdleThreads>>,
-        report: &'a mut dyn FnMut(usize, Done),
+        report: &'a mut dyn FnMut(usize, FileOutcome),
     ) -> Self {
         let passes = Passes::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
         let (batch, waiting) = (Batch::new(), Vec::new());
@@ -366,7 +369,7 @@ impl<'a> Worker<'a> {
         };
         let elsewhere = target.as_deref().filter(|_| self.job.output != OutputTarget::InPlace);
         if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
-            return self.skip(index, target.map(Cow::into_owned), Skip::Done);
+            return self.skip(index, target.map(Cow::into_owned), Skip::AlreadyDone);
         }
         let outcome = self.pass(index, target.as_deref());
         let target = target.map(Cow::into_owned);
@@ -478,8 +481,8 @@ impl<'a> Worker<'a> {
 
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
-        let fate = Ok(Fate::Skipped(why));
-        self.report(index, Done { target, passed: None, fate, unkept: Vec::new() });
+        let status = Ok(FileStatus::Skipped(why));
+        self.report(index, FileOutcome { target, passed: None, status, unkept: Vec::new() });
     }
 
     fn tell(
@@ -489,31 +492,31 @@ impl<'a> Worker<'a> {
         passed: Option<Passed>,
         published: Result<Option<Published>, Error>,
     ) {
-        let (fate, unkept) = match published {
+        let (status, unkept) = match published {
             Ok(published) => {
                 let written = published.as_ref().is_some_and(|published| published.written);
-                let fate = passed
+                let status = passed
                     .as_ref()
-                    .map(|passed| self.job.fate(self.chain.shape(), passed, written));
+                    .map(|passed| self.job.status_of(self.chain.shape(), passed, written));
                 let unkept = published.map_or_else(Vec::new, |published| published.unkept);
-                (Ok(fate.expect("BUG: what is published was passed over")), unkept)
+                (Ok(status.expect("BUG: what is published was passed over")), unkept)
             }
             Err(Error::Unfit { reason: Unfit::Binary, .. }) => {
-                (Ok(Fate::Skipped(Skip::Binary)), Vec::new())
+                (Ok(FileStatus::Skipped(Skip::Binary)), Vec::new())
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.report(index, Done { target, passed, fate, unkept });
+        self.report(index, FileOutcome { target, passed, status, unkept });
     }
 
     /// Reports what became of a file, by all its names.
-    fn report(&mut self, index: usize, done: Done) {
+    fn report(&mut self, index: usize, outcome: FileOutcome) {
         let Some(group) = self.names.group(index) else {
-            return (self.report)(index, done);
+            return (self.report)(index, outcome);
         };
-        let is_new = matches!(done.fate, Ok(Fate::Changed));
-        let passed = done.passed.clone();
-        (self.report)(index, done);
+        let is_new = matches!(outcome.status, Ok(FileStatus::Changed));
+        let passed = outcome.passed.clone();
+        (self.report)(index, outcome);
         let path = |place: usize| self.inputs[place].path.as_path();
         for &further in group.further() {
             let named = match is_new {
@@ -523,9 +526,9 @@ impl<'a> Worker<'a> {
                 }
                 false => Ok(()),
             };
-            let fate = named.map(|()| Fate::SameFile(index));
+            let status = named.map(|()| FileStatus::SameFile(index));
             let (target, passed) = (None, passed.clone());
-            (self.report)(further, Done { target, passed, fate, unkept: Vec::new() });
+            (self.report)(further, FileOutcome { target, passed, status, unkept: Vec::new() });
         }
     }
 }

@@ -14,5 +14,5 @@ mod journal;
 mod names;
 
 pub use find::{Found, Input, find, find_leftovers};
-pub use job::{Done, Fate, Job, OutputTarget, Skip};
+pub use job::{FileOutcome, FileStatus, Job, OutputTarget, Skip};
 pub use journal::Journal;

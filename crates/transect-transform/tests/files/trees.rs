@@ -14,7 +14,9 @@ use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 use transect_transform::publish::{Kept, Replacement, sweep};
 #[cfg(target_os = "linux")]
 use transect_transform::tree::find_leftovers;
-use transect_transform::tree::{Done, Fate, Found, Input, Job, Journal, OutputTarget, Skip, find};
+use transect_transform::tree::{
+    FileOutcome, FileStatus, Found, Input, Job, Journal, OutputTarget, Skip, find,
+};
 use transect_transform::{Error, Source};
 
 use crate::support::names;
@@ -28,7 +30,7 @@ fn inputs(root: &Path) -> Vec<Input> {
     find(ScanOptions::new([root]), true).unwrap().files
 }
 
-fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, Done)> {
+fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, FileOutcome)> {
     let chain: Chain = line.parse().unwrap();
     let mut outcomes = Vec::new();
     let mut job = job.clone();
@@ -37,10 +39,10 @@ fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, Done)> {
     outcomes
 }
 
-fn fates(outcomes: &[(PathBuf, Done)]) -> Vec<(String, Option<Fate>)> {
-    let fate = |(_, done): &(PathBuf, Done)| done.fate.as_ref().ok().copied();
-    let path = |one: &(PathBuf, Done)| one.0.to_str().unwrap().replace('\\', "/");
-    outcomes.iter().map(|one| (path(one), fate(one))).collect()
+fn statuses(outcomes: &[(PathBuf, FileOutcome)]) -> Vec<(String, Option<FileStatus>)> {
+    let status = |(_, done): &(PathBuf, FileOutcome)| done.status.as_ref().ok().copied();
+    let path = |one: &(PathBuf, FileOutcome)| one.0.to_str().unwrap().replace('\\', "/");
+    outcomes.iter().map(|one| (path(one), status(one))).collect()
 }
 
 /// Files with every fate that `decode=utf-8 eol=lf` knows.
@@ -74,18 +76,18 @@ fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
                 &inputs,
             );
             assert_eq!(
-                fates(&outcomes),
+                statuses(&outcomes),
                 [
-                    ("a", Some(Fate::Changed)),
-                    ("b/binary", Some(Fate::Skipped(Skip::Binary))),
-                    ("b/deep/changed", Some(Fate::Changed)),
-                    ("b/empty", Some(Fate::Same)),
+                    ("a", Some(FileStatus::Changed)),
+                    ("b/binary", Some(FileStatus::Skipped(Skip::Binary))),
+                    ("b/deep/changed", Some(FileStatus::Changed)),
+                    ("b/empty", Some(FileStatus::Unchanged)),
                     ("b/lossy", None),
-                    ("c", Some(Fate::Same)),
+                    ("c", Some(FileStatus::Unchanged)),
                 ]
-                .map(|(path, fate)| (path.to_owned(), fate))
+                .map(|(path, status)| (path.to_owned(), status))
             );
-            assert!(matches!(outcomes[4].1.fate, Err(Error::Refused { .. })));
+            assert!(matches!(outcomes[4].1.status, Err(Error::Refused { .. })));
             assert_eq!(std::fs::read(root.join("b/deep/changed")).unwrap(), b"two\nthree\n");
             assert_eq!(std::fs::read(root.join("b/lossy")).unwrap(), b"\xff\r\n");
             assert_eq!(Source::open(root.join("c")).unwrap().attributes().file_id(), before);
@@ -101,11 +103,11 @@ fn what_would_change_is_told_and_nothing_is_written() {
     let root = tree(&temp);
     let to_nowhere = job(OutputTarget::Discard, 2, Durability::None);
     let outcomes = run(&to_nowhere, "eol=lf", &inputs(&root));
-    assert_eq!(outcomes[0].1.fate.as_ref().unwrap(), &Fate::WouldChange);
-    assert_eq!(outcomes[5].1.fate.as_ref().unwrap(), &Fate::Same);
+    assert_eq!(outcomes[0].1.status.as_ref().unwrap(), &FileStatus::WouldChange);
+    assert_eq!(outcomes[5].1.status.as_ref().unwrap(), &FileStatus::Unchanged);
     assert_eq!(std::fs::read(root.join("a")).unwrap(), b"one\r\n");
     let outcomes = run(&to_nowhere, "crc32c", &inputs(&root));
-    assert!(outcomes.iter().all(|(_, done)| matches!(done.fate, Ok(Fate::Looked))));
+    assert!(outcomes.iter().all(|(_, done)| matches!(done.status, Ok(FileStatus::Inspected))));
     assert_eq!(outcomes[3].1.passed.as_ref().unwrap().findings[0].value, "00000000");
 }
 
@@ -119,12 +121,15 @@ fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
         let inputs = inputs(&root);
         job.check(&Chain::parse(&["case=upper"]).unwrap(), &inputs).unwrap();
         let outcomes = run(&job, "case=upper", &inputs);
-        assert_eq!(fates(&outcomes)[2], ("b/deep/changed".to_owned(), Some(Fate::Written)));
+        assert_eq!(
+            statuses(&outcomes)[2],
+            ("b/deep/changed".to_owned(), Some(FileStatus::Written))
+        );
         let written = std::fs::read(temp.join("out/of/many/b/deep/changed")).unwrap();
         assert_eq!(written, b"TWO\r\nTHREE\n");
         // What is there already stays.
         let again = run(&job, "", &inputs);
-        assert!(again[0].1.fate.as_ref().unwrap_err().to_string().contains("exists already"));
+        assert!(again[0].1.status.as_ref().unwrap_err().to_string().contains("exists already"));
         assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"ONE\r\n");
         let replacing = ReplaceOptions { existing: Existing::Replace, ..job.replace };
         run(&Job { replace: replacing, ..job }, "", &inputs);
@@ -263,7 +268,10 @@ fn digest_of_one_large_file_shared_by_all_threads() {
             passed.clone().map(|passed| passed.findings[0].value.clone()).collect();
         assert_eq!(digests, expected);
         assert_eq!(
-            fates(&outcomes).iter().filter(|(_, fate)| *fate == Some(Fate::Looked)).count(),
+            statuses(&outcomes)
+                .iter()
+                .filter(|(_, status)| *status == Some(FileStatus::Inspected))
+                .count(),
             2
         );
         let reasons: Vec<_> =
@@ -304,19 +312,19 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
             // Twice would be four.
             let job = job(OutputTarget::InPlace, threads, durability);
             let inputs = inputs(&root);
-            let expected = |fate| {
+            let expected = |status| {
                 [
-                    ("a".to_owned(), Some(fate)),
-                    ("alone".to_owned(), Some(fate)),
-                    ("b/again".to_owned(), Some(Fate::SameFile(0))),
-                    ("c".to_owned(), Some(Fate::SameFile(0))),
+                    ("a".to_owned(), Some(status)),
+                    ("alone".to_owned(), Some(status)),
+                    ("b/again".to_owned(), Some(FileStatus::SameFile(0))),
+                    ("c".to_owned(), Some(FileStatus::SameFile(0))),
                 ]
             };
             let to_nowhere = Job { output: OutputTarget::Discard, ..job.clone() };
             let outcomes = run(&to_nowhere, "replace=a/aa", &inputs);
-            assert_eq!(fates(&outcomes), expected(Fate::WouldChange));
+            assert_eq!(statuses(&outcomes), expected(FileStatus::WouldChange));
             let outcomes = run(&job, "replace=a/aa", &inputs);
-            assert_eq!(fates(&outcomes), expected(Fate::Changed));
+            assert_eq!(statuses(&outcomes), expected(FileStatus::Changed));
             let id = |name| Source::open(root.join(name)).unwrap().attributes().file_id().unwrap();
             for name in ["b/again", "c"] {
                 assert_eq!(std::fs::read(root.join(name)).unwrap(), b"aa");
@@ -329,9 +337,12 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
             std::fs::hard_link(root.join("a"), temp.join("elsewhere")).unwrap();
             let outcomes = run(&job, "replace=a/aa", &inputs);
             assert!(
-                outcomes[0].1.fate.as_ref().unwrap_err().to_string().contains("it has 4 names")
+                outcomes[0].1.status.as_ref().unwrap_err().to_string().contains("it has 4 names")
             );
-            assert_eq!(fates(&outcomes)[2], ("b/again".to_owned(), Some(Fate::SameFile(0))));
+            assert_eq!(
+                statuses(&outcomes)[2],
+                ("b/again".to_owned(), Some(FileStatus::SameFile(0)))
+            );
             assert_eq!(std::fs::read(root.join("c")).unwrap(), b"aa");
             let replace = ReplaceOptions { break_links: true, ..job.replace };
             run(&Job { replace, ..job }, "replace=a/aa", &inputs);
@@ -364,8 +375,8 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
         job.journal = Some(Arc::new(self::journal(journal, &chain).unwrap()));
         let mut done = 0;
         job.run(&chain, inputs, &mut |_, one| {
-            done += usize::from(one.fate.is_ok());
-            if one.fate.is_ok_and(|fate| fate != Fate::Skipped(Skip::Done)) {
+            done += usize::from(one.status.is_ok());
+            if one.status.is_ok_and(|status| status != FileStatus::Skipped(Skip::AlreadyDone)) {
                 cancel.cancel();
             }
         });
@@ -444,7 +455,7 @@ fn a_journal_is_that_of_its_steps_and_loses_what_was_not_finished() {
     std::fs::write(&path, &text[..text.len() - 1]).unwrap();
     job.journal = Some(Arc::new(journal(&path, &chain).unwrap()));
     let outcomes = run(&job, "replace=a/aa", &inputs);
-    assert_eq!(outcomes[0].1.fate.as_ref().unwrap(), &Fate::Changed);
+    assert_eq!(outcomes[0].1.status.as_ref().unwrap(), &FileStatus::Changed);
     assert_eq!(std::fs::read(&file).unwrap(), b"aaaa");
     job.journal = None;
     std::fs::write(&path, "something else\n").unwrap();

@@ -12,7 +12,7 @@ use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
 use transect_transform::publish::{Swept, Unkept};
 use transect_transform::step::{Finding, Shape, Stage, Step};
-use transect_transform::tree::{Done, Fate, Found, Input, Job, OutputTarget, Skip};
+use transect_transform::tree::{FileOutcome, FileStatus, Found, Input, Job, OutputTarget, Skip};
 use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
@@ -180,7 +180,7 @@ impl<'a> Report<'a> {
     }
 
     /// Tells what became of a file.
-    pub(super) fn tell(&mut self, input: &Input, done: Done) {
+    pub(super) fn tell(&mut self, input: &Input, done: FileOutcome) {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.count(&done);
         let lines = match self.detail {
@@ -193,20 +193,20 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn count(&mut self, done: &Done) {
+    fn count(&mut self, done: &FileOutcome) {
         let counts = &mut self.counts;
         counts.files += 1;
-        match &done.fate {
-            Ok(Fate::Same) => counts.same += 1,
-            Ok(Fate::Changed) => counts.changed += 1,
-            Ok(Fate::WouldChange) => counts.would_change += 1,
-            Ok(Fate::Written) => counts.written += 1,
-            Ok(Fate::Looked) => counts.looked += 1,
-            Ok(Fate::Skipped(skip)) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
-            Ok(Fate::SameFile(_)) => counts.same_file += 1,
+        match &done.status {
+            Ok(FileStatus::Unchanged) => counts.same += 1,
+            Ok(FileStatus::Changed) => counts.changed += 1,
+            Ok(FileStatus::WouldChange) => counts.would_change += 1,
+            Ok(FileStatus::Written) => counts.written += 1,
+            Ok(FileStatus::Inspected) => counts.looked += 1,
+            Ok(FileStatus::Skipped(skip)) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
+            Ok(FileStatus::SameFile(_)) => counts.same_file += 1,
             Err(_) => counts.failed += 1,
         }
-        let is_counted = matches!(done.fate, Ok(Fate::SameFile(_)) | Err(_));
+        let is_counted = matches!(done.status, Ok(FileStatus::SameFile(_)) | Err(_));
         if let (false, Some(passed)) = (is_counted, &done.passed) {
             counts.bytes_in += passed.bytes_in;
             counts.bytes_out += passed.bytes_out;
@@ -214,8 +214,8 @@ impl<'a> Report<'a> {
     }
 
     /// Returns the lines for people about a file.
-    fn lines(&self, input: &Input, done: &Done) -> Vec<u8> {
-        let Ok(fate) = done.fate else {
+    fn lines(&self, input: &Input, done: &FileOutcome) -> Vec<u8> {
+        let Ok(fate) = done.status else {
             return Vec::new();
         };
         let target = done.target.as_deref().unwrap_or(&input.path);
@@ -227,8 +227,9 @@ impl<'a> Report<'a> {
         if !digests.is_empty() {
             return digests;
         }
-        let is_news = matches!(fate, Fate::Changed | Fate::WouldChange);
-        let prints_findings = self.looks && matches!(fate, Fate::Looked | Fate::SameFile(_));
+        let is_news = matches!(fate, FileStatus::Changed | FileStatus::WouldChange);
+        let prints_findings =
+            self.looks && matches!(fate, FileStatus::Inspected | FileStatus::SameFile(_));
         if self.detail != Detail::Everything && !prints_findings {
             let tells = is_news && self.detail == Detail::Changes;
             return if tells { path_line(&input.path) } else { Vec::new() };
@@ -236,11 +237,11 @@ impl<'a> Report<'a> {
         let path = quote::for_terminal(input.path.as_os_str());
         let line = match fate {
             _ if prints_findings => others(findings, &path),
-            Fate::Written => {
+            FileStatus::Written => {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
-            Fate::Skipped(why) => format!("skipped ({}) {path}", why.as_str()),
-            Fate::SameFile(first) => {
+            FileStatus::Skipped(why) => format!("skipped ({}) {path}", why.as_str()),
+            FileStatus::SameFile(first) => {
                 let first = quote::for_terminal(self.inputs[first].path.as_os_str());
                 format!("{path} is the same file as {first}")
             }
@@ -254,15 +255,15 @@ impl<'a> Report<'a> {
         (line + "\n").into_bytes()
     }
 
-    fn json_line(&self, input: &Input, done: &Done) -> String {
+    fn json_line(&self, input: &Input, done: &FileOutcome) -> String {
         let passed = done.passed.as_ref();
         let findings = passed.map_or(&[][..], |passed| &passed.findings);
         let (mut reason, mut same_file_as, mut error) = (None, None, None);
-        let status = match &done.fate {
+        let status = match &done.status {
             Ok(fate) => {
                 match fate {
-                    Fate::Skipped(skip) => reason = Some(skip.as_str()),
-                    Fate::SameFile(first) => same_file_as = Some(&self.inputs[*first].path),
+                    FileStatus::Skipped(skip) => reason = Some(skip.as_str()),
+                    FileStatus::SameFile(first) => same_file_as = Some(&self.inputs[*first].path),
                     _ => {}
                 }
                 status(*fate)
@@ -296,10 +297,10 @@ impl<'a> Report<'a> {
     }
 
     /// Says what went wrong, and what helps.
-    fn complain(&mut self, input: &Input, done: &Done) {
+    fn complain(&mut self, input: &Input, done: &FileOutcome) {
         let target = done.target.as_deref().unwrap_or(&input.path);
         output::complain_of_lost(target, &done.unkept);
-        let Err(error) = &done.fate else {
+        let Err(error) = &done.status else {
             return;
         };
         if matches!(error, Error::Cancelled { .. }) {
@@ -381,7 +382,7 @@ impl<'a> Report<'a> {
             (counts.looked, "read"),
             (counts.same, "the same"),
             (skipped(Skip::Binary), "skipped: no text"),
-            (skipped(Skip::Done), "done before"),
+            (skipped(Skip::AlreadyDone), "done before"),
             (counts.same_file, "by another name"),
             (counts.failed, "failed"),
         ] {
@@ -422,15 +423,15 @@ fn once(given: &mut bool, hint: &str) {
 }
 
 /// Returns the word for what a file came to, as it stands in JSON.
-fn status(fate: Fate) -> &'static str {
+fn status(fate: FileStatus) -> &'static str {
     match fate {
-        Fate::Same => "same",
-        Fate::Changed => "changed",
-        Fate::WouldChange => "would_change",
-        Fate::Written => "written",
-        Fate::Looked => "looked",
-        Fate::Skipped(_) => "skipped",
-        Fate::SameFile(_) => "same_file",
+        FileStatus::Unchanged => "same",
+        FileStatus::Changed => "changed",
+        FileStatus::WouldChange => "would_change",
+        FileStatus::Written => "written",
+        FileStatus::Inspected => "looked",
+        FileStatus::Skipped(_) => "skipped",
+        FileStatus::SameFile(_) => "same_file",
     }
 }
 
