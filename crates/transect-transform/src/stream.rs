@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Operation};
-use crate::pass::{IoMethod, PassOptions, Passed, made};
+use crate::pass::{IoMethod, PassOptions, PassReport, made};
 use crate::step::{Shape, Step};
 
 /// How much is read at once, unless the options say otherwise: as much as a pipe holds.
@@ -22,7 +22,7 @@ pub fn stream(
     (output, to): (&Path, &mut dyn Write),
     mut step: Option<&mut dyn Step>,
     options: &PassOptions,
-) -> Result<Passed, Error> {
+) -> Result<PassReport, Error> {
     let (mut bytes_in, mut bytes_out) = (0, 0);
     let mut write = |bytes: &[u8]| {
         bytes_out += bytes.len() as u64;
@@ -68,7 +68,7 @@ pub fn stream(
     }
     to.flush().map_err(Error::system(Operation::Write, output))?;
     let (method, reason) = (IoMethod::Buffered, "it comes as it comes");
-    Ok(Passed { bytes_in, bytes_out, changed: None, findings, method, reason })
+    Ok(PassReport { bytes_in, bytes_out, changed: None, findings, method, reason })
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::chain::Chain;
 
-    fn run(line: &str, input: &[u8]) -> Result<(Vec<u8>, Passed), Error> {
+    fn run(line: &str, input: &[u8]) -> Result<(Vec<u8>, PassReport), Error> {
         let mut chain: Chain = line.parse().unwrap();
         let mut result = Vec::new();
         let options = PassOptions { block: Some(3), ..PassOptions::default() };

@@ -39,7 +39,7 @@ pub fn verify(
         job.run(&chain, &inputs, &mut |_, done| {
             let line = of_input.next().expect("BUG: inputs are told once, in their order");
             let has = |finding: &Finding| finding.value == line.digest;
-            let passed = done.passed.as_ref();
+            let passed = done.pass.as_ref();
             let matches = passed.is_some_and(|passed| passed.findings.iter().any(has));
             each(line, done.status.map(|_| matches));
         });

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::pass::{Passed, Passes};
-use crate::publish::{Batch, Durability, Published, ReplaceOptions, Replacement};
+use crate::pass::{PassReport, Passes};
+use crate::publish::{Batch, Durability, PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 use crate::step::Step;
 
 /// What came of one file.
 #[derive(Debug)]
-pub struct Report {
+pub struct FileReport {
     /// What was read, made and found.
-    pub passed: Passed,
+    pub pass: PassReport,
     /// What became of the result; nothing if none was wanted, or if it waits in a batch.
-    pub published: Option<Published>,
+    pub published: Option<PublishReport>,
 }
 
 /// Passes over a file. The result goes to `target`, or nowhere.
@@ -30,11 +30,11 @@ pub fn transform(
     step: Option<&mut dyn Step>,
     passes: &mut Passes,
     options: ReplaceOptions,
-) -> Result<Report, Error> {
+) -> Result<FileReport, Error> {
     let source = passes.open(input)?;
-    let (passed, result) = pass(source, target, step, passes, options)?;
+    let (pass, result) = pass(source, target, step, passes, options)?;
     let published = result.map(Replacement::publish).transpose()?;
-    Ok(Report { passed, published })
+    Ok(FileReport { pass, published })
 }
 
 /// Passes over a file as [`transform`] does, but leaves the result to a batch.
@@ -48,12 +48,12 @@ pub fn transform_into(
     step: Option<&mut dyn Step>,
     passes: &mut Passes,
     options: ReplaceOptions,
-) -> Result<Passed, Error> {
+) -> Result<PassReport, Error> {
     let options = ReplaceOptions { durability: Durability::Batch, ..options };
     let source = passes.open(input)?;
-    let (passed, result) = pass(source, Some(target), step, passes, options)?;
+    let (pass, result) = pass(source, Some(target), step, passes, options)?;
     result.map_or(Ok(()), |result| batch.add(result))?;
-    Ok(passed)
+    Ok(pass)
 }
 
 /// Passes over a file, and leaves the result to be published. The source is closed at the end: Windows
@@ -64,9 +64,9 @@ pub(crate) fn pass(
     step: Option<&mut dyn Step>,
     passes: &mut Passes,
     options: ReplaceOptions,
-) -> Result<(Passed, Option<Replacement>), Error> {
+) -> Result<(PassReport, Option<Replacement>), Error> {
     let mut out =
         target.map(|target| Replacement::begin(target, Some(&source), options)).transpose()?;
-    let passed = passes.run(&source, step, out.as_mut())?;
-    Ok((passed, out))
+    let pass = passes.run(&source, step, out.as_mut())?;
+    Ok((pass, out))
 }

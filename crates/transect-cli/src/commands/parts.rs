@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use transect_transform::Error;
 use transect_transform::publish::{Existing, ReplaceOptions};
-use transect_transform::split::{self, Joined, Split};
+use transect_transform::split::{self, JoinReport, SplitReport};
 
 use crate::args::{JoinArgs, SplitArgs, SyncWhat};
 use crate::exit::{End, Fatal};
@@ -31,7 +31,7 @@ pub(crate) fn split(args: &SplitArgs) -> Result<End, Fatal> {
     let target = args.output.as_deref().unwrap_or(&args.file);
     let options = options(args.force, args.sync);
     let done = split::split(&args.file, target, args.size, options, &cancel_on_signal()?);
-    let Some(Split { manifest, parts, size, digest }) = unless_cancelled(done)? else {
+    let Some(SplitReport { manifest, parts, size, digest }) = unless_cancelled(done)? else {
         return Ok(End::Interrupted);
     };
     let (path, parts) = (manifest.as_path(), parts.len());
@@ -43,7 +43,7 @@ pub(crate) fn split(args: &SplitArgs) -> Result<End, Fatal> {
 pub(crate) fn join(args: &JoinArgs) -> Result<End, Fatal> {
     let options = options(args.force, args.sync);
     let done = split::join(&args.manifest, &args.output, options, &cancel_on_signal()?);
-    let Some(Joined { published, parts, size, digest }) = unless_cancelled(done)? else {
+    let Some(JoinReport { published, parts, size, digest }) = unless_cancelled(done)? else {
         return Ok(End::Interrupted);
     };
     let path = published.path.as_path();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use transect::Cancel;
 use transect_transform::pass::PassOptions;
-use transect_transform::patch::{self, Applied, InPlaceOptions, Patch};
+use transect_transform::patch::{self, InPlaceOptions, Patch, PatchReport};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::{Error, Unfit};
 
@@ -35,8 +35,8 @@ struct Outcome {
     journal: Option<PathBuf>,
 }
 
-impl From<Applied> for Outcome {
-    fn from(Applied { path, changed, journal }: Applied) -> Self {
+impl From<PatchReport> for Outcome {
+    fn from(PatchReport { path, changed, journal }: PatchReport) -> Self {
         Self { path, changed: Some(changed), journal }
     }
 }

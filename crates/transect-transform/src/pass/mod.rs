@@ -40,7 +40,7 @@ pub(crate) use holes::append_around;
 pub use idle::IdleThreads;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{IoMethod, OutputMode};
-use outlet::{Came, Writer};
+use outlet::{WriteSummary, Writer};
 use plan::Plans;
 pub use plan::{Plan, Task};
 pub use preference::{Load, Preference, SizeClass};
@@ -101,7 +101,7 @@ pub struct PassOptions {
 
 /// What came of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct PassReport {
     /// The length of the input.
     pub bytes_in: u64,
     /// The length of the result.
@@ -169,7 +169,7 @@ impl Passes {
         source: &Source,
         mut step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
-    ) -> Result<Passed, Error> {
+    ) -> Result<PassReport, Error> {
         let mut task = Task {
             shape: step.as_ref().map(|step| step.shape()),
             cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
@@ -206,7 +206,7 @@ impl Passes {
         mut out: Option<&mut Replacement>,
         Plan { method, reason, block }: Plan,
         Task { shape, output, .. }: Task,
-    ) -> Result<Passed, Error> {
+    ) -> Result<PassReport, Error> {
         let size = self.options.block.or(block).unwrap_or_else(|| block_for(source, method)).max(1);
         let ring = self.ring(source, method, size)?;
         let Self { options, block, scratch, .. } = self;
@@ -230,7 +230,7 @@ impl Passes {
                 do_work(work, (method, size, ring.clone()), block, writer)?
             }
         };
-        let Came { length: bytes_out, changed, digest } = came;
+        let WriteSummary { length: bytes_out, changed, digest } = came;
         let came_at_once = method == IoMethod::Buffered && source.size() < size as u64;
         let is_left = changed == Some(false) && options.holes == Holes::Keep;
         if !(came_at_once && is_left && says_nothing(source, &findings)) {
@@ -247,7 +247,7 @@ impl Passes {
             ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
             self.ring = Some(ring);
         }
-        Ok(Passed { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
+        Ok(PassReport { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
     }
 
     /// Lets several threads digest a large file, if nothing else is to be done with it. Returns
@@ -257,7 +257,7 @@ impl Passes {
         source: &Source,
         step: &mut Option<&mut dyn Step>,
         task: &Task,
-    ) -> Result<Option<Passed>, Error> {
+    ) -> Result<Option<PassReport>, Error> {
         let PassOptions { idle, method, block, text_only, spare_cache, .. } = &self.options;
         let is_as_usual = method.is_none() && block.is_none() && !text_only && !spare_cache;
         let (Some(idle), Some(step)) = (idle.as_deref().filter(|_| is_as_usual), step) else {
@@ -273,7 +273,7 @@ impl Passes {
         };
         *slot = Some(tree_digest::digest(source, &self.options, idle)?);
         source.verify_unchanged()?;
-        Ok(Some(Passed {
+        Ok(Some(PassReport {
             bytes_in: source.consumed(),
             bytes_out: source.consumed(),
             changed: Some(false),
@@ -324,10 +324,10 @@ fn copy(
     out: &mut Replacement,
     options: &PassOptions,
     block: &mut Block,
-) -> Result<Came, Error> {
+) -> Result<WriteSummary, Error> {
     let PassOptions { cancel, progress, .. } = options;
     Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
-    Ok(Came { length: source.consumed(), changed: None, digest: None })
+    Ok(WriteSummary { length: source.consumed(), changed: None, digest: None })
 }
 
 fn do_work(
@@ -335,7 +335,7 @@ fn do_work(
     (method, size, ring): (IoMethod, usize, Option<SharedRing>),
     block: &mut Block,
     writer: Option<&mut (dyn Writer + Send)>,
-) -> Result<(Came, Vec<Finding>), Error> {
+) -> Result<(WriteSummary, Vec<Finding>), Error> {
     let source = work.source;
     match (method, ring) {
         (IoMethod::Streams, _) => {

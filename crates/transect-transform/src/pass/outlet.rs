@@ -7,7 +7,7 @@ use crate::publish::{Digest, Digester};
 use crate::source::Source;
 
 /// What came out.
-pub(super) struct Came {
+pub(super) struct WriteSummary {
     /// The length of the result.
     pub(super) length: u64,
     /// Whether it differs from the input, if that was looked at.
@@ -127,7 +127,7 @@ impl<'a, 'w> Outlet<'a, 'w> {
     }
 
     /// Ends.
-    pub(super) fn finish(mut self) -> Result<Came, Error> {
+    pub(super) fn finish(mut self) -> Result<WriteSummary, Error> {
         let shorter = self.is_comparing() && self.length != self.source.consumed();
         if shorter || self.mode == Mode::Waiting {
             self.begin()?;
@@ -138,6 +138,6 @@ impl<'a, 'w> Outlet<'a, 'w> {
         }
         let changed = self.compares.then_some(differs);
         let digest = self.digester.map(|digester| digester.finalize());
-        Ok(Came { length: self.length, changed, digest })
+        Ok(WriteSummary { length: self.length, changed, digest })
     }
 }

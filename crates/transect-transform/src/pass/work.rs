@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::block::Block;
-use super::outlet::{Came, Outlet, Writer};
+use super::outlet::{Outlet, WriteSummary, Writer};
 use super::{OutputMode, PassOptions, check, count};
 use crate::error::{Error, Operation, Unfit};
 use crate::out::Out;
@@ -62,7 +62,7 @@ impl Work<'_, '_> {
         mut self,
         input: &mut dyn Input,
         writer: Option<&mut dyn Writer>,
-    ) -> Result<(Came, Vec<Finding>), Error> {
+    ) -> Result<(WriteSummary, Vec<Finding>), Error> {
         let digests = self.options.read_back && self.output != OutputMode::Discard;
         let mut outlet = Outlet::new(self.source, self.output, writer, digests);
         let mut end = 0;

@@ -9,7 +9,7 @@ use transect::Cancel;
 use super::bps::{Action, Bps};
 use crate::error::{Error, Operation};
 use crate::pass::{LARGE_BLOCK, check};
-use crate::publish::{Published, ReplaceOptions, Replacement};
+use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::{At, Source, fill};
 use crate::step::Refusal;
 
@@ -20,7 +20,7 @@ pub(super) fn apply(
     target: &Path,
     options: ReplaceOptions,
     cancel: &Cancel,
-) -> Result<Published, Error> {
+) -> Result<PublishReport, Error> {
     let source = Source::open(input)?;
     let mut out = Replacement::begin(target, Some(&source), options)?;
     let mut block = vec![0; LARGE_BLOCK];

@@ -33,7 +33,7 @@ pub struct InPlaceOptions {
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct PatchReport {
     /// The file: the end of a link, if the path was one.
     pub path: PathBuf,
     /// How many bytes are others than before. If none is, nothing was written.
@@ -59,7 +59,7 @@ pub(super) fn apply(
     path: &Path,
     options: &InPlaceOptions,
     watch: &mut dyn FnMut(Done),
-) -> Result<Applied, Error> {
+) -> Result<PatchReport, Error> {
     let target = Target::open(path)?;
     let Target { path, source, file } = &target;
     if !changes.keep_size(source.size()) {
@@ -78,7 +78,7 @@ pub(super) fn apply(
     let said = Journal::new(source, target.edits(changes, &options.cancel)?);
     let changed = said.edits.iter().map(Edit::differing).sum();
     if said.edits.is_empty() {
-        return Ok(Applied { path: path.clone(), changed, journal: None });
+        return Ok(PatchReport { path: path.clone(), changed, journal: None });
     }
     said.write(result)?;
     watch(Done::Journal);
@@ -98,7 +98,7 @@ pub(super) fn apply(
     }
     watch(Done::File);
     let journal = dispose(journal, options.keep_journal)?;
-    Ok(Applied { path: path.clone(), changed, journal })
+    Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
 /// Makes sure that there is no journal. One that is about the file is told as that; of anything else
@@ -120,7 +120,7 @@ fn refuse_earlier(journal: &Path, source: &Source) -> Result<(), Error> {
 /// There is no journal; another user may have written it; it is damaged, or belongs to another file; the file holds at one of its
 /// places what is neither from before nor from after the patch: then nothing was touched. Or
 /// whatever the system says: then it can be done once more.
-pub fn undo(path: &Path) -> Result<Applied, Error> {
+pub fn undo(path: &Path) -> Result<PatchReport, Error> {
     recover(path, |edit| &edit.old, false)
 }
 
@@ -128,11 +128,11 @@ pub fn undo(path: &Path) -> Result<Applied, Error> {
 ///
 /// # Errors
 /// Those of [`undo`].
-pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<Applied, Error> {
+pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<PatchReport, Error> {
     recover(path, |edit| &edit.new, options.keep_journal)
 }
 
-fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<Applied, Error> {
+fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<PatchReport, Error> {
     let target = Target::open(path)?;
     let Target { path, source, file } = &target;
     let journal = journal::path_of(path);
@@ -155,7 +155,7 @@ fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<Applie
     }
     file.sync_all().map_err(Error::system(Operation::Sync, path))?;
     let journal = dispose(journal, keep)?;
-    Ok(Applied { path: path.clone(), changed, journal })
+    Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
 /// A file that is changed where it lies.

@@ -20,12 +20,12 @@ use std::io;
 use std::path::Path;
 
 use bps::Bps;
-pub use in_place::{Applied, InPlaceOptions, resume, undo};
+pub use in_place::{InPlaceOptions, PatchReport, resume, undo};
 use overlay::Overlay;
 
 use crate::error::{Error, Operation};
 use crate::pass::{PassOptions, Passes};
-use crate::publish::{Published, ReplaceOptions};
+use crate::publish::{PublishReport, ReplaceOptions};
 use crate::source::{At, Source, fill};
 use crate::step::Refusal;
 use crate::whole_file::transform;
@@ -159,7 +159,7 @@ impl Patch {
         target: &Path,
         pass: &PassOptions,
         options: ReplaceOptions,
-    ) -> Result<Published, Error> {
+    ) -> Result<PublishReport, Error> {
         match &self.0 {
             Kind::Changes(changes) => {
                 let size = Source::open(input)?.size();
@@ -183,7 +183,11 @@ impl Patch {
     /// The patch is for another file, or would make this one longer or shorter; there is a journal
     /// already; somebody asked to stop: then nothing was touched. Or the system refuses to write:
     /// then what was written is taken back, and the journal stays if that cannot be.
-    pub fn apply_in_place(&self, path: &Path, options: &InPlaceOptions) -> Result<Applied, Error> {
+    pub fn apply_in_place(
+        &self,
+        path: &Path,
+        options: &InPlaceOptions,
+    ) -> Result<PatchReport, Error> {
         self.apply_in_place_watched(path, options, &mut |_| {})
     }
 
@@ -192,7 +196,7 @@ impl Patch {
         path: &Path,
         options: &InPlaceOptions,
         watch: &mut dyn FnMut(in_place::Done),
-    ) -> Result<Applied, Error> {
+    ) -> Result<PatchReport, Error> {
         match &self.0 {
             Kind::Changes(changes) => in_place::apply(changes, path, options, watch),
             Kind::Copies(_) => {

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use transect_sys::file::attributes_at;
 
 use super::target::folder_of;
-use super::{Durability, Finished, Published, Replacement};
+use super::{Durability, Finished, PublishReport, Replacement};
 use crate::error::{Error, Operation, again};
 use crate::system::{self, FileSystem};
 
 /// What became of one result of a batch.
-type Outcome = Result<Published, Error>;
+type Outcome = Result<PublishReport, Error>;
 
 /// A result in a batch.
 #[derive(Debug)]
 enum Member {
     /// It equals its input, and nothing is to be done.
-    Settled(Published),
+    Settled(PublishReport),
     /// It waits, on this device.
     Waiting(u64, Finished),
 }

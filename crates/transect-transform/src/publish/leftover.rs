@@ -149,7 +149,7 @@ pub fn kept(leftover: &Path) -> io::Result<Option<Kept>> {
 
 /// What became of temporary files that a walk has found.
 #[derive(Debug, Default)]
-pub struct Swept {
+pub struct CleanupReport {
     /// How many were removed.
     pub removed: usize,
     /// Those that stay, and why.
@@ -159,8 +159,8 @@ pub struct Swept {
 }
 
 /// Removes those of `leftovers` that are abandoned. What is gone meanwhile counts for nothing.
-pub fn sweep(leftovers: &[PathBuf]) -> Swept {
-    let mut swept = Swept::default();
+pub fn sweep(leftovers: &[PathBuf]) -> CleanupReport {
+    let mut swept = CleanupReport::default();
     for leftover in leftovers {
         let removed = match kept(leftover) {
             Ok(Some(kept)) => {

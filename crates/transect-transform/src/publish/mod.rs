@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
 pub(crate) use leftover::is_temporary;
-pub use leftover::{Kept, Swept, kept, sweep};
+pub use leftover::{CleanupReport, Kept, kept, sweep};
 pub(crate) use link::name_also;
 pub(crate) use read_back::{Digest, Digester};
 use target::Target;
@@ -89,7 +89,7 @@ pub struct Unkept {
 
 /// What became of a result.
 #[derive(Debug)]
-pub struct Published {
+pub struct PublishReport {
     /// The file that holds it: the end of a link, if the target was one.
     pub path: PathBuf,
     /// Whether anything was written. In place, a result equal to the input is not.
@@ -332,7 +332,7 @@ impl Replacement {
     /// # Errors
     /// Whatever the system says; the target is what it was, but for what the sync of its folder
     /// says, which comes last.
-    pub fn publish(mut self) -> Result<Published, Error> {
+    pub fn publish(mut self) -> Result<PublishReport, Error> {
         if self.options.durability == Durability::Batch {
             self.options.durability = Durability::File;
         }
@@ -389,8 +389,8 @@ impl Replacement {
         unkept
     }
 
-    fn unwritten(&self) -> Published {
-        Published { path: self.target.path.clone(), written: false, unkept: Vec::new() }
+    fn unwritten(&self) -> PublishReport {
+        PublishReport { path: self.target.path.clone(), written: false, unkept: Vec::new() }
     }
 
     /// Returns the temporary file.
@@ -405,7 +405,7 @@ impl Replacement {
 ///
 /// # Errors
 /// Those of [`Replacement::begin`] and [`Replacement::publish`]; what was there is then untouched.
-pub fn put(target: &Path, bytes: &[u8]) -> Result<Published, Error> {
+pub fn put(target: &Path, bytes: &[u8]) -> Result<PublishReport, Error> {
     put_with(target, |out| out.write_all(bytes))
 }
 
@@ -416,7 +416,7 @@ pub fn put(target: &Path, bytes: &[u8]) -> Result<Published, Error> {
 pub fn put_with(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Published, Error> {
+) -> Result<PublishReport, Error> {
     let options = ReplaceOptions {
         existing: Existing::Replace,
         break_links: true,
@@ -456,7 +456,7 @@ struct Finished {
 }
 
 impl Finished {
-    fn put_in_place(self) -> Result<Published, Error> {
+    fn put_in_place(self) -> Result<PublishReport, Error> {
         let Self { target, replaces, temporary, unkept } = self;
         target.verify_unchanged()?;
         let moved = temporary.put_in_place(&target.path, replaces);
@@ -464,7 +464,7 @@ impl Finished {
             io::ErrorKind::AlreadyExists if !replaces => target.appeared(),
             _ => Error::system(Operation::Replace, &target.path)(error),
         })?;
-        Ok(Published { path: target.path, written: true, unkept })
+        Ok(PublishReport { path: target.path, written: true, unkept })
     }
 }
 

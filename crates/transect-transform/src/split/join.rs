@@ -11,14 +11,14 @@ use super::manifest::{Manifest, digest_of_whole};
 use super::{MANIFEST, WHOLE, refused};
 use crate::error::{Error, Operation, Unfit};
 use crate::pass::{LARGE_BLOCK, append_around, check};
-use crate::publish::{Published, ReplaceOptions, Replacement};
+use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 
 /// What came of joining parts.
 #[derive(Debug)]
-pub struct Joined {
+pub struct JoinReport {
     /// What became of the result.
-    pub published: Published,
+    pub published: PublishReport,
     /// How many parts there were.
     pub parts: usize,
     /// The length of the file.
@@ -41,7 +41,7 @@ pub fn join(
     target: &Path,
     options: ReplaceOptions,
     cancel: &Cancel,
-) -> Result<Joined, Error> {
+) -> Result<JoinReport, Error> {
     let source = Source::open(manifest)?;
     let said = read(&source, Manifest::read)?;
     let there = attributes_at(target).ok().and_then(|there| there.file_id());
@@ -71,7 +71,7 @@ pub fn join(
     }
     drop(source);
     let published = result.publish()?;
-    Ok(Joined { published, parts: said.lines.len(), size, digest })
+    Ok(JoinReport { published, parts: said.lines.len(), size, digest })
 }
 
 /// Returns where the digest of the whole is.

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-pub use join::{Joined, join};
+pub use join::{JoinReport, join};
 use transect::Cancel;
 
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub const MOST_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// What came of splitting a file.
 #[derive(Debug)]
-pub struct Split {
+pub struct SplitReport {
     /// The manifest.
     pub manifest: PathBuf,
     /// The parts, in order.
@@ -66,7 +66,7 @@ pub fn split(
     part: NonZeroU64,
     options: ReplaceOptions,
     cancel: &Cancel,
-) -> Result<Split, Error> {
+) -> Result<SplitReport, Error> {
     let source = Source::open(input)?;
     let mut parts = Parts::begin(&source, target, part, options)?;
     let begin = |suffix| Replacement::begin(&with_suffix(target, suffix), Some(&source), options);
@@ -86,7 +86,7 @@ pub fn split(
     };
     let whole = write_lines(line, &[whole]).inspect_err(|_| undo(&[]))?;
     let manifest = write_lines(listing, &lines).inspect_err(|_| undo(&[whole]))?;
-    Ok(Split { manifest, parts, size, digest })
+    Ok(SplitReport { manifest, parts, size, digest })
 }
 
 /// The parts of a file on their way.

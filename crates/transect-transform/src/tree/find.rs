@@ -43,7 +43,7 @@ impl Input {
 
 /// What a walk for inputs found.
 #[derive(Debug)]
-pub struct Found {
+pub struct InputSet {
     /// The files, in the order of their paths as bytes.
     pub files: Vec<Input>,
     /// Temporary files of other runs, which were killed or are at work: not inputs.
@@ -59,25 +59,28 @@ pub struct Found {
 ///
 /// # Errors
 /// Only what keeps a walk from beginning. What goes wrong inside a tree is counted in the tally.
-pub fn find(options: ScanOptions, sizes: bool) -> Result<Found, transect::Error> {
+pub fn find(options: ScanOptions, sizes: bool) -> Result<InputSet, transect::Error> {
     run(options, || Finder::new(sizes, true))
 }
 
-/// Walks, and returns the temporary files of other runs only ([`Found::leftovers`]).
+/// Walks, and returns the temporary files of other runs only ([`InputSet::leftovers`]).
 ///
 /// # Errors
 /// Those of [`find`].
-pub fn find_leftovers(options: ScanOptions) -> Result<Found, transect::Error> {
+pub fn find_leftovers(options: ScanOptions) -> Result<InputSet, transect::Error> {
     run(options, || Finder::new(false, false))
 }
 
-fn run(options: ScanOptions, finder: impl Fn() -> Finder + Sync) -> Result<Found, transect::Error> {
+fn run(
+    options: ScanOptions,
+    finder: impl Fn() -> Finder + Sync,
+) -> Result<InputSet, transect::Error> {
     let outcome = options.plan()?.run(finder)?;
     let Finder { mut files, mut leftovers, mut tally, .. } = outcome.sink;
     files.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     leftovers.sort_unstable();
     tally.sort();
-    Ok(Found { files, leftovers, tally, interrupted: outcome.interrupted })
+    Ok(InputSet { files, leftovers, tally, interrupted: outcome.interrupted })
 }
 
 /// Gathers files.

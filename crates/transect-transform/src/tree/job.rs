@@ -15,9 +15,9 @@ use super::names::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Unfit};
-use crate::pass::{IdleThreads, PassOptions, Passed, Passes};
+use crate::pass::{IdleThreads, PassOptions, PassReport, Passes};
 use crate::publish::{
-    Batch, Durability, Existing, Published, ReplaceOptions, Replacement, Unkept, name_also,
+    Batch, Durability, Existing, PublishReport, ReplaceOptions, Replacement, Unkept, name_also,
 };
 use crate::step::{Shape, Step};
 use crate::system;
@@ -107,7 +107,7 @@ pub struct FileOutcome {
     /// Where its result is; nothing if none was wanted.
     pub target: Option<PathBuf>,
     /// What was read, made and found; nothing if it did not come to its end.
-    pub passed: Option<Passed>,
+    pub pass: Option<PassReport>,
     /// What it came to.
     pub status: Result<FileStatus, Error>,
     /// What the new file has not of the one it replaced.
@@ -224,8 +224,8 @@ impl Job {
     }
 
     /// Returns what a file came to that was passed over to its end.
-    fn status_of(&self, shape: Shape, passed: &Passed, written: bool) -> FileStatus {
-        match (&self.output, passed.changed) {
+    fn status_of(&self, shape: Shape, pass: &PassReport, written: bool) -> FileStatus {
+        match (&self.output, pass.changed) {
             (OutputTarget::Discard, _) if shape == Shape::Reduce => FileStatus::Inspected,
             (OutputTarget::Discard, Some(true)) => FileStatus::WouldChange,
             (OutputTarget::InPlace, _) if written => FileStatus::Changed,
@@ -321,7 +321,7 @@ struct Worker<'a> {
 struct Waiting {
     index: usize,
     target: PathBuf,
-    passed: Passed,
+    pass: PassReport,
     /// What the input was.
     before: Option<Attributes>,
 }
@@ -374,25 +374,25 @@ impl<'a> Worker<'a> {
         let outcome = self.pass(index, target.as_deref());
         let target = target.map(Cow::into_owned);
         match outcome {
-            Ok((passed, None)) => self.tell(index, target, Some(passed), Ok(None)),
-            Ok((passed, Some(result))) if self.job.in_batches() => {
+            Ok((pass, None)) => self.tell(index, target, Some(pass), Ok(None)),
+            Ok((pass, Some(result))) if self.job.in_batches() => {
                 let target = target.unwrap_or_default();
                 let before = result.input().copied().filter(|_| !result.is_unwritten());
                 match self.batch.add(result) {
-                    Ok(()) => self.waiting.push(Waiting { index, target, passed, before }),
+                    Ok(()) => self.waiting.push(Waiting { index, target, pass, before }),
                     Err(error) => self.tell(index, Some(target), None, Err(error)),
                 }
             }
-            Ok((passed, Some(result))) => {
+            Ok((pass, Some(result))) => {
                 let published = self.publish_one(input, result);
-                self.tell(index, target, Some(passed), published.map(Some));
+                self.tell(index, target, Some(pass), published.map(Some));
             }
             Err(error) => self.tell(index, target, None, Err(error)),
         }
     }
 
     /// Puts a result in its place, and writes it down: before, if that changes the input.
-    fn publish_one(&self, input: &Input, result: Replacement) -> Result<Published, Error> {
+    fn publish_one(&self, input: &Input, result: Replacement) -> Result<PublishReport, Error> {
         let before = result.input().copied().filter(|_| !result.is_unwritten());
         let (Some(journal), Some(before)) = (&self.job.journal, before) else {
             return result.publish();
@@ -413,7 +413,7 @@ impl<'a> Worker<'a> {
         &mut self,
         index: usize,
         target: Option<&Path>,
-    ) -> Result<(Passed, Option<Replacement>), Error> {
+    ) -> Result<(PassReport, Option<Replacement>), Error> {
         let input = &self.inputs[index];
         let mut options = self.job.replace_options();
         // The others become names of what this one is replaced by.
@@ -448,12 +448,12 @@ impl<'a> Worker<'a> {
             OutputTarget::InPlace => Ok(()),
             _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(one)),
         };
-        for (Waiting { index, target, passed, .. }, outcome) in waiting.into_iter().zip(outcomes) {
+        for (Waiting { index, target, pass, .. }, outcome) in waiting.into_iter().zip(outcomes) {
             let outcome = match &noted {
                 Ok(()) => outcome,
                 Err(error) => Err(error.again()),
             };
-            self.tell(index, Some(target), Some(passed), outcome.map(Some));
+            self.tell(index, Some(target), Some(pass), outcome.map(Some));
         }
     }
 
@@ -482,22 +482,21 @@ impl<'a> Worker<'a> {
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let status = Ok(FileStatus::Skipped(why));
-        self.report(index, FileOutcome { target, passed: None, status, unkept: Vec::new() });
+        self.report(index, FileOutcome { target, pass: None, status, unkept: Vec::new() });
     }
 
     fn tell(
         &mut self,
         index: usize,
         target: Option<PathBuf>,
-        passed: Option<Passed>,
-        published: Result<Option<Published>, Error>,
+        pass: Option<PassReport>,
+        published: Result<Option<PublishReport>, Error>,
     ) {
         let (status, unkept) = match published {
             Ok(published) => {
                 let written = published.as_ref().is_some_and(|published| published.written);
-                let status = passed
-                    .as_ref()
-                    .map(|passed| self.job.status_of(self.chain.shape(), passed, written));
+                let status =
+                    pass.as_ref().map(|pass| self.job.status_of(self.chain.shape(), pass, written));
                 let unkept = published.map_or_else(Vec::new, |published| published.unkept);
                 (Ok(status.expect("BUG: what is published was passed over")), unkept)
             }
@@ -506,7 +505,7 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.report(index, FileOutcome { target, passed, status, unkept });
+        self.report(index, FileOutcome { target, pass, status, unkept });
     }
 
     /// Reports what became of a file, by all its names.
@@ -515,7 +514,7 @@ impl<'a> Worker<'a> {
             return (self.report)(index, outcome);
         };
         let is_new = matches!(outcome.status, Ok(FileStatus::Changed));
-        let passed = outcome.passed.clone();
+        let pass = outcome.pass.clone();
         (self.report)(index, outcome);
         let path = |place: usize| self.inputs[place].path.as_path();
         for &further in group.further() {
@@ -527,8 +526,8 @@ impl<'a> Worker<'a> {
                 false => Ok(()),
             };
             let status = named.map(|()| FileStatus::SameFile(index));
-            let (target, passed) = (None, passed.clone());
-            (self.report)(further, FileOutcome { target, passed, status, unkept: Vec::new() });
+            let (target, pass) = (None, pass.clone());
+            (self.report)(further, FileOutcome { target, pass, status, unkept: Vec::new() });
         }
     }
 }

@@ -13,6 +13,6 @@ mod job;
 mod journal;
 mod names;
 
-pub use find::{Found, Input, find, find_leftovers};
+pub use find::{Input, InputSet, find, find_leftovers};
 pub use job::{FileOutcome, FileStatus, Job, OutputTarget, Skip};
 pub use journal::Journal;

@@ -13,7 +13,7 @@ use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference,
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, Stop};
 use transect_transform::tree::{Job, OutputTarget, find};
-use transect_transform::{Error, Report, Source, transform, transform_into};
+use transect_transform::{Error, FileReport, Source, transform, transform_into};
 
 use crate::support::{
     Count, EVERYWHERE, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run,
@@ -206,7 +206,7 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
             };
             let (mut passes, mut step) = (Passes::new(options), Count::default());
             let options = existing(Existing::Replace);
-            transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().passed
+            transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().pass
         };
         for (preferred, expected) in
             [(method, IoMethod::Buffered), (IoMethod::Streams, IoMethod::Streams)]
@@ -246,7 +246,7 @@ fn what_is_preferred_may_hang_on_what_is_in_memory() {
             &mut Passes::new(options),
             existing(Existing::Replace),
         );
-        made.unwrap().passed.method
+        made.unwrap().pass.method
     };
     assert_eq!(method(&input), IoMethod::Streams);
     let file = residency::open(&input).unwrap();
@@ -353,7 +353,7 @@ fn a_copy_from_one_device_to_another_is_a_copy() {
         let (input, target) = (from.path().join("input"), to.path().join("target"));
         std::fs::write(&input, &bytes).unwrap();
         let report = copy(&input, &target).unwrap();
-        assert_eq!(report.passed.method, IoMethod::KernelCopy);
+        assert_eq!(report.pass.method, IoMethod::KernelCopy);
         assert!(std::fs::read(&target).unwrap() == bytes);
         std::fs::remove_file(&target).unwrap();
         std::fs::remove_file(&input).unwrap();
@@ -466,7 +466,7 @@ fn with_holes(
     method: Option<IoMethod>,
     paths: [&Path; 2],
     step: Option<&mut dyn Step>,
-) -> Result<Report, Error> {
+) -> Result<FileReport, Error> {
     let mut passes = Passes::new(PassOptions { method, holes, ..PassOptions::default() });
     let [input, target] = paths;
     let how = if input == target { Existing::InPlace } else { Existing::Keep };

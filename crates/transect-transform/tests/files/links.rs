@@ -117,5 +117,5 @@ fn a_file_of_many_names_that_would_not_change_is_in_nobodys_way() {
     std::fs::hard_link(&path, temp.join("other")).unwrap();
     let report = in_place(&path, &mut Upper).unwrap();
     assert!(!report.published.unwrap().written);
-    assert_eq!(report.passed.changed, Some(false));
+    assert_eq!(report.pass.changed, Some(false));
 }

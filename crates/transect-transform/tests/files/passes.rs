@@ -46,11 +46,11 @@ fn every_method_makes_the_same_of_every_size() {
                     let report =
                         transform(&input, Some(&output), Some(step), &mut passes, options).unwrap();
                     assert!(std::fs::read(&output).unwrap() == expected, "{context}");
-                    assert_eq!(report.passed.bytes_in, size as u64, "{context}");
-                    assert_eq!(report.passed.bytes_out, expected.len() as u64, "{context}");
-                    assert_eq!(report.passed.changed, None, "{context}");
+                    assert_eq!(report.pass.bytes_in, size as u64, "{context}");
+                    assert_eq!(report.pass.bytes_out, expected.len() as u64, "{context}");
+                    assert_eq!(report.pass.changed, None, "{context}");
                     assert!(report.published.unwrap().written, "{context}");
-                    report.passed.findings
+                    report.pass.findings
                 };
                 check(&mut Upper, &bytes.to_ascii_uppercase());
                 if !refuses(method, &mut Lines::default()) {
@@ -76,7 +76,7 @@ fn a_copy_is_a_copy_with_every_method() {
             let (input, output) = (temp.join("input"), temp.join("output"));
             let report = transform(&input, Some(&output), None, &mut passes, options).unwrap();
             assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
-            assert_eq!(report.passed.bytes_out, size as u64);
+            assert_eq!(report.pass.bytes_out, size as u64);
         }
     }
 }
@@ -116,7 +116,7 @@ fn without_a_target_it_is_told_whether_anything_would_change() {
             }
             let options = ReplaceOptions::default();
             let report = transform(&input, None, Some(step), &mut passes, options).unwrap();
-            assert_eq!(report.passed.changed, Some(changes), "{content:?}");
+            assert_eq!(report.pass.changed, Some(changes), "{content:?}");
             assert!(report.published.is_none());
         }
         assert_eq!(std::fs::read(&input).unwrap(), content.as_bytes());
@@ -145,7 +145,7 @@ fn in_place_nothing_is_made_before_the_first_difference() {
         // The pipeline's writer may not have begun yet.
         let most = blocks.last().copied();
         assert!(most == Some(2) || method == IoMethod::Pipeline, "{}", method.as_str());
-        assert_eq!(report.passed.changed, Some(true));
+        assert_eq!(report.pass.changed, Some(true));
         assert!(std::fs::read(&input).unwrap() == bytes.to_ascii_uppercase());
         assert_eq!(names(temp.path()), ["input"]);
     }
@@ -169,7 +169,7 @@ fn what_would_not_change_is_not_written() {
                 let options = existing(Existing::InPlace);
                 let report =
                     transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
-                assert_eq!(report.passed.changed, Some(false));
+                assert_eq!(report.pass.changed, Some(false));
                 assert!(!report.published.unwrap().written);
             }
         }
@@ -411,7 +411,7 @@ fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed(
             let options = existing(Existing::InPlace);
             let passed = transform(&input, target, Some(&mut step), &mut passes, options);
             match passed {
-                Ok(report) => assert!(!is_error && report.passed.changed == Some(false)),
+                Ok(report) => assert!(!is_error && report.pass.changed == Some(false)),
                 Err(Error::Changed { .. }) => assert!(is_error),
                 Err(error) => panic!("{error}"),
             }
@@ -536,10 +536,10 @@ proptest! {
         let mut passes = passes(Some(method), Some(block));
         let options = existing(Existing::InPlace);
         let report = transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
-        prop_assert_eq!(report.passed.changed, Some(expected != text.as_bytes()));
+        prop_assert_eq!(report.pass.changed, Some(expected != text.as_bytes()));
         prop_assert_eq!(std::fs::read(&input).unwrap(), &expected[..]);
         let again = in_place(&input, &mut Lines::default()).unwrap();
-        prop_assert_eq!(again.passed.changed, Some(lines(&expected) != expected));
+        prop_assert_eq!(again.pass.changed, Some(lines(&expected) != expected));
         let other = run(&input, &temp.join("output"), &mut Upper, ReplaceOptions::default());
         prop_assert!(other.is_ok());
     }

@@ -12,15 +12,15 @@ use transect_testkit::TempDir;
 use transect_testkit::loudly_skip;
 use transect_transform::Error;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
-use transect_transform::split::{Joined, Split, join, split};
+use transect_transform::split::{JoinReport, SplitReport, join, split};
 
 use crate::support::{existing, message, names, text};
 
-fn in_parts(input: &Path, part: u64, options: ReplaceOptions) -> Result<Split, Error> {
+fn in_parts(input: &Path, part: u64, options: ReplaceOptions) -> Result<SplitReport, Error> {
     split(input, input, NonZeroU64::new(part).unwrap(), options, &Cancel::new())
 }
 
-fn joined(manifest: &Path, target: &Path) -> Result<Joined, Error> {
+fn joined(manifest: &Path, target: &Path) -> Result<JoinReport, Error> {
     join(manifest, target, ReplaceOptions::default(), &Cancel::new())
 }
 

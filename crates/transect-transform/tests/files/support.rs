@@ -7,7 +7,7 @@ use transect_transform::out::Out;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Finding, Refusal, Shape, Step, Stop};
-use transect_transform::{Error, Report, transform};
+use transect_transform::{Error, FileReport, transform};
 
 /// Capital letters: every byte at its place.
 pub(crate) struct Upper;
@@ -214,17 +214,17 @@ pub(crate) fn run(
     target: &Path,
     step: &mut dyn Step,
     options: ReplaceOptions,
-) -> Result<Report, Error> {
+) -> Result<FileReport, Error> {
     transform(input, Some(target), Some(step), &mut passes(None, Some(4096)), options)
 }
 
 /// Copies a file with all that is usual.
-pub(crate) fn copy(input: &Path, target: &Path) -> Result<Report, Error> {
+pub(crate) fn copy(input: &Path, target: &Path) -> Result<FileReport, Error> {
     transform(input, Some(target), None, &mut passes(None, None), ReplaceOptions::default())
 }
 
 /// Works in place with all that is usual.
-pub(crate) fn in_place(path: &Path, step: &mut dyn Step) -> Result<Report, Error> {
+pub(crate) fn in_place(path: &Path, step: &mut dyn Step) -> Result<FileReport, Error> {
     run(path, path, step, existing(Existing::InPlace))
 }
 

@@ -15,7 +15,7 @@ use transect_transform::publish::{Kept, Replacement, sweep};
 #[cfg(target_os = "linux")]
 use transect_transform::tree::find_leftovers;
 use transect_transform::tree::{
-    FileOutcome, FileStatus, Found, Input, Job, Journal, OutputTarget, Skip, find,
+    FileOutcome, FileStatus, Input, InputSet, Job, Journal, OutputTarget, Skip, find,
 };
 use transect_transform::{Error, Source};
 
@@ -108,7 +108,7 @@ fn what_would_change_is_told_and_nothing_is_written() {
     assert_eq!(std::fs::read(root.join("a")).unwrap(), b"one\r\n");
     let outcomes = run(&to_nowhere, "crc32c", &inputs(&root));
     assert!(outcomes.iter().all(|(_, done)| matches!(done.status, Ok(FileStatus::Inspected))));
-    assert_eq!(outcomes[3].1.passed.as_ref().unwrap().findings[0].value, "00000000");
+    assert_eq!(outcomes[3].1.pass.as_ref().unwrap().findings[0].value, "00000000");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn leftovers_of_the_killed_are_no_inputs() {
     for name in ["file", ".file.17.0.transect", ".own.transect"] {
         std::fs::write(temp.join(name), name).unwrap();
     }
-    let Found { files, leftovers, .. } = find(ScanOptions::new([temp.path()]), false).unwrap();
+    let InputSet { files, leftovers, .. } = find(ScanOptions::new([temp.path()]), false).unwrap();
     let names: Vec<_> = files.iter().map(|file| file.below().to_str().unwrap()).collect();
     assert_eq!(names, [".own.transect", "file"]);
     assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
@@ -263,7 +263,7 @@ fn digest_of_one_large_file_shared_by_all_threads() {
             "blake3",
             &inputs(temp.path()),
         );
-        let passed = outcomes.iter().map(|(_, done)| done.passed.as_ref().unwrap());
+        let passed = outcomes.iter().map(|(_, done)| done.pass.as_ref().unwrap());
         let digests: Vec<_> =
             passed.clone().map(|passed| passed.findings[0].value.clone()).collect();
         assert_eq!(digests, expected);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use transect_lab::experiments::transform::Sync;
 use transect_transform::pass::{PassOptions, Preference};
-use transect_transform::publish::{Existing, ReplaceOptions, Swept, sweep};
+use transect_transform::publish::{CleanupReport, Existing, ReplaceOptions, sweep};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, Journal, OutputTarget, find};
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     // Only a run that changes the tree anyway removes anything from it.
     let swept = match job.output {
         OutputTarget::InPlace => sweep(&found.leftovers),
-        _ => Swept::default(),
+        _ => CleanupReport::default(),
     };
     let mut report = Report::new(args, &chain, &job, &found.files);
     let (done, files) = (report.done(), found.files.len() as u64);

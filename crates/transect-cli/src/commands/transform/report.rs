@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
-use transect_transform::publish::{Swept, Unkept};
+use transect_transform::publish::{CleanupReport, Unkept};
 use transect_transform::step::{Finding, Shape, Stage, Step};
-use transect_transform::tree::{FileOutcome, FileStatus, Found, Input, Job, OutputTarget, Skip};
+use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, OutputTarget, Skip};
 use transect_transform::{Error, Unfit};
 
 use crate::args::TransformArgs;
@@ -207,7 +207,7 @@ impl<'a> Report<'a> {
             Err(_) => counts.failed += 1,
         }
         let is_counted = matches!(done.status, Ok(FileStatus::SameFile(_)) | Err(_));
-        if let (false, Some(passed)) = (is_counted, &done.passed) {
+        if let (false, Some(passed)) = (is_counted, &done.pass) {
             counts.bytes_in += passed.bytes_in;
             counts.bytes_out += passed.bytes_out;
         }
@@ -219,7 +219,7 @@ impl<'a> Report<'a> {
             return Vec::new();
         };
         let target = done.target.as_deref().unwrap_or(&input.path);
-        let findings = done.passed.as_ref().map_or(&[][..], |passed| &passed.findings);
+        let findings = done.pass.as_ref().map_or(&[][..], |passed| &passed.findings);
         // Of a copy, the digest is that of the result as well.
         let changes_nothing = self.chain.shape() == Shape::Reduce;
         let digested = if changes_nothing { target } else { &input.path };
@@ -247,7 +247,7 @@ impl<'a> Report<'a> {
             }
             fate => format!("{} {path}", status(fate)),
         };
-        let method = done.passed.as_ref().filter(|_| self.tells_method);
+        let method = done.pass.as_ref().filter(|_| self.tells_method);
         let method = method.map_or(String::new(), |passed| {
             format!(" ({}: {})", passed.method.as_str(), passed.reason)
         });
@@ -256,7 +256,7 @@ impl<'a> Report<'a> {
     }
 
     fn json_line(&self, input: &Input, done: &FileOutcome) -> String {
-        let passed = done.passed.as_ref();
+        let passed = done.pass.as_ref();
         let findings = passed.map_or(&[][..], |passed| &passed.findings);
         let (mut reason, mut same_file_as, mut error) = (None, None, None);
         let status = match &done.status {
@@ -324,8 +324,8 @@ impl<'a> Report<'a> {
     /// Tells what became of all, and decides how the program ends.
     pub(super) fn finish(
         mut self,
-        found: &Found,
-        swept: &Swept,
+        found: &InputSet,
+        swept: &CleanupReport,
         elapsed: Duration,
         interrupted: bool,
     ) -> Result<End, Fatal> {
@@ -398,7 +398,7 @@ impl<'a> Report<'a> {
     }
 
     /// Tells what became of the temporary files of other runs.
-    fn tell_leftovers(&self, found: &Found, swept: &Swept) {
+    fn tell_leftovers(&self, found: &InputSet, swept: &CleanupReport) {
         let files = |number: usize| counted(number as u64, "temporary file", "temporary files");
         if swept.removed > 0 {
             output::tell(&format!("removed {} of killed runs", files(swept.removed)));

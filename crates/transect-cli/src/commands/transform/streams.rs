@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use transect_transform::chain::Chain;
-use transect_transform::pass::{PassOptions, Passed};
+use transect_transform::pass::{PassOptions, PassReport};
 use transect_transform::publish::{ReplaceOptions, Replacement};
 use transect_transform::step::{Shape, Step};
 use transect_transform::{Error, Source, stream};
@@ -87,7 +87,7 @@ impl<'a> Streams<'a> {
         passes: &PassOptions,
         replace: ReplaceOptions,
         drops: bool,
-    ) -> Result<Passed, Error> {
+    ) -> Result<PassReport, Error> {
         match (self.from, self.to) {
             (None, Some(to)) => {
                 let mut out = Replacement::begin(to, None, replace)?;
@@ -121,7 +121,7 @@ fn pass(
     to: (&Path, &mut dyn Write),
     mut chain: Chain,
     options: &PassOptions,
-) -> Result<Passed, Error> {
+) -> Result<PassReport, Error> {
     let is_copy = chain.words().next().is_none();
     let step = (!is_copy).then_some(&mut chain as &mut dyn Step);
     stream(from, to, step, options)

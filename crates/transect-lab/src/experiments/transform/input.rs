@@ -91,7 +91,7 @@ pub(super) fn digest_of(path: &Path, kind: Kind) -> Result<String, String> {
         &mut passes,
         ReplaceOptions::default(),
     );
-    report.map(|report| found(report.passed.findings)).map_err(|error| error.to_string())
+    report.map(|report| found(report.pass.findings)).map_err(|error| error.to_string())
 }
 
 fn blake3(before: &[&str]) -> Chain {

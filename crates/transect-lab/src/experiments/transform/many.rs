@@ -261,7 +261,7 @@ impl Tools {
         match self.way {
             Way::Engine | Way::EngineBatch => {
                 let read = transform(path, None, None, &mut self.passes, ReplaceOptions::default());
-                read.map(|report| report.passed.bytes_in).map_err(|error| error.to_string())
+                read.map(|report| report.pass.bytes_in).map_err(|error| error.to_string())
             }
             Way::NewFile | Way::TempRename => {
                 let content = std::fs::read(path).map_err(|error| transect::reason(&error))?;
@@ -280,7 +280,7 @@ impl Tools {
         let Self { passes, chain, batch, .. } = self;
         let passed = match self.way {
             Way::Engine => {
-                transform(from, Some(to), Some(chain), passes, options).map(|it| it.passed)
+                transform(from, Some(to), Some(chain), passes, options).map(|it| it.pass)
             }
             Way::EngineBatch => transform_into(batch, from, to, Some(chain), passes, options),
             Way::NewFile | Way::TempRename => {

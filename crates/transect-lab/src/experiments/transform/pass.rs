@@ -54,8 +54,8 @@ pub fn run(
             .map_err(|error| error.to_string())?;
         let elapsed = start.elapsed();
         let is_it = |finding: &Finding| rules.kind == Kind::Blake3 && finding.name == "blake3";
-        let digest = report.passed.findings.into_iter().find(is_it);
-        (report.passed.bytes_in, elapsed, digest.map(|finding| finding.value))
+        let digest = report.pass.findings.into_iter().find(is_it);
+        (report.pass.bytes_in, elapsed, digest.map(|finding| finding.value))
     };
     let work = Work { files: 1, directories: 0, bytes, errors: 0 };
     Ok(RunLine { digest, ..RunLine::new(work, nanoseconds(elapsed)) })
