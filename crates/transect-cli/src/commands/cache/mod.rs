@@ -75,7 +75,7 @@ fn each<T>(
 ) -> Result<Done<T>, Fatal> {
     let cancel = cancel_on_signal()?;
     let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
-    let tree::Found { files, leftovers, tally: mut diagnostics, mut interrupted } =
+    let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
         tree::find(options, false)?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
     // Somebody's temporary files are files.
