@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::out::Out;
-use crate::step::{Cost, Finding, Refusal, Shape, Stage, Step, Stop};
+use crate::step::{Cost, Finding, InvalidData, Shape, Stage, Step, StepError};
 use crate::steps::{self, Described, STEPS};
 
 mod nearest;
@@ -129,43 +129,45 @@ impl Link {
     }
 
     /// Lets a step that only looks have a block.
-    fn look(&mut self, block: &[u8]) -> Result<(), Stop> {
+    fn look(&mut self, block: &[u8]) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.feed(block, out));
         self.named(outcome)
     }
 
     /// As [`Link::look`], where nobody can stop it but the step itself.
-    fn look_only(&mut self, block: &[u8]) -> Result<(), Refusal> {
+    fn look_only(&mut self, block: &[u8]) -> Result<(), InvalidData> {
         self.look(block).map_err(|stop| match stop {
-            Stop::Refused(refusal) => refusal,
-            Stop::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
+            StepError::Invalid(error) => error,
+            StepError::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
         })
     }
 
     /// Tells a step that only looks that this was all.
-    fn look_no_more(&mut self) -> Result<(), Stop> {
+    fn look_no_more(&mut self) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.finish(out));
         self.named(outcome)
     }
 
     /// Says which step refused, if it was this one.
-    fn named(&self, outcome: Result<(), Stop>) -> Result<(), Stop> {
+    fn named(&self, outcome: Result<(), StepError>) -> Result<(), StepError> {
         outcome.map_err(|stop| named(&self.word, stop))
     }
 }
 
 /// Says which step refused, unless that is known.
-fn named(word: &str, mut stop: Stop) -> Stop {
-    if let Stop::Refused(refusal) = &mut stop
-        && refusal.step.is_empty()
+fn named(word: &str, mut stop: StepError) -> StepError {
+    if let StepError::Invalid(error) = &mut stop
+        && error.step.is_empty()
     {
-        word.clone_into(&mut refusal.step);
+        word.clone_into(&mut error.step);
     }
     stop
 }
 
 /// Calls a step that only looks, and so makes nothing.
-fn with_no_result(call: impl FnOnce(&mut Out<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn with_no_result(
+    call: impl FnOnce(&mut Out<'_>) -> Result<(), StepError>,
+) -> Result<(), StepError> {
     let mut nothing = Vec::new();
     let mut next = |_: &[u8]| unreachable!("BUG: a step that only looks made something");
     let outcome = call(&mut Out::new(&mut nothing, &mut next));
@@ -174,7 +176,7 @@ fn with_no_result(call: impl FnOnce(&mut Out<'_>) -> Result<(), Stop>) -> Result
 }
 
 /// Lets bytes go through all links, and what comes out at the end into `out`.
-fn feed(links: &mut [Link], input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+fn feed(links: &mut [Link], input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
     let Some((first, rest)) = links.split_first_mut() else { return out.put(input) };
     if first.is_reduce() {
         first.look(input)?;
@@ -184,7 +186,7 @@ fn feed(links: &mut [Link], input: &[u8], out: &mut Out<'_>) -> Result<(), Stop>
 }
 
 /// Ends all links, the first one first: what it still gives goes through the others.
-fn finish(links: &mut [Link], out: &mut Out<'_>) -> Result<(), Stop> {
+fn finish(links: &mut [Link], out: &mut Out<'_>) -> Result<(), StepError> {
     let Some((first, rest)) = links.split_first_mut() else { return Ok(()) };
     if first.is_reduce() {
         first.look_no_more()?;
@@ -201,8 +203,8 @@ fn through(
     first: &mut Link,
     rest: &mut [Link],
     out: &mut Out<'_>,
-    call: impl FnOnce(&mut dyn Step, &mut Out<'_>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    call: impl FnOnce(&mut dyn Step, &mut Out<'_>) -> Result<(), StepError>,
+) -> Result<(), StepError> {
     let Link { word, step, gathered, .. } = first;
     if rest.is_empty() {
         return call(step.as_mut(), out).map_err(|stop| named(word, stop));
@@ -223,7 +225,7 @@ impl Step for Chain {
         self.links.iter().map(|link| link.step.cost()).max().unwrap_or_default()
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         match self.shape {
             // Nobody made anything of the bytes: whoever feeds has them already.
             Shape::Reduce => self.links.iter_mut().try_for_each(|link| link.look(input)),
@@ -231,18 +233,18 @@ impl Step for Chain {
         }
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         finish(&mut self.links, out)
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         for link in &mut self.links {
             if link.is_reduce() {
                 link.look_only(block)?;
             } else {
-                link.step.change(block).map_err(|mut refusal| {
-                    link.word.clone_into(&mut refusal.step);
-                    refusal
+                link.step.change(block).map_err(|mut error| {
+                    link.word.clone_into(&mut error.step);
+                    error
                 })?;
             }
         }
@@ -253,7 +255,7 @@ impl Step for Chain {
         self.links.iter().all(|link| link.is_reduce() || link.step.keeps(input))
     }
 
-    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         self.links.iter_mut().try_for_each(|link| match link.is_reduce() {
             true => link.look_only(input),
             false => link.step.keep(input),
@@ -549,15 +551,15 @@ mod tests {
     fn of_two_that_refuse_the_one_that_is_met_first_is_told() {
         let encoding = b"abc\xe2\x82\xacdef\xff";
         for (sizes, input) in [(&[1][..], &encoding[..]), (&[100], encoding)] {
-            let refusal = Trial::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
+            let error = Trial::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
             assert_eq!(
-                refusal.to_string(),
+                error.to_string(),
                 "encode=latin1: U+20AC, which latin1 does not have, at byte 3"
             );
         }
         // The other way round, the first step refuses before the second has anything to refuse.
-        let refusal = Trial::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
-        assert_eq!(refusal.step, "decode=utf-8");
+        let error = Trial::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
+        assert_eq!(error.step, "decode=utf-8");
     }
 
     #[test]
@@ -566,12 +568,12 @@ mod tests {
         let (mut gathered, mut calls) = (Vec::new(), 0);
         let mut next = |_: &[u8]| {
             calls += 1;
-            Err(Stop::Closed)
+            Err(StepError::Closed)
         };
         let mut out = Out::new(&mut gathered, &mut next);
         chain.feed(b"text", &mut out).unwrap();
         chain.finish(&mut out).unwrap();
-        assert_eq!(out.flush(), Err(Stop::Closed));
+        assert_eq!(out.flush(), Err(StepError::Closed));
         assert_eq!(calls, 1);
     }
 

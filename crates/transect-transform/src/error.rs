@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::{FaultKind, FileType};
 
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 /// What was being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,7 +49,7 @@ impl Operation {
 /// Why something that is there is not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum Rejection {
     /// It is no regular file.
     NotAFile(FileType),
     /// It is there already, and may not be replaced.
@@ -76,7 +76,7 @@ pub enum Unfit {
     Untrusted(&'static str),
 }
 
-impl Unfit {
+impl Rejection {
     /// Returns the word for the reason, as it stands in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl Unfit {
     }
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAFile(file_type) => write!(f, "it is {}", article(*file_type)),
@@ -148,13 +148,13 @@ pub enum Error {
         source: io::Error,
     },
     /// The file is not one that this is done to.
-    Unfit {
+    Rejected {
         /// What was to be done.
         operation: Operation,
         /// To which file.
         path: PathBuf,
         /// Why not.
-        reason: Unfit,
+        reason: Rejection,
     },
     /// The file became another one meanwhile, so that the result is of neither.
     Changed {
@@ -162,11 +162,11 @@ pub enum Error {
         path: PathBuf,
     },
     /// A step does not take what the file holds.
-    Refused {
+    Invalid {
         /// Which file.
         path: PathBuf,
         /// Where and why.
-        refusal: Refusal,
+        error: InvalidData,
     },
     /// Two inputs would have their results in one place.
     SameTarget {
@@ -176,7 +176,7 @@ pub enum Error {
         inputs: [PathBuf; 2],
     },
     /// There is less room than the results take.
-    NoRoom {
+    NoSpace {
         /// The folder they were to lie in.
         path: PathBuf,
         /// Bytes that they take.
@@ -185,7 +185,7 @@ pub enum Error {
         free: u64,
     },
     /// The method cannot do the work: its name, and why.
-    Impossible(&'static str, &'static str),
+    Unsupported(&'static str, &'static str),
     /// Somebody asked to stop.
     Cancelled {
         /// Which file was at work.
@@ -205,11 +205,11 @@ impl Error {
     /// Returns what was being done.
     pub fn operation(&self) -> Operation {
         match self {
-            Self::System { operation, .. } | Self::Unfit { operation, .. } => *operation,
-            Self::SameTarget { .. } | Self::NoRoom { .. } => Operation::Write,
+            Self::System { operation, .. } | Self::Rejected { operation, .. } => *operation,
+            Self::SameTarget { .. } | Self::NoSpace { .. } => Operation::Write,
             Self::Changed { .. }
-            | Self::Refused { .. }
-            | Self::Impossible(..)
+            | Self::Invalid { .. }
+            | Self::Unsupported(..)
             | Self::Cancelled { .. } => Operation::Transform,
         }
     }
@@ -218,12 +218,12 @@ impl Error {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::System { source, .. } => FaultKind::of(source).as_str(),
-            Self::Unfit { reason, .. } => reason.as_str(),
+            Self::Rejected { reason, .. } => reason.as_str(),
             Self::Changed { .. } => "changed",
-            Self::Refused { .. } => "refused",
+            Self::Invalid { .. } => "refused",
             Self::SameTarget { .. } => "same_target",
-            Self::NoRoom { .. } => "no_room",
-            Self::Impossible(..) => "impossible",
+            Self::NoSpace { .. } => "no_room",
+            Self::Unsupported(..) => "impossible",
             Self::Cancelled { .. } => "cancelled",
         }
     }
@@ -243,13 +243,13 @@ impl Error {
         }
     }
 
-    pub(crate) fn unfit(operation: Operation, path: &Path, reason: Unfit) -> Self {
-        Self::Unfit { operation, path: path.to_owned(), reason }
+    pub(crate) fn rejected(operation: Operation, path: &Path, reason: Rejection) -> Self {
+        Self::Rejected { operation, path: path.to_owned(), reason }
     }
 
     /// Returns what makes an error of a step's refusal of what is in `path`.
-    pub(crate) fn refused(path: &Path) -> impl FnOnce(Refusal) -> Self {
-        move |refusal| Self::Refused { path: path.to_owned(), refusal }
+    pub(crate) fn invalid(path: &Path) -> impl FnOnce(InvalidData) -> Self {
+        move |error| Self::Invalid { path: path.to_owned(), error }
     }
 }
 
@@ -267,20 +267,20 @@ impl fmt::Display for Error {
             Self::System { operation, path, source } => {
                 cannot(*operation, path, &transect::reason(source))
             }
-            Self::Unfit { operation, path, reason } => cannot(*operation, path, reason),
+            Self::Rejected { operation, path, reason } => cannot(*operation, path, reason),
             Self::Changed { path } => {
                 cannot(Operation::Transform, path, &"it changed while it was read")
             }
-            Self::Refused { path, refusal } => cannot(Operation::Transform, path, refusal),
+            Self::Invalid { path, error } => cannot(Operation::Transform, path, error),
             Self::SameTarget { path, inputs: [one, other] } => {
                 let (one, other) = (one.display(), other.display());
                 cannot(Operation::Write, path, &format_args!("'{one}' and '{other}' both go there"))
             }
-            Self::NoRoom { path, needed, free } => {
+            Self::NoSpace { path, needed, free } => {
                 let why = format_args!("the results take {needed} bytes, and {free} are free");
                 cannot(Operation::Write, path, &why)
             }
-            Self::Impossible(method, why) => {
+            Self::Unsupported(method, why) => {
                 write!(f, "method '{method}' cannot be used here: {why}")
             }
             Self::Cancelled { path } => cannot(Operation::Transform, path, &"stopped"),
@@ -292,7 +292,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::System { source, .. } => Some(source),
-            Self::Refused { refusal, .. } => Some(refusal),
+            Self::Invalid { error, .. } => Some(error),
             _ => None,
         }
     }

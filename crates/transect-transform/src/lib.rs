@@ -31,7 +31,7 @@ mod trial;
 mod verify;
 mod whole_file;
 
-pub use error::{Error, Operation, Unfit};
+pub use error::{Error, Operation, Rejection};
 pub use source::Source;
 pub use stream::stream;
 pub use verify::verify;

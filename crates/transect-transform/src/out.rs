@@ -1,6 +1,6 @@
 //! Where the result of a step goes.
 
-use crate::step::Stop;
+use crate::step::StepError;
 
 /// Bytes that are gathered before they are handed on. Many small pieces become few blocks, and
 /// several chained steps keep theirs in the cache of one core.
@@ -27,11 +27,11 @@ pub const BLOCK: usize = 128 << 10;
 /// out.put(b"two")?;
 /// out.flush()?;
 /// assert_eq!(result, b"one two");
-/// # Ok::<(), transect_transform::step::Stop>(())
+/// # Ok::<(), transect_transform::step::StepError>(())
 /// ```
 pub struct Out<'a> {
     gathered: &'a mut Vec<u8>,
-    next: &'a mut dyn FnMut(&[u8]) -> Result<(), Stop>,
+    next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
     /// Whoever comes next takes no more.
     stopped: bool,
 }
@@ -41,7 +41,7 @@ impl<'a> Out<'a> {
     /// the same for all calls about one file; `next` takes the blocks.
     pub fn new(
         gathered: &'a mut Vec<u8>,
-        next: &'a mut dyn FnMut(&[u8]) -> Result<(), Stop>,
+        next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
     ) -> Self {
         Self { gathered, next, stopped: false }
     }
@@ -51,7 +51,7 @@ impl<'a> Out<'a> {
     /// # Errors
     /// Whoever comes next takes no more.
     #[inline]
-    pub fn put(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         if self.gathered.len() + bytes.len() < BLOCK {
             self.gathered.extend_from_slice(bytes);
             return Ok(());
@@ -61,7 +61,7 @@ impl<'a> Out<'a> {
 
     /// Takes bytes that fill the block. A long piece is handed on where it lies, uncopied.
     #[cold]
-    fn put_beyond(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    fn put_beyond(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         let mut rest = bytes;
         if !self.gathered.is_empty() {
             let (first, after) = rest.split_at(BLOCK.saturating_sub(self.gathered.len()));
@@ -86,7 +86,7 @@ impl<'a> Out<'a> {
         mut bytes: &[u8],
         word: usize,
         mut change: impl FnMut(&mut [u8]),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         while !bytes.is_empty() {
             let begin = self.gathered.len();
             let room = BLOCK.saturating_sub(begin) / word * word;
@@ -107,7 +107,7 @@ impl<'a> Out<'a> {
     ///
     /// # Errors
     /// Whoever comes next takes no more.
-    pub fn room(&mut self) -> Result<&mut Vec<u8>, Stop> {
+    pub fn room(&mut self) -> Result<&mut Vec<u8>, StepError> {
         if self.gathered.len() >= BLOCK {
             self.flush()?;
         }
@@ -119,7 +119,7 @@ impl<'a> Out<'a> {
     ///
     /// # Errors
     /// Whoever comes next takes no more.
-    pub fn flush(&mut self) -> Result<(), Stop> {
+    pub fn flush(&mut self) -> Result<(), StepError> {
         if !self.gathered.is_empty() {
             // Whatever becomes of it, it must not be handed on twice.
             let mut block = std::mem::take(self.gathered);
@@ -134,14 +134,14 @@ impl<'a> Out<'a> {
     /// Returns what became of the step that wrote here. What it made before it refused its input
     /// still goes on: if that is refused as well, further down, it is what a reader of the file
     /// meets first, and the same however the input was cut.
-    pub(crate) fn settle(&mut self, outcome: Result<(), Stop>) -> Result<(), Stop> {
-        if matches!(outcome, Err(Stop::Refused(_))) && !self.stopped {
+    pub(crate) fn settle(&mut self, outcome: Result<(), StepError>) -> Result<(), StepError> {
+        if matches!(outcome, Err(StepError::Invalid(_))) && !self.stopped {
             self.flush()?;
         }
         outcome
     }
 
-    fn hand_on(&mut self, block: &[u8]) -> Result<(), Stop> {
+    fn hand_on(&mut self, block: &[u8]) -> Result<(), StepError> {
         let handed = (self.next)(block);
         self.stopped |= handed.is_err();
         handed
@@ -151,7 +151,7 @@ impl<'a> Out<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Refusal;
+    use crate::step::InvalidData;
 
     /// Puts pieces, and returns the lengths of the blocks and all bytes that came out.
     fn blocks(pieces: &[Vec<u8>]) -> (Vec<usize>, Vec<u8>) {
@@ -209,17 +209,17 @@ mod tests {
 
     #[test]
     fn of_two_refusals_that_further_down_comes_first_but_only_once() {
-        let refusal = |reason: &str| Stop::from(Refusal::whole(reason));
+        let invalid = |reason: &str| StepError::from(InvalidData::new(reason));
         let (mut gathered, mut calls) = (Vec::new(), 0);
         let mut next = |_: &[u8]| {
             calls += 1;
-            Err(refusal("below"))
+            Err(invalid("below"))
         };
         let mut out = Out::new(&mut gathered, &mut next);
         out.put(b"what was certain").unwrap();
-        assert_eq!(out.settle(Err(refusal("above"))), Err(refusal("below")));
+        assert_eq!(out.settle(Err(invalid("above"))), Err(invalid("below")));
         out.put(b"more").unwrap();
-        assert_eq!(out.settle(Err(refusal("below"))), Err(refusal("below")));
+        assert_eq!(out.settle(Err(invalid("below"))), Err(invalid("below")));
         assert_eq!(calls, 1);
     }
 }

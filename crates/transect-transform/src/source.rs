@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileId, FileType};
 
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::system;
 
 /// A regular file that is read once, from its beginning to its end.
@@ -266,7 +266,7 @@ pub(crate) fn same_state(before: &Attributes, after: &Attributes) -> bool {
 fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {
     match attributes.file_type() {
         FileType::File => Ok(()),
-        other => Err(Error::unfit(Operation::Read, path, Unfit::NotAFile(other))),
+        other => Err(Error::rejected(Operation::Read, path, Rejection::NotAFile(other))),
     }
 }
 

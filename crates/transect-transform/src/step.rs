@@ -69,7 +69,7 @@ pub enum Cost {
 
 /// Why a file cannot be transformed: it holds what the step cannot take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct InvalidData {
     /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
     pub step: String,
     /// Where in the input of the step, in bytes; nothing if it is about its end or its whole.
@@ -78,19 +78,19 @@ pub struct Refusal {
     pub reason: String,
 }
 
-impl Refusal {
+impl InvalidData {
     /// Returns a refusal of what stands at a place in the input of the step.
     pub fn at(position: u64, reason: impl Into<String>) -> Self {
         Self { step: String::new(), position: Some(position), reason: reason.into() }
     }
 
     /// Returns a refusal of the input's end, or of its whole.
-    pub fn whole(reason: impl Into<String>) -> Self {
+    pub fn new(reason: impl Into<String>) -> Self {
         Self { step: String::new(), position: None, reason: reason.into() }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InvalidData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.step.is_empty() {
             write!(f, "{}: ", self.step)?;
@@ -102,33 +102,33 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for InvalidData {}
 
 /// Why a step came to no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StepError {
     /// The input holds what a step cannot take.
-    Refused(Refusal),
+    Invalid(InvalidData),
     /// Whoever takes the result takes no more, and knows why: a device is full, a user has given up.
     Closed,
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<InvalidData> for StepError {
+    fn from(error: InvalidData) -> Self {
+        Self::Invalid(error)
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Invalid(error) => error.fmt(f),
             Self::Closed => f.write_str("the result is not taken any more"),
         }
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for StepError {}
 
 /// Which bytes a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,19 +196,19 @@ pub trait Step: Send {
     /// # Errors
     /// The input holds what this step cannot take, or `out` takes no more. Nothing is to be fed after
     /// that but another file, after [`Step::reset`].
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop>;
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError>;
 
     /// Ends: puts what is left of the result.
     ///
     /// # Errors
     /// The input ended too early, or `out` takes no more.
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop>;
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError>;
 
     /// Changes a block where it lies. Only for [`Shape::SameSize`]; the others never get here.
     ///
     /// # Errors
     /// The block is no whole number of words, or a digest that it passes refuses it.
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         let _ = block;
         unreachable!("BUG: only steps that keep every word at its place are called so");
     }
@@ -225,7 +225,7 @@ pub trait Step: Send {
     ///
     /// # Errors
     /// As [`Step::feed`].
-    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         let _ = input;
         Ok(())
     }
@@ -282,10 +282,10 @@ mod tests {
 
     #[test]
     fn a_refusal_says_which_step_what_and_where() {
-        let mut refusal = Refusal::at(7, "no UTF-8");
-        assert_eq!(refusal.to_string(), "no UTF-8 at byte 7");
-        refusal.step = "decode=utf-8".to_owned();
-        assert_eq!(Stop::from(refusal).to_string(), "decode=utf-8: no UTF-8 at byte 7");
-        assert_eq!(Refusal::whole("ends too early").to_string(), "ends too early");
+        let mut error = InvalidData::at(7, "no UTF-8");
+        assert_eq!(error.to_string(), "no UTF-8 at byte 7");
+        error.step = "decode=utf-8".to_owned();
+        assert_eq!(StepError::from(error).to_string(), "decode=utf-8: no UTF-8 at byte 7");
+        assert_eq!(InvalidData::new("ends too early").to_string(), "ends too early");
     }
 }

@@ -45,7 +45,7 @@ pub fn stream(
             None => write(block)?,
             Some(step) => match step.shape() {
                 Shape::SameSize { word: 1, .. } => {
-                    step.change(block).map_err(Error::refused(input))?;
+                    step.change(block).map_err(Error::invalid(input))?;
                     write(block)?;
                 }
                 Shape::SameSize { .. } | Shape::Resizing => {

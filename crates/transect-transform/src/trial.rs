@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::chain::Chain;
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 
 /// A chain under test.
 pub(crate) struct Trial(Chain);
@@ -42,7 +42,7 @@ impl Trial {
 
     /// Feeds an input in pieces of these sizes, again and again, then once more in one piece, and once
     /// past the step where it would keep a piece as it is: the outcome must be the same.
-    pub(crate) fn run(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
+    pub(crate) fn run(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, InvalidData> {
         let in_pieces = self.feed(input, sizes);
         let at_once = self.feed(input, &[usize::MAX]);
         assert_eq!(in_pieces, at_once, "{:?} cut into {sizes:?}", self.0);
@@ -53,11 +53,11 @@ impl Trial {
 
     /// As [`Trial::run`], for what must not be refused.
     pub(crate) fn result(&mut self, input: &[u8], sizes: &[usize]) -> Vec<u8> {
-        self.run(input, sizes).unwrap_or_else(|refusal| panic!("{refusal}")).result
+        self.run(input, sizes).unwrap_or_else(|error| panic!("{error}")).result
     }
 
     /// Feeds an input in pieces of these sizes, once.
-    pub(crate) fn feed(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, Refusal> {
+    pub(crate) fn feed(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, InvalidData> {
         self.feed_unless(input, sizes, |_, _| false)
     }
 
@@ -66,7 +66,7 @@ impl Trial {
         input: &[u8],
         sizes: &[usize],
         keeps: fn(&Chain, &[u8]) -> bool,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, InvalidData> {
         // Also what a refusal has left behind must be gone.
         self.0.reset();
         let (mut gathered, mut result) = (Vec::new(), Vec::new());
@@ -96,8 +96,8 @@ impl Trial {
         };
         match feed_all() {
             Ok(()) => Ok(Outcome { result, findings: self.0.findings() }),
-            Err(Stop::Refused(refusal)) => Err(refusal),
-            Err(Stop::Closed) => unreachable!("BUG: nobody closed"),
+            Err(StepError::Invalid(error)) => Err(error),
+            Err(StepError::Closed) => unreachable!("BUG: nobody closed"),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<End, Fatal> {
         return Ok(End::Interrupted);
     };
     let path = published.path.as_path();
-    output::complain_of_lost(path, &published.unkept);
+    output::complain_of_lost(path, &published.lost_metadata);
     let done = Done { schema: "transect.join/1", path: path.into(), parts, size, blake3: &digest };
     show(args.json, "file", path, &done)
 }

@@ -8,7 +8,7 @@ use transect::Cancel;
 use transect_transform::pass::PassOptions;
 use transect_transform::patch::{self, InPlaceOptions, Patch, PatchReport};
 use transect_transform::publish::{Existing, ReplaceOptions};
-use transect_transform::{Error, Unfit};
+use transect_transform::{Error, Rejection};
 
 use crate::args::PatchArgs;
 use crate::exit::{End, Fatal};
@@ -89,7 +89,7 @@ fn patch(args: &PatchArgs) -> Result<Patch, Fatal> {
 /// A journal that is in the way is there for a reason. It was checked: one that another user may have
 /// written is never advised.
 fn hint_at_journal(error: &Error) {
-    if let Error::Unfit { reason: Unfit::UndoJournal, .. } = error {
+    if let Error::Rejected { reason: Rejection::UndoJournal, .. } = error {
         output::hint("it is the journal of a patch: --undo goes back by it, --resume goes on");
     }
 }
@@ -103,7 +103,7 @@ fn new_file(
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
     let published = patch.apply(&args.file, target, pass, options)?;
-    output::complain_of_lost(&published.path, &published.unkept);
+    output::complain_of_lost(&published.path, &published.lost_metadata);
     Ok(published.path)
 }
 

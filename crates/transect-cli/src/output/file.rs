@@ -35,7 +35,7 @@ pub(crate) fn write(
         });
     }
     let published = put_with(file, write)?;
-    super::complain_of_lost(&published.path, &published.unkept);
+    super::complain_of_lost(&published.path, &published.lost_metadata);
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use transect::Diagnostics;
 pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::wrap;
 pub(crate) use transect_text::{quote, units};
-use transect_transform::publish::Unkept;
+use transect_transform::publish::LostMetadata;
 
 /// How many errors are shown unless all are asked for.
 const ERRORS_SHOWN: usize = 10;
@@ -75,8 +75,8 @@ pub(crate) fn complain(what: &(impl Display + ?Sized)) {
 }
 
 /// Reports what a new file does not have of the one that it replaced.
-pub(crate) fn complain_of_lost(target: &Path, lost: &[Unkept]) {
-    for Unkept { what, reason } in lost {
+pub(crate) fn complain_of_lost(target: &Path, lost: &[LostMetadata]) {
+    for LostMetadata { what, reason } in lost {
         let (target, reason) = (target.display(), transect::reason(reason));
         complain(&format_args!("'{target}' could not keep its {what}: {reason}"));
     }

@@ -31,7 +31,7 @@ fn alignment(
 
 /// Returns the error for a file that is always read and written through the cache.
 fn none(method: IoMethod) -> Error {
-    Error::Impossible(method.as_str(), "the file system has no way past the system's cache")
+    Error::Unsupported(method.as_str(), "the file system has no way past the system's cache")
 }
 
 /// A file that is read past the cache, and through it from places that are not aligned.

@@ -8,7 +8,7 @@ use transect::Cancel;
 
 use super::block::Block;
 use super::{LARGE_BLOCK, check};
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::publish::Replacement;
 use crate::source::{At, Source, fill};
 use crate::system;
@@ -120,7 +120,7 @@ impl Digger<'_> {
             if zeros > 0 {
                 // Behind the end of the file there is nothing but the rest of its last page.
                 let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
-                system::punch(self.file, offset..end).map_err(refused(self.source.path()))?;
+                system::punch(self.file, offset..end).map_err(not_punched(self.source.path()))?;
             }
             let data = leading(&rest[zeros..], offset + zeros as u64, false);
             rest = &rest[zeros + data..];
@@ -130,9 +130,9 @@ impl Digger<'_> {
     }
 }
 
-fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
+fn not_punched(path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |error| match error.kind() {
-        io::ErrorKind::Unsupported => Error::unfit(Operation::Write, path, Unfit::NoHoles),
+        io::ErrorKind::Unsupported => Error::rejected(Operation::Write, path, Rejection::NoHoles),
         _ => Error::system(Operation::Write, path)(error),
     }
 }

@@ -41,7 +41,7 @@ impl Window {
 
 /// Returns the error for a file that cannot be mapped.
 fn unmappable(method: IoMethod) -> Error {
-    Error::Impossible(method.as_str(), "files of this kind cannot be mapped")
+    Error::Unsupported(method.as_str(), "files of this kind cannot be mapped")
 }
 
 /// Blocks copied out of memory.
@@ -62,7 +62,7 @@ impl<'a> MappedInput<'a> {
     ) -> Result<Self, Error> {
         if source.size() == 0 && !source.holds_nothing()? {
             let why = "the file has no size: its content is made up while it is read";
-            return Err(Error::Impossible(method.as_str(), why));
+            return Err(Error::Unsupported(method.as_str(), why));
         }
         Ok(Self { source, method, block, size, window: Window::default() })
     }
@@ -119,7 +119,7 @@ impl MappedOutput {
         if !system::reserve(out.file(), part.clone()).map_err(failed())? {
             let why = "this file system makes no room beforehand, and would not say in time that \
                        it is full";
-            return Err(Error::Impossible(method.as_str(), why));
+            return Err(Error::Unsupported(method.as_str(), why));
         }
         let mapping = Mapping::map_write(out.file(), part.clone()).map_err(failed())?;
         Ok((part, mapping.ok_or_else(|| unmappable(method))?))

@@ -94,7 +94,11 @@ impl IoMethod {
     }
 
     /// Returns why this method cannot do work of a shape (`None`: a copy), if it cannot.
-    pub(super) fn refusal(self, shape: Option<Shape>, output: OutputMode) -> Option<&'static str> {
+    pub(super) fn unsupported_reason(
+        self,
+        shape: Option<Shape>,
+        output: OutputMode,
+    ) -> Option<&'static str> {
         if let Some(why) = self.missing() {
             return Some(why);
         }
@@ -133,7 +137,11 @@ mod tests {
                         _ => false,
                     };
                     let context = format!("{}, {shape:?}, {to:?}", method.as_str());
-                    assert_eq!(method.refusal(shape, to).is_some(), impossible, "{context}");
+                    assert_eq!(
+                        method.unsupported_reason(shape, to).is_some(),
+                        impossible,
+                        "{context}"
+                    );
                 }
             }
         }

@@ -81,7 +81,7 @@ pub struct PassOptions {
     /// How many bytes are read at once; chosen for each file if nothing is said.
     pub block: Option<usize>,
     /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
-    /// [`Unfit::Binary`](crate::Unfit::Binary), before anything is written.
+    /// [`Rejection::Binary`](crate::Rejection::Binary), before anything is written.
     pub text_only: bool,
     /// Before a result is put in its place it is read back from the device, as far as the system
     /// lets go of what it has in memory, and compared with what was made: for devices and cables
@@ -185,7 +185,7 @@ impl Passes {
         let Plans { firsts, last } = Plan::all(&self.options, task)?;
         for plan in firsts {
             let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
-            if !matches!(passed, Err(Error::Impossible(..))) {
+            if !matches!(passed, Err(Error::Unsupported(..))) {
                 return passed;
             }
             source.start_again();

@@ -117,7 +117,7 @@ struct RingWriter {
 impl RingWriter {
     fn send(&self, job: Job) -> Result<(), Error> {
         // Nobody listens: the writer failed, and its error is what is told.
-        self.jobs.send(job).map_err(|_| Error::Impossible("pipeline", "its writer has ended"))
+        self.jobs.send(job).map_err(|_| Error::Unsupported("pipeline", "its writer has ended"))
     }
 }
 

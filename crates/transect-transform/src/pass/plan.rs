@@ -36,9 +36,9 @@ pub struct Task {
 
 impl Task {
     /// Returns why a method cannot do this, if it cannot.
-    fn refusal(&self, method: IoMethod) -> Option<&'static str> {
+    fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
         let seen = self.why_seen.filter(|_| method == IoMethod::KernelCopy);
-        method.refusal(self.shape, self.output).or(seen)
+        method.unsupported_reason(self.shape, self.output).or(seen)
     }
 }
 
@@ -81,8 +81,8 @@ impl Plan {
     pub(super) fn all(options: &PassOptions, task: Task) -> Result<Plans, Error> {
         if let Some(method) = options.method {
             let last = Self { method, reason: "it was asked for", block: None };
-            return match task.refusal(method) {
-                Some(why) => Err(Error::Impossible(method.as_str(), why)),
+            return match task.unsupported_reason(method) {
+                Some(why) => Err(Error::Unsupported(method.as_str(), why)),
                 None => Ok(Plans { firsts: Vec::new(), last }),
             };
         }
@@ -99,7 +99,7 @@ impl Plan {
         });
         let spares = options.spare_cache && task.size >= WORTH_GOING_PAST;
         let sparing = sparing.into_iter().filter(|_| spares);
-        let can = |plan: &Self| task.refusal(plan.method).is_none();
+        let can = |plan: &Self| task.unsupported_reason(plan.method).is_none();
         let firsts = sparing.chain(preferred).filter(can).collect();
         let last = Self::of(task);
         let reason = if preferred.is_some() { CANNOT_BE } else { last.reason };

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::block::Block;
 use super::outlet::{Outlet, WriteSummary, Writer};
 use super::{OutputMode, PassOptions, check, count};
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::out::Out;
 use crate::source::Source;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
 
 /// Where blocks come from.
@@ -75,7 +75,7 @@ impl Work<'_, '_> {
             let at = end;
             if self.options.text_only && at == 0 && is_binary(block) {
                 let path = self.source.path();
-                return Err(Error::unfit(Operation::Transform, path, Unfit::Binary));
+                return Err(Error::rejected(Operation::Transform, path, Rejection::Binary));
             }
             end += block.len() as u64;
             count(self.options.progress.as_deref(), block.len());
@@ -106,24 +106,24 @@ impl Work<'_, '_> {
         let Some(step) = &mut self.step else {
             return outlet.put_same(block);
         };
-        let refused = Error::refused(self.source.path());
+        let invalid = Error::invalid(self.source.path());
         let result = &mut self.scratch.result;
         match step.shape() {
             Shape::SameSize { word: 1, .. } if outlet.is_comparing() => {
                 let original = self.scratch.original.first(block.len());
                 original.copy_from_slice(block);
-                step.change(block).map_err(refused)?;
+                step.change(block).map_err(invalid)?;
                 outlet.put(block, original, at)
             }
             Shape::SameSize { word: 1, .. } => {
-                step.change(block).map_err(refused)?;
+                step.change(block).map_err(invalid)?;
                 outlet.put_same(block)
             }
             // A block may end within a word: then the step keeps the first part of it.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
                 if outlet.is_level(at) && step.keeps(block) {
-                    step.keep(block).map_err(refused)?;
+                    step.keep(block).map_err(invalid)?;
                     return outlet.put_same(block);
                 }
                 let mut next = |piece: &[u8]| outlet.put(piece, block, at);
@@ -143,13 +143,13 @@ pub(crate) fn made(
     path: &Path,
     gathered: &mut Vec<u8>,
     next: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
-    make: impl FnOnce(&mut Out<'_>) -> Result<(), Stop>,
+    make: impl FnOnce(&mut Out<'_>) -> Result<(), StepError>,
 ) -> Result<(), Error> {
     let mut failed = None;
     let mut hand_on = |piece: &[u8]| {
         next(piece).map_err(|error| {
             failed = Some(error);
-            Stop::Closed
+            StepError::Closed
         })
     };
     let mut out = Out::new(gathered, &mut hand_on);
@@ -157,7 +157,7 @@ pub(crate) fn made(
     match (made, failed) {
         (Ok(()), _) => Ok(()),
         (Err(_), Some(error)) => Err(error),
-        (Err(Stop::Refused(refusal)), None) => Err(Error::refused(path)(refusal)),
-        (Err(Stop::Closed), None) => unreachable!("BUG: only what failed closes"),
+        (Err(StepError::Invalid(error)), None) => Err(Error::invalid(path)(error)),
+        (Err(StepError::Closed), None) => unreachable!("BUG: only what failed closes"),
     }
 }

@@ -10,7 +10,7 @@
 use flate2::Crc;
 
 use super::{Change, Changes, Known};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"BPS1";
 
@@ -49,15 +49,15 @@ impl Action<'_> {
 }
 
 impl Bps {
-    pub(super) fn parse(patch: &[u8]) -> Result<Self, Refusal> {
-        let cut_short = || Refusal::whole("it is cut short");
+    pub(super) fn parse(patch: &[u8]) -> Result<Self, InvalidData> {
+        let cut_short = || InvalidData::new("it is cut short");
         let (body, footer) = patch.split_last_chunk::<FOOTER>().ok_or_else(cut_short)?;
         let (crcs, []) = footer.as_chunks::<4>() else { unreachable!("BUG: three times four") };
         let [crc_before, crc_after, crc] = [0, 1, 2].map(|at| u32::from_le_bytes(crcs[at]));
         let mut sum = Crc::new();
         sum.update(&patch[..patch.len() - 4]);
         if sum.sum() != crc {
-            return Err(Refusal::whole("its own CRC-32 is not the one it should be"));
+            return Err(InvalidData::new("its own CRC-32 is not the one it should be"));
         }
         let mut rest = body.strip_prefix(MAGIC).ok_or_else(cut_short)?;
         let mut next = || {
@@ -75,7 +75,7 @@ impl Bps {
     }
 
     /// Makes sure that all actions can be done, and make what they should.
-    fn verify(&self, begin: u64) -> Result<(), Refusal> {
+    fn verify(&self, begin: u64) -> Result<(), InvalidData> {
         let mut made = 0;
         let mut actions = self.actions();
         loop {
@@ -83,12 +83,12 @@ impl Bps {
             match actions.next() {
                 Some(action) => made += action.length(),
                 None if actions.failed => {
-                    return Err(Refusal::at(at, "it does what cannot be done"));
+                    return Err(InvalidData::at(at, "it does what cannot be done"));
                 }
                 None if made != self.after => {
                     let after = self.after;
                     let reason = format!("it makes {made} bytes, and should make {after}");
-                    return Err(Refusal::whole(reason));
+                    return Err(InvalidData::new(reason));
                 }
                 None => return Ok(()),
             }

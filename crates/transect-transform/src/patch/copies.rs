@@ -11,7 +11,7 @@ use crate::error::{Error, Operation};
 use crate::pass::{LARGE_BLOCK, check};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::{At, Source, fill};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 /// Makes the file that a patch makes of `input`.
 pub(super) fn apply(
@@ -35,7 +35,7 @@ pub(super) fn apply(
     maker.made.flush()?;
     if maker.sum.sum() != bps.crc_after {
         let reason = "the patch does not make what it should (CRC-32)";
-        return Err(Error::refused(input)(Refusal::whole(reason)));
+        return Err(Error::invalid(input)(InvalidData::new(reason)));
     }
     source.verify_unchanged()?;
     drop(source);
@@ -44,9 +44,9 @@ pub(super) fn apply(
 
 /// Makes sure that a file is the one that a patch is for.
 fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Result<(), Error> {
-    let refused = |reason: String| Err(Error::refused(source.path())(Refusal::whole(reason)));
+    let invalid = |reason: String| Err(Error::invalid(source.path())(InvalidData::new(reason)));
     if source.size() != bps.before {
-        return refused(format!("the patch is for a file of {} bytes", bps.before));
+        return invalid(format!("the patch is for a file of {} bytes", bps.before));
     }
     let mut sum = Crc::new();
     loop {
@@ -58,7 +58,7 @@ fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Resu
         }
     }
     if sum.sum() != bps.crc_before {
-        return refused("the patch is for another file (CRC-32)".to_owned());
+        return invalid("the patch is for another file (CRC-32)".to_owned());
     }
     Ok(())
 }

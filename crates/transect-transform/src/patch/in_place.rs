@@ -15,11 +15,11 @@ use transect_sys::file::attributes_of;
 use super::Changes;
 use super::journal::{self, Edit, Journal};
 use super::overlay::{Overlay, expect};
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::pass::{PassOptions, Passes, check};
 use crate::publish::without_link;
 use crate::source::{At, Source, fill, same_state};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 /// How a file is patched in place.
 #[derive(Clone, Debug, Default)]
@@ -64,8 +64,8 @@ pub(super) fn apply(
     let Target { path, source, file } = &target;
     if !changes.keep_size(source.size()) {
         let reason = "the patch changes its length, and so can only make a new file";
-        let grows = changes.grows.then(|| Refusal::whole(reason));
-        return Err(target.refused(grows.unwrap_or_else(|| changes.too_short())));
+        let grows = changes.grows.then(|| InvalidData::new(reason));
+        return Err(target.invalid(grows.unwrap_or_else(|| changes.too_short())));
     }
     let journal = journal::path_of(path);
     refuse_earlier(&journal, source)?;
@@ -108,7 +108,7 @@ fn refuse_earlier(journal: &Path, source: &Source) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         _ => {
             Journal::read(journal)?.verify(source, journal)?;
-            Err(Error::unfit(Operation::Replace, journal, Unfit::UndoJournal))
+            Err(Error::rejected(Operation::Replace, journal, Rejection::UndoJournal))
         }
     }
 }
@@ -145,7 +145,7 @@ fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<PatchR
         // Byte by byte: who was killed while writing may have written a part.
         if let Some(at) = edit.other_than_both(now) {
             let reason = format!("{:02x} is neither from before nor from after the patch", now[at]);
-            return Err(target.refused(Refusal::at(edit.offset + at as u64, reason)));
+            return Err(target.invalid(InvalidData::at(edit.offset + at as u64, reason)));
         }
     }
     let mut changed = 0;
@@ -187,7 +187,7 @@ impl Target {
             check(cancel, &self.source)?;
             let there = self.read(change.offset, change.new.len())?;
             if let Some(old) = &change.old {
-                expect(old, &there, change.offset).map_err(|refusal| self.refused(refusal))?;
+                expect(old, &there, change.offset).map_err(|error| self.invalid(error))?;
             }
             if there != change.new {
                 let new = change.new.clone();
@@ -207,8 +207,8 @@ impl Target {
         Ok(bytes)
     }
 
-    fn refused(&self, refusal: Refusal) -> Error {
-        Error::refused(&self.path)(refusal)
+    fn invalid(&self, error: InvalidData) -> Error {
+        Error::invalid(&self.path)(error)
     }
 }
 
@@ -422,7 +422,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
         let (temp, file, journal) = patched();
-        let refused = |why: &str| {
+        let refuses = |why: &str| {
             let expected = format!("it is not trusted, as {why}; find out who wrote it");
             for refused in [
                 undo(&file),
@@ -436,19 +436,19 @@ mod tests {
         };
         for mode in [0o620, 0o602, 0o640, 0o604] {
             std::fs::set_permissions(&journal, PermissionsExt::from_mode(mode)).unwrap();
-            refused("others than its owner may use it");
+            refuses("others than its owner may use it");
         }
         std::fs::set_permissions(&journal, PermissionsExt::from_mode(0o600)).unwrap();
         std::fs::hard_link(&journal, temp.join("name")).unwrap();
-        refused("it has other names (hard links)");
+        refuses("it has other names (hard links)");
         std::fs::rename(&journal, temp.join("name")).unwrap();
         std::fs::remove_file(&journal).unwrap();
         symlink("name", &journal).unwrap();
-        refused("it is a link");
+        refuses("it is a link");
         std::fs::rename(temp.join("name"), &journal).unwrap();
         match chown(&journal, Some(12345), None) {
             Ok(()) => {
-                refused("it belongs to another user");
+                refuses("it belongs to another user");
                 chown(&journal, Some(rustix::process::geteuid().as_raw()), None).unwrap();
             }
             Err(error) => transect_testkit::loudly_skip("journal_of_another_user", error),
@@ -464,7 +464,7 @@ mod tests {
         let kept = temp.join("kept");
         std::fs::rename(&file, &kept).unwrap();
         std::fs::write(&file, NEW).unwrap();
-        let refused = || {
+        let refuses = || {
             let expected =
                 format!("cannot transform '{}': it belongs to another file", journal.display());
             for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
@@ -472,11 +472,11 @@ mod tests {
             }
         };
         #[cfg(unix)]
-        refused();
+        refuses();
         std::fs::rename(&kept, &file).unwrap();
         let mut longer = File::options().append(true).open(&file).unwrap();
         longer.write_all(b"!").unwrap();
-        refused();
+        refuses();
         longer.set_len(NEW.len() as u64).unwrap();
         undo(&file).unwrap();
         let none = undo(&file).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{Change, Changes};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"PATCH";
 
@@ -37,7 +37,7 @@ impl Record<'_> {
 }
 
 /// Returns the changes that a patch stands for.
-pub(super) fn parse(patch: &[u8]) -> Result<Changes, Refusal> {
+pub(super) fn parse(patch: &[u8]) -> Result<Changes, InvalidData> {
     let mut rest = &patch[MAGIC.len()..];
     let mut records = Vec::new();
     let cut = loop {
@@ -48,7 +48,7 @@ pub(super) fn parse(patch: &[u8]) -> Result<Changes, Refusal> {
             _ => {}
         }
         let at = (patch.len() - rest.len()) as u64;
-        let (record, after) = record(rest).ok_or_else(|| Refusal::at(at, "it is cut short"))?;
+        let (record, after) = record(rest).ok_or_else(|| InvalidData::at(at, "it is cut short"))?;
         records.push(record);
         rest = after;
     };
@@ -152,7 +152,7 @@ mod tests {
         for end in MAGIC.len()..whole.len() {
             assert!(parse(&whole[..end]).is_err(), "cut at {end}");
         }
-        assert_eq!(parse(b"PATCH").unwrap_err(), Refusal::at(5, "it is cut short"));
+        assert_eq!(parse(b"PATCH").unwrap_err(), InvalidData::at(5, "it is cut short"));
     }
 
     #[test]

@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use transect_sys::FileType;
 use transect_sys::file::attributes_of;
 
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::publish::{Durability, Existing, ReplaceOptions, Replacement, folder_of};
 use crate::source::Source;
-use crate::step::Refusal;
+use crate::step::InvalidData;
 use crate::system;
 
 const MAGIC: &[u8] = b"transect undo 1\n";
@@ -65,7 +65,7 @@ impl Journal {
     /// Makes sure that it is about a file.
     pub(super) fn verify(&self, source: &Source, journal: &Path) -> Result<(), Error> {
         if self.inode != inode_of(source) || self.size != source.size() {
-            return Err(refused(journal, "it belongs to another file"));
+            return Err(invalid(journal, "it belongs to another file"));
         }
         Ok(())
     }
@@ -75,11 +75,11 @@ impl Journal {
         let mut file = open_trusted(path)?;
         let size = attributes_of(&file).map_err(Error::system(Operation::Read, path))?.size();
         if size.is_none_or(|size| size > LONGEST) {
-            return Err(refused(path, "it is too long for a journal"));
+            return Err(invalid(path, "it is too long for a journal"));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::system(Operation::Read, path))?;
-        Self::parse(&bytes).ok_or_else(|| refused(path, "it is no journal, or damaged"))
+        Self::parse(&bytes).ok_or_else(|| invalid(path, "it is no journal, or damaged"))
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -124,7 +124,7 @@ impl Journal {
     pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
         let bytes = self.to_bytes();
         if bytes.len() as u64 > LONGEST {
-            return Err(refused(result.path(), "it would be too long to be read again"));
+            return Err(invalid(result.path(), "it would be too long to be read again"));
         }
         result.append(&bytes)?;
         result.publish()?;
@@ -162,17 +162,17 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
 /// believed.
 fn open_trusted(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Read, path);
-    let unfit = |reason| Err(Error::unfit(Operation::Read, path, reason));
+    let rejected = |reason| Err(Error::rejected(Operation::Read, path, reason));
     let file = match system::open_unfollowed(path) {
-        Err(_) if path.is_symlink() => return unfit(Unfit::Untrusted("it is a link")),
+        Err(_) if path.is_symlink() => return rejected(Rejection::Untrusted("it is a link")),
         opened => opened.map_err(failed())?,
     };
     let there = attributes_of(&file).map_err(failed())?;
     match (there.file_type(), system::distrust(&there)) {
         (FileType::File, None) => Ok(file),
-        (FileType::File, Some(why)) => unfit(Unfit::Untrusted(why)),
-        (FileType::Symlink, _) => unfit(Unfit::Untrusted("it is a link")),
-        (other, _) => unfit(Unfit::NotAFile(other)),
+        (FileType::File, Some(why)) => rejected(Rejection::Untrusted(why)),
+        (FileType::Symlink, _) => rejected(Rejection::Untrusted("it is a link")),
+        (other, _) => rejected(Rejection::NotAFile(other)),
     }
 }
 
@@ -180,8 +180,8 @@ fn inode_of(source: &Source) -> u64 {
     source.identity().map_or(0, |identity| identity.inode)
 }
 
-fn refused(path: &Path, reason: &str) -> Error {
-    Error::refused(path)(Refusal::whole(reason))
+fn invalid(path: &Path, reason: &str) -> Error {
+    Error::invalid(path)(InvalidData::new(reason))
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {

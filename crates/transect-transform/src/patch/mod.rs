@@ -27,7 +27,7 @@ use crate::error::{Error, Operation};
 use crate::pass::{PassOptions, Passes};
 use crate::publish::{PublishReport, ReplaceOptions};
 use crate::source::{At, Source, fill};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 use crate::whole_file::transform;
 
 /// Why a file is not a patch.
@@ -76,9 +76,9 @@ impl Changes {
     }
 
     /// Returns why a file is refused that is shorter than it has to be.
-    fn too_short(&self) -> Refusal {
+    fn too_short(&self) -> InvalidData {
         let end = self.list.last().map_or(0, Change::end);
-        Refusal::whole(format!("it ends before byte {}, which is to be changed", end - 1))
+        InvalidData::new(format!("it ends before byte {}, which is to be changed", end - 1))
     }
 }
 
@@ -99,7 +99,7 @@ impl Patch {
     ///
     /// # Errors
     /// A word is none of these, or changes what another one changes.
-    pub fn of_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, Refusal> {
+    pub fn of_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, InvalidData> {
         Ok(Self(Kind::Changes(words::parse(words.iter().map(AsRef::as_ref))?)))
     }
 
@@ -109,7 +109,7 @@ impl Patch {
     ///
     /// # Errors
     /// It is neither, or damaged.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, InvalidData> {
         if bytes.starts_with(ips::MAGIC) {
             return Ok(Self(Kind::Changes(ips::parse(bytes)?)));
         }
@@ -117,7 +117,7 @@ impl Patch {
             let bps = Bps::parse(bytes)?;
             return Ok(Self(bps.changes().map_or(Kind::Copies(bps), Kind::Changes)));
         }
-        Err(Refusal::whole(UNKNOWN))
+        Err(InvalidData::new(UNKNOWN))
     }
 
     /// Reads a patch file as [`Patch::parse`] does.
@@ -125,7 +125,7 @@ impl Patch {
     /// # Errors
     /// It cannot be read, is not a patch, or is longer than [`LONGEST`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::parse(&whole(path)?).map_err(Error::refused(path))
+        Self::parse(&whole(path)?).map_err(Error::invalid(path))
     }
 
     /// Returns whether the patch says what a file must hold: else it can be applied to any.
@@ -202,7 +202,7 @@ impl Patch {
             Kind::Copies(_) => {
                 let reason = "the patch moves parts of it, or changes its length, and so can only \
                               make a new file";
-                Err(Error::refused(path)(Refusal::whole(reason)))
+                Err(Error::invalid(path)(InvalidData::new(reason)))
             }
         }
     }
@@ -219,11 +219,11 @@ fn whole(path: &Path) -> Result<Vec<u8>, Error> {
     let read = fill(&mut At { file: source.file(), offset: 0 }, &mut magic);
     let begins = &magic[..read.map_err(Error::system(Operation::Read, path))?];
     let is_known = [ips::MAGIC, bps::MAGIC].iter().any(|known| begins.starts_with(known));
-    let refused = |reason: String| Error::refused(path)(Refusal::whole(reason));
+    let invalid = |reason: String| Error::invalid(path)(InvalidData::new(reason));
     match source.size() {
-        _ if !is_known => Err(refused(UNKNOWN.to_owned())),
+        _ if !is_known => Err(invalid(UNKNOWN.to_owned())),
         size if size > LONGEST => {
-            Err(refused(format!("it has {size} bytes, and a patch has {LONGEST} at most")))
+            Err(invalid(format!("it has {size} bytes, and a patch has {LONGEST} at most")))
         }
         _ => contents(&source),
     }

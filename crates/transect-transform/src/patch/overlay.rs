@@ -4,7 +4,7 @@ use flate2::Crc;
 
 use super::{Change, Changes};
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 
 /// Lays changes over a file, and refuses what the patch is not for.
 pub(super) struct Overlay<'a> {
@@ -36,7 +36,7 @@ impl<'a> Overlay<'a> {
 
     /// Takes what is next of the file, which is all changed or all left alone. Returns how much
     /// that is, and what it becomes.
-    fn take(&mut self, rest: &[u8]) -> Result<(usize, Option<&'a [u8]>), Refusal> {
+    fn take(&mut self, rest: &[u8]) -> Result<(usize, Option<&'a [u8]>), InvalidData> {
         let (length, new) = match self.change() {
             None => (rest.len(), None),
             Some(change) if change.offset > self.at => {
@@ -59,14 +59,14 @@ impl<'a> Overlay<'a> {
     }
 
     /// Puts what comes next of the result, as far as it is not cut off.
-    fn put(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let left = self.changes.cut.unwrap_or(u64::MAX).saturating_sub(self.at);
         self.at += bytes.len() as u64;
         out.put(&bytes[..clamped(left, bytes.len())])
     }
 
     /// Puts the changes behind the end of the file, with zeros before them.
-    fn grow(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn grow(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         const ZEROS: [u8; 4096] = [0; 4096];
         while let Some(change) = self.change() {
             if self.same_size || !self.changes.grows {
@@ -81,19 +81,19 @@ impl<'a> Overlay<'a> {
     }
 
     /// Makes sure that the file was the one that the patch is for, and that it has become another.
-    fn verify(&self) -> Result<(), Refusal> {
+    fn verify(&self) -> Result<(), InvalidData> {
         let (Some(known), Some((before, after))) = (self.changes.known, &self.sums) else {
             return Ok(());
         };
         if self.at != known.size {
             let reason = format!("the patch is for a file of {} bytes", known.size);
-            return Err(Refusal::whole(reason));
+            return Err(InvalidData::new(reason));
         }
         if before.sum() != known.before {
-            return Err(Refusal::whole("the patch is for another file (CRC-32)"));
+            return Err(InvalidData::new("the patch is for another file (CRC-32)"));
         }
         if after.sum() != known.after {
-            return Err(Refusal::whole("the patch does not make what it should (CRC-32)"));
+            return Err(InvalidData::new("the patch does not make what it should (CRC-32)"));
         }
         Ok(())
     }
@@ -105,12 +105,12 @@ fn clamped(length: u64, limit: usize) -> usize {
 }
 
 /// Refuses what is not what a patch expects at a place.
-pub(super) fn expect(old: &[u8], there: &[u8], at: u64) -> Result<(), Refusal> {
+pub(super) fn expect(old: &[u8], there: &[u8], at: u64) -> Result<(), InvalidData> {
     match old.iter().zip(there).position(|(old, there)| old != there) {
         None => Ok(()),
         Some(first) => {
             let reason = format!("{:02x} is not the expected {:02x}", there[first], old[first]);
-            Err(Refusal::at(at + first as u64, reason))
+            Err(InvalidData::at(at + first as u64, reason))
         }
     }
 }
@@ -123,7 +123,7 @@ impl Step for Overlay<'_> {
         }
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             let (length, new) = self.take(rest)?;
@@ -133,12 +133,12 @@ impl Step for Overlay<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.verify()?;
         self.grow(out)
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         let mut from = 0;
         while from < block.len() {
             let (length, new) = self.take(&block[from..])?;

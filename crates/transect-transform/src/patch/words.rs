@@ -1,19 +1,21 @@
 //! Patches that are typed: `OFFSET:OLD:NEW`.
 
 use super::{Change, Changes};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 use crate::steps::hex;
 
 /// Returns the changes that words stand for.
-pub(super) fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Changes, Refusal> {
-    let about =
-        |word: &str, reason: String| Refusal { step: word.to_owned(), ..Refusal::whole(reason) };
+pub(super) fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Changes, InvalidData> {
+    let about = |word: &str, reason: String| InvalidData {
+        step: word.to_owned(),
+        ..InvalidData::new(reason)
+    };
     let change = |word| change(word).map_err(|reason| about(word, reason));
     let mut list = words.map(change).collect::<Result<Vec<_>, _>>()?;
     list.sort_by_key(|change| change.offset);
     if let Some(both) = list.windows(2).find(|both| both[0].end() > both[1].offset) {
         let reason = format!("byte {} is changed twice", both[1].offset);
-        return Err(Refusal::whole(reason));
+        return Err(InvalidData::new(reason));
     }
     Ok(Changes { list, ..Changes::default() })
 }

@@ -33,7 +33,7 @@ use temporary::Temporary;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_of;
 
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::source::{Source, same_state};
 use crate::system;
 
@@ -80,7 +80,7 @@ pub struct ReplaceOptions {
 
 /// Something beside the content that a result could not have.
 #[derive(Debug)]
-pub struct Unkept {
+pub struct LostMetadata {
     /// What: `owner`, `permissions`, or the name of an extended attribute.
     pub what: String,
     /// Why.
@@ -95,7 +95,7 @@ pub struct PublishReport {
     /// Whether anything was written. In place, a result equal to the input is not.
     pub written: bool,
     /// What the new file has not of the one it replaced.
-    pub unkept: Vec<Unkept>,
+    pub lost_metadata: Vec<LostMetadata>,
 }
 
 /// A result on its way to its target.
@@ -358,14 +358,14 @@ impl Replacement {
             let cut = self.file().set_len(self.length);
             cut.map_err(Error::system(Operation::Write, path))?;
         }
-        let unkept = self.keep_attributes();
+        let lost_metadata = self.keep_attributes();
         if self.options.durability == Durability::File || self.expected.is_some() {
             self.file().sync_all().map_err(Error::system(Operation::Sync, path))?;
         }
         if let Some(expected) = &self.expected {
             let holds = read_back::holds(self.file(), expected);
             if !holds.map_err(Error::system(Operation::ReadBack, path))? {
-                return Err(Error::unfit(Operation::ReadBack, path, Unfit::NotAsWritten));
+                return Err(Error::rejected(Operation::ReadBack, path, Rejection::NotAsWritten));
             }
         }
         let mut temporary = self.temporary.take().expect("BUG: it was started above");
@@ -373,24 +373,24 @@ impl Replacement {
             temporary.close_if_named().map_err(Error::system(Operation::Write, path))?;
         }
         let replaces = self.options.existing != Existing::Keep;
-        Ok(Some(Finished { target: self.target.clone(), replaces, temporary, unkept }))
+        Ok(Some(Finished { target: self.target.clone(), replaces, temporary, lost_metadata }))
     }
 
-    fn keep_attributes(&self) -> Vec<Unkept> {
-        let mut unkept = match &self.target.there {
+    fn keep_attributes(&self) -> Vec<LostMetadata> {
+        let mut lost_metadata = match &self.target.there {
             Some(there) => system::keep(&self.target.path, there, self.file()),
             None => Vec::new(),
         };
         if let (true, Some(input)) = (self.options.keep_times, &self.input)
             && let Err(reason) = set_times(self.file(), input)
         {
-            unkept.push(Unkept { what: "times".to_owned(), reason });
+            lost_metadata.push(LostMetadata { what: "times".to_owned(), reason });
         }
-        unkept
+        lost_metadata
     }
 
     fn unwritten(&self) -> PublishReport {
-        PublishReport { path: self.target.path.clone(), written: false, unkept: Vec::new() }
+        PublishReport { path: self.target.path.clone(), written: false, lost_metadata: Vec::new() }
     }
 
     /// Returns the temporary file.
@@ -452,19 +452,19 @@ struct Finished {
     target: Target,
     replaces: bool,
     temporary: Temporary,
-    unkept: Vec<Unkept>,
+    lost_metadata: Vec<LostMetadata>,
 }
 
 impl Finished {
     fn put_in_place(self) -> Result<PublishReport, Error> {
-        let Self { target, replaces, temporary, unkept } = self;
+        let Self { target, replaces, temporary, lost_metadata } = self;
         target.verify_unchanged()?;
         let moved = temporary.put_in_place(&target.path, replaces);
         moved.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if !replaces => target.appeared(),
             _ => Error::system(Operation::Replace, &target.path)(error),
         })?;
-        Ok(PublishReport { path: target.path, written: true, unkept })
+        Ok(PublishReport { path: target.path, written: true, lost_metadata })
     }
 }
 

@@ -7,7 +7,7 @@ use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::{Existing, ReplaceOptions};
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::source::{Source, same_state};
 
 /// A target that was looked at.
@@ -30,9 +30,9 @@ impl Target {
         source: Option<&Source>,
         options: &ReplaceOptions,
     ) -> Result<Self, Error> {
-        let unfit = |reason| Err(Error::unfit(Operation::Replace, path, reason));
+        let rejected = |reason| Err(Error::rejected(Operation::Replace, path, reason));
         if path.file_name().is_none() {
-            return unfit(Unfit::NoName);
+            return rejected(Rejection::NoName);
         }
         let there = match attributes_at(path) {
             Ok(attributes) => attributes,
@@ -43,14 +43,14 @@ impl Target {
         };
         match there.file_type() {
             FileType::File => {}
-            FileType::Symlink => return unfit(Unfit::LinkToNowhere),
-            other => return unfit(Unfit::NotAFile(other)),
+            FileType::Symlink => return rejected(Rejection::LinkToNowhere),
+            other => return rejected(Rejection::NotAFile(other)),
         }
         let is_input = source.is_some_and(|source| is_same(source, &there));
         match options.existing {
-            Existing::Keep | Existing::Replace if is_input => return unfit(Unfit::IsInput),
-            Existing::Keep => return unfit(Unfit::Exists),
-            Existing::InPlace if !is_input => return unfit(Unfit::NotInput),
+            Existing::Keep | Existing::Replace if is_input => return rejected(Rejection::IsInput),
+            Existing::Keep => return rejected(Rejection::Exists),
+            Existing::InPlace if !is_input => return rejected(Rejection::NotInput),
             Existing::Replace | Existing::InPlace => {}
         }
         let end = end_of(path, &there, options)?;
@@ -77,7 +77,7 @@ impl Target {
     /// Returns a target with nothing there.
     fn new(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
         if options.existing == Existing::InPlace {
-            return Err(Error::unfit(Operation::Replace, path, Unfit::NotInput));
+            return Err(Error::rejected(Operation::Replace, path, Rejection::NotInput));
         }
         let folder = attributes_at(folder_of(path));
         match folder.map_err(Error::system(Operation::Create, path))?.file_type() {
@@ -112,7 +112,7 @@ impl Target {
 
     /// Returns the error for what came to be there meanwhile.
     pub(super) fn appeared(&self) -> Error {
-        Error::unfit(Operation::Replace, &self.path, Unfit::Exists)
+        Error::rejected(Operation::Replace, &self.path, Rejection::Exists)
     }
 }
 
@@ -121,7 +121,7 @@ impl Target {
 fn end_of(path: &Path, there: &Attributes, options: &ReplaceOptions) -> Result<PathBuf, Error> {
     match there.nlink() {
         Some(names @ 2..) if !options.break_links => {
-            Err(Error::unfit(Operation::Replace, path, Unfit::ManyNames(names)))
+            Err(Error::rejected(Operation::Replace, path, Rejection::ManyNames(names)))
         }
         _ => without_link(path).map_err(Error::system(Operation::Replace, path)),
     }

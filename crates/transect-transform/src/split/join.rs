@@ -8,8 +8,8 @@ use transect_sys::FileId;
 use transect_sys::file::attributes_at;
 
 use super::manifest::{Manifest, digest_of_whole};
-use super::{MANIFEST, WHOLE, refused};
-use crate::error::{Error, Operation, Unfit};
+use super::{MANIFEST, WHOLE, invalid};
+use crate::error::{Error, Operation, Rejection};
 use crate::pass::{LARGE_BLOCK, append_around, check};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
@@ -67,7 +67,7 @@ pub fn join(
     let Joiner { result, size, whole, .. } = joiner;
     if whole.finalize().to_hex().as_str() != digest {
         let reason = "its parts are what it says, but make another file than it says";
-        return Err(refused(manifest, reason));
+        return Err(invalid(manifest, reason));
     }
     drop(source);
     let published = result.publish()?;
@@ -80,13 +80,13 @@ fn whole_of(manifest: &Path) -> Result<PathBuf, Error> {
         return Ok(manifest.with_extension(&WHOLE[1..]));
     }
     let reason = format!("its name does not end with '{MANIFEST}', and it does not say all itself");
-    Err(refused(manifest, reason))
+    Err(invalid(manifest, reason))
 }
 
 /// Makes sure that something that is read is not what is at the target, `there`.
 fn is_no_input(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
     if there.is_some() && source.identity() == there {
-        return Err(Error::unfit(Operation::Replace, target, Unfit::IsInput));
+        return Err(Error::rejected(Operation::Replace, target, Rejection::IsInput));
     }
     Ok(())
 }
@@ -98,7 +98,7 @@ fn read<'a, T>(
 ) -> Result<T, Error> {
     let said = parse(BufReader::new(source));
     let said = said.map_err(Error::system(Operation::Read, source.path()))?;
-    let said = said.map_err(|reason| refused(source.path(), reason))?;
+    let said = said.map_err(|reason| invalid(source.path(), reason))?;
     source.verify_unchanged()?;
     Ok(said)
 }
@@ -129,7 +129,7 @@ impl Joiner<'_> {
         }
         self.size = lengths.iter().sum();
         let verified = self.manifest.verify(&lengths);
-        verified.map_err(|(line, reason)| refused(&self.folder.join(&line.name), reason))
+        verified.map_err(|(line, reason)| invalid(&self.folder.join(&line.name), reason))
     }
 
     fn copy(&mut self) -> Result<(), Error> {
@@ -143,7 +143,7 @@ impl Joiner<'_> {
             let digest = self.part(&part, &mut block)?;
             part.verify_unchanged()?;
             if digest.to_hex().as_str() != line.digest {
-                return Err(refused(part.path(), "its BLAKE3 digest is not the one it should be"));
+                return Err(invalid(part.path(), "its BLAKE3 digest is not the one it should be"));
             }
         }
         Ok(())

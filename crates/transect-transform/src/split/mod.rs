@@ -23,7 +23,7 @@ use crate::manifest::Line;
 use crate::pass::{LARGE_BLOCK, append_around, check};
 use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
 use crate::source::Source;
-use crate::step::Refusal;
+use crate::step::InvalidData;
 
 /// What the name of the manifest ends with.
 pub const MANIFEST: &str = ".parts";
@@ -110,7 +110,7 @@ impl<'a> Parts<'a> {
         let count = source.size().div_ceil(part.get());
         if count > MOST_PARTS {
             let least = source.size().div_ceil(MOST_PARTS);
-            return Err(refused(
+            return Err(invalid(
                 source.path(),
                 format!(
                     "it has {count} parts of that size, and {MOST_PARTS} are the most; choose a \
@@ -224,7 +224,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Returns the error of what a manifest or a part holds.
-fn refused(path: &Path, reason: impl Into<String>) -> Error {
-    let refusal = Refusal::whole(reason);
-    Error::Refused { path: path.to_owned(), refusal }
+fn invalid(path: &Path, reason: impl Into<String>) -> Error {
+    let error = InvalidData::new(reason);
+    Error::Invalid { path: path.to_owned(), error }
 }

@@ -3,7 +3,7 @@
 use sha2::Digest as _;
 
 use crate::out::Out;
-use crate::step::{Cost, Finding, Shape, Step, Stop};
+use crate::step::{Cost, Finding, Shape, Step, StepError};
 use crate::system;
 
 /// A way to digest bytes.
@@ -43,12 +43,12 @@ impl<H: Hash> Step for Digest<H> {
         H::cost()
     }
 
-    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), StepError> {
         self.0.take(input);
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::eol::LF;
 use crate::steps::tabs::{MOST, TAB, stops};
@@ -29,7 +29,7 @@ pub(super) fn entab(parameter: Option<&str>) -> Made {
 
 impl Entab {
     /// Takes blanks that a line begins with. Returns what follows them.
-    fn blanks<'a>(&mut self, text: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn blanks<'a>(&mut self, text: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {
                 b' ' => self.spaces += 1,
@@ -47,7 +47,7 @@ impl Entab {
     }
 
     /// Puts the spaces that reached no stop.
-    fn put_spaces(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put_spaces(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         let spaces = std::mem::take(&mut self.spaces);
         out.put(&[b' '; MOST][..spaces])
     }
@@ -58,7 +58,7 @@ impl Step for Entab {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         loop {
             if self.at_beginning {
@@ -79,7 +79,7 @@ impl Step for Entab {
         }
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.put_spaces(out)
     }
 

@@ -7,7 +7,7 @@
 use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::clean::{SPAN, any_of_three, clean};
 use crate::steps::eol_report::Report;
@@ -59,7 +59,7 @@ impl Eol {
     }
 
     /// Takes bytes whose ends may have to be changed.
-    fn change(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn change(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = bytes;
         while let [first, after @ ..] = rest {
             match *first {
@@ -84,7 +84,7 @@ impl Eol {
     }
 
     /// Puts the end of a line, whose LF was seen.
-    fn put_end(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put_end(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         let (end, right): (&[u8], _) = match self.end {
             End::Lf => (b"\n", 0),
             End::CrLf => (b"\r\n", 1),
@@ -95,7 +95,7 @@ impl Eol {
     }
 
     /// Puts CRs after which no LF came.
-    fn put_alone(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put_alone(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.state.alone += self.state.open;
         for _ in 0..std::mem::take(&mut self.state.open) {
             out.put(&[CR])?;
@@ -129,7 +129,7 @@ impl Step for Eol {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             if self.state.open == 0 {
@@ -148,7 +148,7 @@ impl Step for Eol {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.put_alone(out)
     }
 
@@ -156,7 +156,7 @@ impl Step for Eol {
         self.state.open == 0 && self.right(input) == input.len()
     }
 
-    fn keep(&mut self, input: &[u8]) -> Result<(), Refusal> {
+    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         if self.end == End::CrLf {
             self.state.alone += alone(input);
         }

@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr2};
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, clean};
 use crate::steps::eol::{CR, LF, alone, count, has_crlf_only};
 
@@ -60,7 +60,7 @@ impl Step for Report {
         Shape::Reduce
     }
 
-    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             if self.open == 0 {
@@ -73,7 +73,7 @@ impl Step for Report {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         self.cr += std::mem::take(&mut self.open);
         Ok(())
     }

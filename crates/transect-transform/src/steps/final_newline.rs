@@ -3,7 +3,7 @@
 use memchr::memrchr;
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::eol::{CR, LF};
 
 /// Ends the last line if it has no end: as the line before it ends, with LF if there is none. An empty
@@ -22,7 +22,7 @@ impl Step for FinalNewline {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         if let Some(end) = memrchr(LF, input) {
             let before = if end > 0 { Some(input[end - 1]) } else { self.last };
             self.crlf = before == Some(CR);
@@ -31,7 +31,7 @@ impl Step for FinalNewline {
         out.put(input)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.added = self.last.is_some_and(|last| last != LF);
         match self.last {
             None | Some(LF) => Ok(()),

@@ -1,7 +1,7 @@
 //! One byte for another: `case`, `map`.
 
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::escape::{self, Typed};
 
@@ -162,15 +162,15 @@ impl Step for Map {
         Shape::BYTES
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         out.put_changed(input, 1, |piece| self.apply(piece))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         self.apply(block);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::escape;
 
@@ -36,7 +36,7 @@ pub(super) fn replace(parameter: Option<&str>) -> Made {
 impl Replace {
     /// Decides about what the last block left open. Returns the input from where nothing is open, or
     /// nothing if the whole input is open as well.
-    fn close<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn close<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
         let needed = self.old.needle().len() - 1;
         let (decisive, _) = input.split_at(needed.min(input.len()));
         let mut border = std::mem::take(&mut self.border);
@@ -73,7 +73,7 @@ impl Replace {
         Ok(&input[done - open..])
     }
 
-    fn put_new(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put_new(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.replaced += 1;
         out.put(&self.new)
     }
@@ -92,7 +92,7 @@ impl Step for Replace {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if !self.open.is_empty() {
             rest = self.close(input, out)?;
@@ -107,7 +107,7 @@ impl Step for Replace {
         out.put(certain)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         let open = std::mem::take(&mut self.open);
         out.put(&open)
     }

@@ -1,7 +1,7 @@
 //! The bytes of every word in the opposite order.
 
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::kept::fill;
 
@@ -34,9 +34,9 @@ impl Swap {
         }
     }
 
-    fn refusal(&self, left: usize) -> Refusal {
+    fn invalid(&self, left: usize) -> InvalidData {
         let (bits, word) = (self.word * 8, self.word);
-        Refusal::whole(format!(
+        InvalidData::new(format!(
             "{left} bytes are left over at the end: a word of {bits} bits is {word}"
         ))
     }
@@ -53,7 +53,7 @@ impl Step for Swap {
         Shape::SameSize { word: self.word, in_order: false }
     }
 
-    fn feed(&mut self, mut input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, mut input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         if !self.broken.is_empty() {
             input = fill(&mut self.broken, self.word, input);
             if self.broken.len() < self.word {
@@ -68,20 +68,20 @@ impl Step for Swap {
         out.put_changed(whole, self.word, |piece| self.apply(piece))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         match self.broken.len() {
             0 => Ok(()),
-            left => Err(self.refusal(left).into()),
+            left => Err(self.invalid(left).into()),
         }
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         match block.len() % self.word {
             0 => {
                 self.apply(block);
                 Ok(())
             }
-            left => Err(self.refusal(left)),
+            left => Err(self.invalid(left)),
         }
     }
 
@@ -113,13 +113,13 @@ mod tests {
 
     #[test]
     fn a_broken_word_at_the_end_is_refused() {
-        let refusal = Trial::of("swap=32").run(b"123456", &[1]).unwrap_err();
+        let error = Trial::of("swap=32").run(b"123456", &[1]).unwrap_err();
         assert_eq!(
-            refusal.to_string(),
+            error.to_string(),
             "swap=32: 2 bytes are left over at the end: a word of 32 bits is 4"
         );
         let mut chain: Chain = "swap=32".parse().unwrap();
-        assert_eq!(chain.change(&mut b"123456".to_vec()), Err(refusal));
+        assert_eq!(chain.change(&mut b"123456".to_vec()), Err(error));
     }
 
     proptest! {

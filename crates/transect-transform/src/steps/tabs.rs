@@ -3,7 +3,7 @@
 use memchr::{memchr, memrchr};
 
 use crate::out::Out;
-use crate::step::{Finding, Shape, Step, Stop};
+use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::eol::LF;
 
@@ -57,7 +57,7 @@ impl Step for Tabs {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while let Some(tab) = memchr(TAB, rest) {
             self.advance(&rest[..tab]);
@@ -71,7 +71,7 @@ impl Step for Tabs {
         out.put(rest)
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 

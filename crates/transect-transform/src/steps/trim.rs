@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, any_of_three, clean};
 use crate::steps::eol::{CR, LF};
 
@@ -46,7 +46,7 @@ fn has_no_blank_at_an_end(span: &[u8]) -> bool {
 impl Trim {
     /// Takes lines that begin after something else than a blank. Returns the blanks that they end
     /// with, with the CR after them, as what follows decides about these.
-    fn trim<'a>(&mut self, lines: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn trim<'a>(&mut self, lines: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
         // What was not put yet, and where the line begins in it.
         let (mut rest, mut line) = (lines, 0);
         loop {
@@ -77,7 +77,12 @@ impl Trim {
 
     /// Takes blanks and what decides about them. Returns the rest. `at` is where the input stands in
     /// the file.
-    fn close<'a>(&mut self, input: &'a [u8], at: u64, out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn close<'a>(
+        &mut self,
+        input: &'a [u8],
+        at: u64,
+        out: &mut Out<'_>,
+    ) -> Result<&'a [u8], StepError> {
         let mut rest = input;
         while let [first, after @ ..] = rest {
             if is_blank(*first) && !self.open_cr {
@@ -85,7 +90,7 @@ impl Trim {
                 if self.open.len() + blanks > MOST {
                     let begin = at + (input.len() - rest.len()) as u64 - self.open.len() as u64;
                     let reason = format!("more than {} MiB of blanks side by side", MOST >> 20);
-                    return Err(Refusal::at(begin, reason).into());
+                    return Err(InvalidData::at(begin, reason).into());
                 }
                 self.open.extend_from_slice(&rest[..blanks]);
                 rest = &rest[blanks..];
@@ -101,7 +106,7 @@ impl Trim {
     }
 
     /// Puts what is open, without the blanks if a line ends here.
-    fn put_open(&mut self, line_ends: bool, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn put_open(&mut self, line_ends: bool, out: &mut Out<'_>) -> Result<(), StepError> {
         if line_ends {
             self.trimmed += 1;
         } else {
@@ -117,7 +122,7 @@ impl Step for Trim {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while let [first, ..] = rest {
             if !self.open.is_empty() || is_blank(*first) {
@@ -139,7 +144,7 @@ impl Step for Trim {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         if self.open.is_empty() {
             return Ok(());
         }
@@ -206,8 +211,8 @@ mod tests {
         let most = [&b"a"[..], &vec![b' '; MOST], b"b"].concat();
         assert_eq!(Trial::of("trim").result(&most, &[100_000]), most);
         let more = [&b"a"[..], &vec![b' '; MOST + 1], b"b"].concat();
-        let refusal = Trial::of("trim").run(&more, &[100_000]).unwrap_err();
-        assert_eq!(refusal.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
+        let error = Trial::of("trim").run(&more, &[100_000]).unwrap_err();
+        assert_eq!(error.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
     }
 
     proptest! {

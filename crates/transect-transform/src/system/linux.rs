@@ -16,7 +16,7 @@ use transect_sys::file::{attributes_at, query_attributes};
 pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_io_uring};
 use transect_sys::{Attributes, FieldMask, FileType};
 
-use crate::publish::Unkept;
+use crate::publish::LostMetadata;
 
 pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -317,22 +317,22 @@ pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
 }
 
 /// Gives `to` the owner, the extended attributes and the mode of what was at `from`.
-pub(crate) fn keep(from: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> {
-    let mut unkept = Vec::new();
+pub(crate) fn keep(from: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
+    let mut lost = Vec::new();
     // In this order: a new owner takes set-user-ID away, and capabilities; an access list brings a
     // mode along.
-    let owner_kept = keep_owner(attributes, to, &mut unkept);
-    keep_xattrs(from, to, &mut unkept);
+    let owner_kept = keep_owner(attributes, to, &mut lost);
+    keep_xattrs(from, to, &mut lost);
     if let Some(mode) = attributes.mode() {
         // Whose program it no longer is, it must not run as.
         let mask = if owner_kept { 0o7777 } else { 0o1777 };
         let mode = Mode::from_raw_mode(u32::from(mode) & mask);
-        note(rustix::fs::fchmod(to, mode), "permissions", &mut unkept);
+        note(rustix::fs::fchmod(to, mode), "permissions", &mut lost);
     }
-    unkept
+    lost
 }
 
-fn keep_owner(attributes: &Attributes, to: &File, unkept: &mut Vec<Unkept>) -> bool {
+fn keep_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) -> bool {
     let (Some(user), Some(group), Ok(now)) =
         (attributes.uid(), attributes.gid(), rustix::fs::fstat(to))
     else {
@@ -341,10 +341,10 @@ fn keep_owner(attributes: &Attributes, to: &File, unkept: &mut Vec<Unkept>) -> b
     let mut kept = true;
     // One by one: a group of one's own may be set where the user may not.
     if now.st_uid != user {
-        kept &= note(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", unkept);
+        kept &= note(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", lost);
     }
     if now.st_gid != group {
-        kept &= note(rustix::fs::fchown(to, None, Some(Gid::from_raw(group))), "group", unkept);
+        kept &= note(rustix::fs::fchown(to, None, Some(Gid::from_raw(group))), "group", lost);
     }
     kept
 }
@@ -352,14 +352,14 @@ fn keep_owner(attributes: &Attributes, to: &File, unkept: &mut Vec<Unkept>) -> b
 /// An access list, which a folder may give to all that is made in it.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-fn keep_xattrs(from: &Path, to: &File, unkept: &mut Vec<Unkept>) {
+fn keep_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
     let mut names = vec![0; LARGEST_XATTR];
     let length = match rustix::fs::listxattr(from, names.as_mut_slice()) {
         Ok(length) => length,
         // There are none on this file system.
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => return,
         Err(errno) => {
-            note(Err(errno), "extended attributes", unkept);
+            note(Err(errno), "extended attributes", lost);
             return;
         }
     };
@@ -382,16 +382,16 @@ fn keep_xattrs(from: &Path, to: &File, unkept: &mut Vec<Unkept>) {
             }
             rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty())
         });
-        note(kept, &String::from_utf8_lossy(name), unkept);
+        note(kept, &String::from_utf8_lossy(name), lost);
     }
 }
 
 /// The largest list of names, and the largest value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const LARGEST_XATTR: usize = 1 << 16;
 
-fn note(kept: Result<(), Errno>, what: &str, unkept: &mut Vec<Unkept>) -> bool {
+fn note(kept: Result<(), Errno>, what: &str, lost: &mut Vec<LostMetadata>) -> bool {
     if let Err(errno) = kept {
-        unkept.push(Unkept { what: what.to_owned(), reason: errno.into() });
+        lost.push(LostMetadata { what: what.to_owned(), reason: errno.into() });
     }
     kept.is_ok()
 }

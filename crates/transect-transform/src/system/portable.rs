@@ -8,7 +8,7 @@ use std::path::Path;
 
 use transect_sys::Attributes;
 
-use crate::publish::Unkept;
+use crate::publish::LostMetadata;
 
 pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
@@ -174,12 +174,12 @@ pub(crate) fn copy_range(_: &File, _: &File, _: u64, _: usize) -> io::Result<Opt
 
 /// Windows gives a new file the permissions of its folder.
 #[cfg(not(unix))]
-pub(crate) fn keep(_: &Path, _: &Attributes, _: &File) -> Vec<Unkept> {
+pub(crate) fn keep(_: &Path, _: &Attributes, _: &File) -> Vec<LostMetadata> {
     Vec::new()
 }
 
 #[cfg(unix)]
-pub(crate) fn keep(_: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> {
+pub(crate) fn keep(_: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
     use std::os::unix::fs::{PermissionsExt, fchown};
     let owner = fchown(to, attributes.uid(), attributes.gid());
     let mask = if owner.is_ok() { 0o7777 } else { 0o1777 };
@@ -187,6 +187,8 @@ pub(crate) fn keep(_: &Path, attributes: &Attributes, to: &File) -> Vec<Unkept> 
     let permissions = to.set_permissions(std::fs::Permissions::from_mode(mode));
     [("owner", owner), ("permissions", permissions)]
         .into_iter()
-        .filter_map(|(what, kept)| Some(Unkept { what: what.to_owned(), reason: kept.err()? }))
+        .filter_map(|(what, kept)| {
+            Some(LostMetadata { what: what.to_owned(), reason: kept.err()? })
+        })
         .collect()
 }

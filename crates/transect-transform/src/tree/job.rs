@@ -14,10 +14,11 @@ use transect_sys::Attributes;
 use super::names::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::pass::{IdleThreads, PassOptions, PassReport, Passes};
 use crate::publish::{
-    Batch, Durability, Existing, PublishReport, ReplaceOptions, Replacement, Unkept, name_also,
+    Batch, Durability, Existing, LostMetadata, PublishReport, ReplaceOptions, Replacement,
+    name_also,
 };
 use crate::step::{Shape, Step};
 use crate::system;
@@ -111,7 +112,7 @@ pub struct FileOutcome {
     /// What it came to.
     pub status: Result<FileStatus, Error>,
     /// What the new file has not of the one it replaced.
-    pub unkept: Vec<Unkept>,
+    pub lost_metadata: Vec<LostMetadata>,
 }
 
 impl Job {
@@ -147,7 +148,7 @@ impl Job {
         if needed <= free {
             return Ok(());
         }
-        Err(Error::NoRoom { path: folder.to_owned(), needed, free })
+        Err(Error::NoSpace { path: folder.to_owned(), needed, free })
     }
 
     /// Does the steps of a chain, and calls `each` for every input that was begun, in their order.
@@ -482,7 +483,7 @@ impl<'a> Worker<'a> {
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let status = Ok(FileStatus::Skipped(why));
-        self.report(index, FileOutcome { target, pass: None, status, unkept: Vec::new() });
+        self.report(index, FileOutcome { target, pass: None, status, lost_metadata: Vec::new() });
     }
 
     fn tell(
@@ -492,20 +493,21 @@ impl<'a> Worker<'a> {
         pass: Option<PassReport>,
         published: Result<Option<PublishReport>, Error>,
     ) {
-        let (status, unkept) = match published {
+        let (status, lost_metadata) = match published {
             Ok(published) => {
                 let written = published.as_ref().is_some_and(|published| published.written);
                 let status =
                     pass.as_ref().map(|pass| self.job.status_of(self.chain.shape(), pass, written));
-                let unkept = published.map_or_else(Vec::new, |published| published.unkept);
-                (Ok(status.expect("BUG: what is published was passed over")), unkept)
+                let lost_metadata =
+                    published.map_or_else(Vec::new, |published| published.lost_metadata);
+                (Ok(status.expect("BUG: what is published was passed over")), lost_metadata)
             }
-            Err(Error::Unfit { reason: Unfit::Binary, .. }) => {
+            Err(Error::Rejected { reason: Rejection::Binary, .. }) => {
                 (Ok(FileStatus::Skipped(Skip::Binary)), Vec::new())
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.report(index, FileOutcome { target, pass, status, unkept });
+        self.report(index, FileOutcome { target, pass, status, lost_metadata });
     }
 
     /// Reports what became of a file, by all its names.
@@ -527,7 +529,7 @@ impl<'a> Worker<'a> {
             };
             let status = named.map(|()| FileStatus::SameFile(index));
             let (target, pass) = (None, pass.clone());
-            (self.report)(further, FileOutcome { target, pass, status, unkept: Vec::new() });
+            (self.report)(further, FileOutcome { target, pass, status, lost_metadata: Vec::new() });
         }
     }
 }

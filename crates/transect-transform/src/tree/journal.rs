@@ -21,10 +21,10 @@ use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileType};
 
 use crate::chain::Chain;
-use crate::error::{Error, Operation, Unfit};
+use crate::error::{Error, Operation, Rejection};
 use crate::lines::Lines;
 use crate::manifest::{self, Line};
-use crate::step::Refusal;
+use crate::step::InvalidData;
 use crate::system;
 
 /// What every journal begins with.
@@ -152,21 +152,23 @@ fn open_or_create(path: &Path) -> Result<File, Error> {
 fn regular(path: &Path, there: &Attributes) -> Result<(), Error> {
     match there.file_type() {
         FileType::File => Ok(()),
-        FileType::Symlink => Err(Error::unfit(Operation::Create, path, Unfit::LinkToNowhere)),
-        other => Err(Error::unfit(Operation::Create, path, Unfit::NotAFile(other))),
+        FileType::Symlink => {
+            Err(Error::rejected(Operation::Create, path, Rejection::LinkToNowhere))
+        }
+        other => Err(Error::rejected(Operation::Create, path, Rejection::NotAFile(other))),
     }
 }
 
 /// Locks a journal until it is closed. Where the file system has no locks, nothing is locked.
 fn lock(file: &File, path: &Path) -> Result<(), Error> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(refused(path, "another run is using it".to_owned())),
+        Err(TryLockError::WouldBlock) => Err(invalid(path, "another run is using it".to_owned())),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-fn refused(path: &Path, reason: String) -> Error {
-    Error::refused(path)(Refusal::whole(reason))
+fn invalid(path: &Path, reason: String) -> Error {
+    Error::invalid(path)(InvalidData::new(reason))
 }
 
 /// What a file holds that is a journal.
@@ -189,11 +191,11 @@ impl Recorded {
                 verify_head(line.text, is_finished, path, head)?;
             } else if is_finished {
                 let entry = manifest::line_of(&line);
-                let entry = entry.map_err(|error| refused(path, error.to_string()))?;
+                let entry = entry.map_err(|error| invalid(path, error.to_string()))?;
                 recorded.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
             } else if line.is_too_long || !may_be_unfinished(line.text) {
                 let number = line.number;
-                return Err(refused(path, format!("line {number} is not one of a journal")));
+                return Err(invalid(path, format!("line {number} is not one of a journal")));
             }
             if is_finished {
                 recorded.whole = recorded.length;
@@ -212,11 +214,11 @@ fn verify_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Resu
     }
     if !first.starts_with(HEAD.as_bytes()) {
         let reason = "it is not a journal of `transform`; name a new file";
-        return Err(refused(path, reason.to_owned()));
+        return Err(invalid(path, reason.to_owned()));
     }
     let steps = String::from_utf8_lossy(&first[HEAD.len()..]);
     let (steps, wanted) = (steps.trim().escape_debug(), head[HEAD.len()..].trim());
-    Err(refused(path, format!("it is a journal of '{steps}', not of '{wanted}'")))
+    Err(invalid(path, format!("it is a journal of '{steps}', not of '{wanted}'")))
 }
 
 /// Returns whether a text without an end can be the beginning of a line that [`Journal::note`] writes.

@@ -11,7 +11,7 @@ use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
 use transect_transform::out::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
-use transect_transform::step::{Shape, Step, Stop};
+use transect_transform::step::{Shape, Step, StepError};
 use transect_transform::tree::{Job, OutputTarget, find};
 use transect_transform::{Error, FileReport, Source, transform, transform_into};
 
@@ -59,7 +59,7 @@ fn is_at(method: IoMethod, device: &Path) -> bool {
     let made = transform(&input, Some(&input), Some(&mut Upper), &mut passes, options);
     let left = std::fs::read(&input).unwrap();
     std::fs::remove_file(&input).unwrap();
-    if let Err(Error::Impossible(..)) = made {
+    if let Err(Error::Unsupported(..)) = made {
         // Memory has no way past itself.
         assert!(device.ends_with("memory") && left == b"text", "{}", method.as_str());
         return false;
@@ -449,11 +449,11 @@ impl Step for Nothing {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         out.put(input)
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 

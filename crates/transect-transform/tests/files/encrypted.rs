@@ -30,7 +30,7 @@ fn a_file_that_was_cut_short_or_changed_is_not_published() {
     assert!(std::fs::read(&target).unwrap() == bytes);
     std::fs::write(&target, "old").unwrap();
 
-    let mut refused = |target: &Path, how| {
+    let mut error_of = |target: &Path, how| {
         decrypt.reset();
         message(run(&sealed, target, &mut decrypt, existing(how)))
     };
@@ -40,11 +40,11 @@ fn a_file_that_was_cut_short_or_changed_is_not_published() {
     *last_changed.last_mut().unwrap() ^= 1;
     for damaged in [&whole[..48 + chunk], &whole[..48 + 2 * chunk + 7], &last_changed] {
         std::fs::write(&sealed, damaged).unwrap();
-        let why = refused(&target, Existing::Replace);
+        let why = error_of(&target, Existing::Replace);
         assert!(why.starts_with(&format!("cannot transform '{}'", sealed.display())), "{why}");
         assert_eq!(std::fs::read(&target).unwrap(), b"old");
-        assert_eq!(refused(&temp.join("new"), Existing::Keep), why);
-        assert_eq!(refused(&sealed, Existing::InPlace), why);
+        assert_eq!(error_of(&temp.join("new"), Existing::Keep), why);
+        assert_eq!(error_of(&sealed, Existing::InPlace), why);
         assert_eq!(std::fs::read(&sealed).unwrap(), *damaged);
     }
     assert_eq!(names(temp.path()), ["input", "key", "sealed", "target"]);

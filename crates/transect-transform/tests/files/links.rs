@@ -98,7 +98,7 @@ fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_inpu
         std::fs::write(&file, "text").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(bits)).unwrap();
         let report = in_place(&file, &mut Upper).unwrap();
-        assert!(report.published.unwrap().unkept.is_empty());
+        assert!(report.published.unwrap().lost_metadata.is_empty());
         assert_eq!(mode("file"), bits as u16);
         copy(&file, &temp.join("copy")).unwrap();
         // The process's mask is not ours to know, but it takes nothing from the owner here; and a

@@ -11,8 +11,8 @@ use transect_testkit::TempDir;
 use transect_transform::out::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
-use transect_transform::step::{Finding, Refusal, Shape, Step, Stop};
-use transect_transform::{Error, Source, Unfit, transform};
+use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
+use transect_transform::{Error, Rejection, Source, transform};
 
 use crate::support::{
     Count, Lines, Meanwhile, Upper, at_hand, copy, existing, in_place, lines, message, names,
@@ -215,7 +215,7 @@ fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
         };
         for target in [None, Some(output.as_path())] {
             let refused = run(b"te\0xt", target);
-            assert!(matches!(&refused, Err(Error::Unfit { reason: Unfit::Binary, .. })));
+            assert!(matches!(&refused, Err(Error::Rejected { reason: Rejection::Binary, .. })));
             assert_eq!(names(temp.path()), ["input"]);
         }
         run(b"", None).unwrap();
@@ -362,11 +362,11 @@ impl<F: FnMut() + Send> Step for Kept<F> {
         Shape::Resizing
     }
 
-    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
         unreachable!("all is kept");
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -374,7 +374,7 @@ impl<F: FnMut() + Send> Step for Kept<F> {
         true
     }
 
-    fn keep(&mut self, _: &[u8]) -> Result<(), Refusal> {
+    fn keep(&mut self, _: &[u8]) -> Result<(), InvalidData> {
         self.0();
         Ok(())
     }
@@ -501,7 +501,7 @@ fn impossible_work_is_refused_before_anything_is_made() {
     let (input, output) = (temp.join("input"), temp.join("output"));
     let options = ReplaceOptions::default();
     let refused = transform(&input, Some(&output), Some(step), &mut passes, options);
-    assert!(matches!(refused, Err(Error::Impossible("kernel-copy", _))));
+    assert!(matches!(refused, Err(Error::Unsupported("kernel-copy", _))));
     assert_eq!(names(temp.path()), ["input"]);
 }
 

@@ -278,7 +278,7 @@ fn times_are_kept_if_asked() {
     std::fs::File::options().write(true).open(&input).unwrap().set_modified(then).unwrap();
     let options = ReplaceOptions { keep_times: true, ..Default::default() };
     let report = run(&input, &target, &mut Upper, options).unwrap();
-    assert!(report.published.unwrap().unkept.is_empty());
+    assert!(report.published.unwrap().lost_metadata.is_empty());
     let modified = |path| Source::open(path).unwrap().attributes().mtime();
     assert_eq!(modified(&target), modified(&input));
 }

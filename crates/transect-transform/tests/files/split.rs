@@ -42,7 +42,7 @@ fn split_into_more_parts_than_can_be_numbered_refused() {
 fn manifest_that_is_one_long_line_refused_without_reading_it() {
     let ten = Ten::new();
     std::fs::File::create(ten.manifest()).unwrap().set_len(1 << 40).unwrap();
-    let refused = ten.refused();
+    let refused = ten.join_error();
     assert!(refused.ends_with("line 1: it is too long for a digest and a path"), "{refused}");
 }
 
@@ -74,7 +74,7 @@ impl Ten {
     }
 
     /// Joins what must not be joined, and returns why.
-    fn refused(&self) -> String {
+    fn join_error(&self) -> String {
         let before = names(self.temp.path());
         let why = message(joined(&self.manifest(), &self.target));
         assert_eq!(names(self.temp.path()), before, "nothing is left");
@@ -121,7 +121,7 @@ fn a_file_is_the_same_in_parts_and_joined() {
 fn a_part_that_is_missing_or_not_what_it_was_is_named() {
     let ten = Ten::new();
     std::fs::remove_file(ten.part(2)).unwrap();
-    let why = ten.refused();
+    let why = ten.join_error();
     assert!(why.starts_with(&format!("cannot read '{}': ", ten.part(2).display())), "{why}");
     for (bytes, expected) in [
         ("456", "it has 3 bytes, and should have 4"),
@@ -131,12 +131,12 @@ fn a_part_that_is_missing_or_not_what_it_was_is_named() {
     ] {
         std::fs::write(ten.part(2), bytes).unwrap();
         let path = ten.part(2);
-        assert_eq!(ten.refused(), format!("cannot transform '{}': {expected}", path.display()));
+        assert_eq!(ten.join_error(), format!("cannot transform '{}': {expected}", path.display()));
     }
     // Two parts in each other's places.
     std::fs::write(ten.part(2), "0123").unwrap();
     std::fs::write(ten.part(1), "4567").unwrap();
-    let why = ten.refused();
+    let why = ten.join_error();
     assert!(why.contains("file.000001': its BLAKE3 digest is not"), "{why}");
     std::fs::write(ten.part(1), "0123").unwrap();
     std::fs::write(ten.part(2), "4567").unwrap();
@@ -155,23 +155,23 @@ fn a_manifest_in_another_order_or_of_another_file_is_refused() {
         "cannot transform '{}': its parts are what it says, but make another file than it says",
         ten.manifest().display()
     );
-    assert_eq!(ten.refused(), expected);
+    assert_eq!(ten.join_error(), expected);
     // The last part is as long as all others, too, when it is none any more.
     let (before, _last) = right.rsplit_once(lines[2]).unwrap();
     std::fs::write(ten.manifest(), before).unwrap();
-    assert_eq!(ten.refused(), expected);
+    assert_eq!(ten.join_error(), expected);
     std::fs::write(ten.manifest(), &right).unwrap();
     let whole = std::fs::read_to_string(ten.whole()).unwrap();
     let digest = blake3::hash(b"0123456789").to_hex();
     let other = whole.replace(digest.as_str(), &"0".repeat(64));
     std::fs::write(ten.whole(), &other).unwrap();
-    assert_eq!(ten.refused(), expected);
+    assert_eq!(ten.join_error(), expected);
     std::fs::write(ten.whole(), other.repeat(2)).unwrap();
-    assert!(ten.refused().ends_with("it has 2 lines of a digest, and should have one"));
+    assert!(ten.join_error().ends_with("it has 2 lines of a digest, and should have one"));
     std::fs::write(ten.whole(), whole).unwrap();
     let elsewhere = right.replace("file.000002", "../file.000002");
     std::fs::write(ten.manifest(), elsewhere).unwrap();
-    assert!(ten.refused().ends_with("'../file.000002' is not beside it"));
+    assert!(ten.join_error().ends_with("'../file.000002' is not beside it"));
     // Whoever made its lines end otherwise made no other manifest of it.
     std::fs::write(ten.manifest(), right.replace('\n', "\r\n")).unwrap();
     joined(&ten.manifest(), &ten.target).unwrap();
@@ -211,7 +211,7 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
     assert_eq!(joined(&ten.manifest(), &ten.target).unwrap().parts, 2);
     assert_eq!(std::fs::read(&ten.target).unwrap(), b"ABCDEFGHIJ");
     // A target that is there, and one that is a part.
-    assert!(ten.refused().ends_with("it exists already"));
+    assert!(ten.join_error().ends_with("it exists already"));
     let replace = existing(Existing::Replace);
     for target in [ten.part(2), ten.manifest(), ten.whole()] {
         let refused = message(join(&ten.manifest(), &target, replace, &Cancel::new()));
@@ -320,10 +320,10 @@ fn a_file_without_a_size_is_not_split() {
 fn parts_without_a_manifest_are_not_taken_for_a_file() {
     let ten = Ten::new();
     std::fs::remove_file(ten.manifest()).unwrap();
-    let why = ten.refused();
+    let why = ten.join_error();
     assert!(why.starts_with(&format!("cannot read '{}': ", ten.manifest().display())), "{why}");
     std::fs::write(ten.manifest(), "").unwrap();
-    assert!(ten.refused().ends_with("but make another file than it says"));
+    assert!(ten.join_error().ends_with("but make another file than it says"));
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use transect_testkit::{TempDir, loudly_skip};
 use transect_transform::out::Out;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions};
-use transect_transform::step::{Finding, Refusal, Shape, Step, Stop};
+use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, FileReport, transform};
 
 /// Capital letters: every byte at its place.
@@ -17,15 +17,15 @@ impl Step for Upper {
         Shape::BYTES
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         out.put(&input.to_ascii_uppercase())
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         block.make_ascii_uppercase();
         Ok(())
     }
@@ -46,10 +46,10 @@ impl Step for Lines {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         for &byte in input {
             if byte == 0 {
-                return Err(Refusal::whole("it is no text").into());
+                return Err(InvalidData::new("it is no text").into());
             }
             if let Some(held) = self.held.take()
                 && byte != b'\n'
@@ -66,7 +66,7 @@ impl Step for Lines {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         if let Some(held) = self.held.take() {
             out.put(&[held])?;
         }
@@ -104,12 +104,12 @@ impl Step for Count {
         Shape::Reduce
     }
 
-    fn feed(&mut self, input: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
         self.0 += input.len() as u64;
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -130,15 +130,15 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
         Shape::BYTES
     }
 
-    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
         unreachable!("a step that keeps every byte at its place changes blocks")
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn change(&mut self, block: &mut [u8]) -> Result<(), Refusal> {
+    fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         self.0();
         block.make_ascii_uppercase();
         Ok(())
@@ -170,7 +170,7 @@ fn is_at_hand(method: IoMethod) -> bool {
     let options = ReplaceOptions::default();
     match transform(&input, Some(&temp.join("output")), None, &mut passes, options) {
         Ok(_) => true,
-        Err(error @ Error::Impossible(..)) => {
+        Err(error @ Error::Unsupported(..)) => {
             // What a system never has is nothing to be skipped.
             if method.missing().is_none() || cfg!(target_os = "linux") {
                 loudly_skip(method.as_str(), error);
@@ -194,7 +194,7 @@ pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
         let place = if target == Some(&input) { Existing::InPlace } else { Existing::Keep };
         let mut passes = passes(Some(method), None);
         let refused = transform(&input, target, Some(step), &mut passes, existing(place));
-        assert!(matches!(refused, Err(Error::Impossible("mapped", _))));
+        assert!(matches!(refused, Err(Error::Unsupported("mapped", _))));
         assert_eq!(names(temp.path()), ["input"]);
     }
     true

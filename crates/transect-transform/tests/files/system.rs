@@ -79,8 +79,12 @@ fn an_owner_that_cannot_be_kept_takes_its_privileges_along() {
     if let Some(at) = std::env::var_os(AT) {
         let file = Path::new(&at).join("open/file");
         let published = in_place(&file, &mut Upper).unwrap().published.unwrap();
-        let unkept: Vec<_> = published.unkept.iter().map(|unkept| unkept.what.as_str()).collect();
-        assert_eq!(unkept, ["owner", "group"]);
+        let lost_metadata: Vec<_> = published
+            .lost_metadata
+            .iter()
+            .map(|lost_metadata| lost_metadata.what.as_str())
+            .collect();
+        assert_eq!(lost_metadata, ["owner", "group"]);
         return;
     }
     let temp = TempDir::new();
@@ -108,7 +112,7 @@ fn owner_and_privileges_are_kept_where_they_can_be() {
     }
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o6751)).unwrap();
     let published = in_place(&file, &mut Upper).unwrap().published.unwrap();
-    assert!(published.unkept.is_empty(), "{:?}", published.unkept);
+    assert!(published.lost_metadata.is_empty(), "{:?}", published.lost_metadata);
     let attributes = *Source::open(&file).unwrap().attributes();
     assert_eq!((attributes.uid(), attributes.gid()), (Some(NOBODY), Some(NOBODY)));
     assert_eq!(attributes.mode().unwrap() & 0o7777, 0o6751);
@@ -141,7 +145,7 @@ fn extended_attributes_and_access_lists_are_kept() {
         length.map(|length| value[..length].to_vec())
     };
     let published = in_place(&file, &mut Upper).unwrap().published.unwrap();
-    assert!(published.unkept.is_empty(), "{:?}", published.unkept);
+    assert!(published.lost_metadata.is_empty(), "{:?}", published.lost_metadata);
     assert_eq!(std::fs::read(&file).unwrap(), b"TEXT");
     assert_eq!(get("user.large").unwrap(), large);
     assert_eq!(get("system.posix_acl_access").unwrap(), list);

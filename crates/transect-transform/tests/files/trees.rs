@@ -87,7 +87,7 @@ fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
                 ]
                 .map(|(path, status)| (path.to_owned(), status))
             );
-            assert!(matches!(outcomes[4].1.status, Err(Error::Refused { .. })));
+            assert!(matches!(outcomes[4].1.status, Err(Error::Invalid { .. })));
             assert_eq!(std::fs::read(root.join("b/deep/changed")).unwrap(), b"two\nthree\n");
             assert_eq!(std::fs::read(root.join("b/lossy")).unwrap(), b"\xff\r\n");
             assert_eq!(Source::open(root.join("c")).unwrap().attributes().file_id(), before);

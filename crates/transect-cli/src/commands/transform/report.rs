@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
-use transect_transform::publish::{CleanupReport, Unkept};
+use transect_transform::publish::{CleanupReport, LostMetadata};
 use transect_transform::step::{Finding, Shape, Stage, Step};
 use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, OutputTarget, Skip};
-use transect_transform::{Error, Unfit};
+use transect_transform::{Error, Rejection};
 
 use crate::args::TransformArgs;
 use crate::exit::{End, Fatal, is_closed_pipe};
@@ -284,7 +284,7 @@ impl<'a> Report<'a> {
             method: passed.map(|passed| passed.method.as_str()),
             method_reason: passed.map(|passed| passed.reason),
             findings: findings.iter().map(Into::into).collect(),
-            unkept: done.unkept.iter().map(Into::into).collect(),
+            unkept: done.lost_metadata.iter().map(Into::into).collect(),
             error,
         };
         json::line(&line)
@@ -299,7 +299,7 @@ impl<'a> Report<'a> {
     /// Says what went wrong, and what helps.
     fn complain(&mut self, input: &Input, done: &FileOutcome) {
         let target = done.target.as_deref().unwrap_or(&input.path);
-        output::complain_of_lost(target, &done.unkept);
+        output::complain_of_lost(target, &done.lost_metadata);
         let Err(error) = &done.status else {
             return;
         };
@@ -307,13 +307,15 @@ impl<'a> Report<'a> {
             return;
         }
         output::complain(error);
-        let Error::Unfit { reason, .. } = error else {
+        let Error::Rejected { reason, .. } = error else {
             return;
         };
         match reason {
-            Unfit::Exists => once(&mut self.hints.exists, "--force replaces what is there"),
-            Unfit::IsInput => once(&mut self.hints.is_input, "--in-place changes files themselves"),
-            Unfit::ManyNames(_) => once(
+            Rejection::Exists => once(&mut self.hints.exists, "--force replaces what is there"),
+            Rejection::IsInput => {
+                once(&mut self.hints.is_input, "--in-place changes files themselves")
+            }
+            Rejection::ManyNames(_) => once(
                 &mut self.hints.many_names,
                 "--break-links changes the names that are given, and the others keep the old content",
             ),
@@ -476,8 +478,8 @@ impl<'a> From<&'a Finding> for FindingEntry<'a> {
     }
 }
 
-impl<'a> From<&'a Unkept> for UnkeptEntry<'a> {
-    fn from(unkept: &'a Unkept) -> Self {
+impl<'a> From<&'a LostMetadata> for UnkeptEntry<'a> {
+    fn from(unkept: &'a LostMetadata) -> Self {
         Self { what: &unkept.what, os_error: unkept.reason.raw_os_error() }
     }
 }

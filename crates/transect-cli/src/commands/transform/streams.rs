@@ -93,7 +93,7 @@ impl<'a> Streams<'a> {
                 let mut out = Replacement::begin(to, None, replace)?;
                 let passed = pass(from_stdin(passes), (to, &mut out), chain, passes)?;
                 let published = out.publish()?;
-                output::complain_of_lost(&published.path, &published.unkept);
+                output::complain_of_lost(&published.path, &published.lost_metadata);
                 Ok(passed)
             }
             (from, _) => {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use transect_transform::out::Out;
-use transect_transform::step::{Step, Stop};
+use transect_transform::step::{Step, StepError};
 
 use super::rules::{Kind, Rules, Sync};
 
@@ -163,7 +163,7 @@ fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, Duration)>
     let mut chain = rules.kind.step().ok_or(io::ErrorKind::Unsupported)?;
     let (mut gathered, mut nowhere) = (Vec::new(), |made: &[u8]| {
         std::hint::black_box(made);
-        Ok::<(), Stop>(())
+        Ok::<(), StepError>(())
     });
     let start = Instant::now();
     let mut out = Out::new(&mut gathered, &mut nowhere);

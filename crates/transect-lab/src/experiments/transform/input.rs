@@ -9,7 +9,7 @@ use transect_transform::chain::Chain;
 use transect_transform::out::Out;
 use transect_transform::pass::{PassOptions, Passes};
 use transect_transform::publish::ReplaceOptions;
-use transect_transform::step::{Step, Stop};
+use transect_transform::step::{Step, StepError};
 
 use super::rules::Kind;
 
@@ -67,7 +67,7 @@ fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
 /// Returns the digest of pieces, one after the other.
 pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     let mut chain = blake3(&[]);
-    let mut nothing = |_: &[u8]| Ok::<(), Stop>(());
+    let mut nothing = |_: &[u8]| Ok::<(), StepError>(());
     let mut gathered = Vec::new();
     let mut out = Out::new(&mut gathered, &mut nothing);
     for piece in pieces {

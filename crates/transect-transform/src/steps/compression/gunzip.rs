@@ -4,7 +4,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
 
 use crate::out::Out;
-use crate::step::{Cost, Refusal, Shape, Step, Stop};
+use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::kept::fill;
 
@@ -66,7 +66,7 @@ pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> Made {
 
 impl Gunzip {
     /// Takes bytes of the part that is being read. Returns the rest.
-    fn take<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn take<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
         match self.part {
             Part::Header => self.take_field(10, input, Self::header),
             Part::ExtraLength => self.take_field(2, input, Self::extra_length),
@@ -92,8 +92,8 @@ impl Gunzip {
         &mut self,
         length: usize,
         input: &'a [u8],
-        taken: impl FnOnce(&mut Self, &[u8]) -> Result<(), Refusal>,
-    ) -> Result<&'a [u8], Stop> {
+        taken: impl FnOnce(&mut Self, &[u8]) -> Result<(), InvalidData>,
+    ) -> Result<&'a [u8], StepError> {
         let mut field = std::mem::take(&mut self.field);
         let rest = fill(&mut field, length, input);
         if field.len() == length {
@@ -130,13 +130,13 @@ impl Gunzip {
         };
     }
 
-    fn header(&mut self, header: &[u8]) -> Result<(), Refusal> {
+    fn header(&mut self, header: &[u8]) -> Result<(), InvalidData> {
         if header[..2] != MAGIC {
             return Err(self.something_else());
         }
         let (method, flags) = (header[2], header[3]);
         if method != 8 || flags & RESERVED != 0 {
-            return Err(self.refusal("a gzip member of a kind that is not known"));
+            return Err(self.invalid("a gzip member of a kind that is not known"));
         }
         self.flags = flags;
         self.checksum.reset();
@@ -145,7 +145,7 @@ impl Gunzip {
         Ok(())
     }
 
-    fn extra_length(&mut self, length: &[u8]) -> Result<(), Refusal> {
+    fn extra_length(&mut self, length: &[u8]) -> Result<(), InvalidData> {
         self.checksum.update(length);
         match u16::from_le_bytes([length[0], length[1]]) {
             0 => self.header_goes_on(NAME | COMMENT | HEADER_CHECKSUM),
@@ -154,15 +154,19 @@ impl Gunzip {
         Ok(())
     }
 
-    fn header_checksum(&mut self, stored: &[u8]) -> Result<(), Refusal> {
+    fn header_checksum(&mut self, stored: &[u8]) -> Result<(), InvalidData> {
         if stored != &self.checksum.sum().to_le_bytes()[..2] {
-            return Err(self.refusal("a damaged gzip member (its header)"));
+            return Err(self.invalid("a damaged gzip member (its header)"));
         }
         self.header_goes_on(0);
         Ok(())
     }
 
-    fn take_content<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], Stop> {
+    fn take_content<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut Out<'_>,
+    ) -> Result<&'a [u8], StepError> {
         let mut rest = input;
         loop {
             let room = out.room()?;
@@ -175,7 +179,7 @@ impl Gunzip {
             rest = &rest[taken.expect("BUG: more was taken than there is")..];
             match status {
                 // What the library says of it depends on how much it was given at once.
-                Err(_) => return Err(self.refusal("a damaged gzip member (its content)").into()),
+                Err(_) => return Err(self.invalid("a damaged gzip member (its content)").into()),
                 Ok(Status::StreamEnd) => {
                     self.part = Part::Trailer;
                     return Ok(rest);
@@ -187,14 +191,14 @@ impl Gunzip {
         }
     }
 
-    fn trailer(&mut self, trailer: &[u8]) -> Result<(), Refusal> {
+    fn trailer(&mut self, trailer: &[u8]) -> Result<(), InvalidData> {
         let (checksum, length) = trailer.split_at(4);
         if checksum != self.checksum.sum().to_le_bytes() {
-            return Err(self.refusal("a damaged gzip member (its checksum)"));
+            return Err(self.invalid("a damaged gzip member (its checksum)"));
         }
         // Modulo 2^32, which is what this counts.
         if length != self.checksum.amount().to_le_bytes() {
-            return Err(self.refusal("a damaged gzip member (its length)"));
+            return Err(self.invalid("a damaged gzip member (its length)"));
         }
         self.decompress.reset(false);
         self.part = Part::Header;
@@ -203,12 +207,12 @@ impl Gunzip {
 
     /// Refuses the member. The place is where it begins, not where the damage was noticed: that
     /// depends on how much the library was given at once.
-    fn refusal(&self, reason: &str) -> Refusal {
-        Refusal::at(self.member, reason)
+    fn invalid(&self, reason: &str) -> InvalidData {
+        InvalidData::at(self.member, reason)
     }
 
-    fn something_else(&self) -> Refusal {
-        self.refusal(match self.member {
+    fn something_else(&self) -> InvalidData {
+        self.invalid(match self.member {
             0 => "no gzip file: it begins with something else",
             _ => "something that is no gzip member follows one",
         })
@@ -224,7 +228,7 @@ impl Step for Gunzip {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let before = self.position;
         let mut rest = input;
         while !rest.is_empty() {
@@ -237,16 +241,16 @@ impl Step for Gunzip {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
-        let refusal = match self.part {
-            Part::Header if self.position == 0 => Refusal::whole("no gzip file: it is empty"),
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+        let error = match self.part {
+            Part::Header if self.position == 0 => InvalidData::new("no gzip file: it is empty"),
             Part::Header if self.field.is_empty() => return Ok(()),
             Part::Header if !self.field.iter().zip(MAGIC).all(|(byte, magic)| *byte == magic) => {
                 self.something_else()
             }
-            _ => self.refusal("the file ends within the gzip member"),
+            _ => self.invalid("the file ends within the gzip member"),
         };
-        Err(refusal.into())
+        Err(error.into())
     }
 
     fn reset(&mut self) {
@@ -272,7 +276,7 @@ mod tests {
         Trial::of("gzip").result(content, &[usize::MAX])
     }
 
-    fn refused(input: &[u8]) -> String {
+    fn error_of(input: &[u8]) -> String {
         Trial::of("gunzip").run(input, &[1]).unwrap_err().to_string()
     }
 
@@ -313,22 +317,22 @@ mod tests {
     fn what_is_no_member_is_refused_where_it_begins() {
         let whole = full(b"some text");
         let length = whole.len();
-        assert_eq!(refused(b""), "gunzip: no gzip file: it is empty");
+        assert_eq!(error_of(b""), "gunzip: no gzip file: it is empty");
         for text in [&b"x"[..], b"\x1fx", b"some text that is longer"] {
             assert_eq!(
-                refused(text),
+                error_of(text),
                 "gunzip: no gzip file: it begins with something else at byte 0"
             );
         }
         for garbage in [&b"x"[..], &[0; 512]] {
             assert_eq!(
-                refused(&[&whole[..], garbage].concat()),
+                error_of(&[&whole[..], garbage].concat()),
                 format!("gunzip: something that is no gzip member follows one at byte {length}")
             );
         }
         for cut in 1..length {
             assert_eq!(
-                refused(&whole[..cut]),
+                error_of(&whole[..cut]),
                 "gunzip: the file ends within the gzip member at byte 0",
                 "{cut}"
             );
@@ -347,7 +351,7 @@ mod tests {
         ] {
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
-            assert_eq!(refused(&damaged), format!("gunzip: {what} at byte 0"));
+            assert_eq!(error_of(&damaged), format!("gunzip: {what} at byte 0"));
         }
     }
 

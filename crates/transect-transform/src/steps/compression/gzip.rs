@@ -5,7 +5,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use super::level;
 use super::pieces::Pieces;
 use crate::out::Out;
-use crate::step::{Cost, Refusal, Shape, Step, Stop};
+use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// The usual level, as that of the program `gzip`.
@@ -42,7 +42,7 @@ pub(in crate::steps) fn gzip(parameter: Option<&str>) -> Made {
 
 impl Gzip {
     /// Puts the header, if that was not done.
-    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
@@ -64,13 +64,13 @@ fn compress(
     flush: FlushCompress,
     room: &mut Vec<u8>,
     out: &mut Out<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     let mut rest = piece;
     loop {
         room.clear();
         let before = compress.total_in();
         let status = compress.compress_vec(rest, room, flush);
-        let status = status.map_err(|error| Refusal::whole(error.to_string()))?;
+        let status = status.map_err(|error| InvalidData::new(error.to_string()))?;
         let taken = usize::try_from(compress.total_in() - before);
         rest = &rest[taken.expect("BUG: more was taken than there is")..];
         out.put(room)?;
@@ -91,14 +91,14 @@ impl Step for Gzip {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         self.checksum.update(input);
         let Self { compress: state, pieces, room, .. } = self;
         pieces.feed(input, |piece| compress(state, piece, FlushCompress::None, room, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         let last = self.pieces.last();
         compress(&mut self.compress, last, FlushCompress::Finish, &mut self.room, out)?;

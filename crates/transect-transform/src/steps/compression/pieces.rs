@@ -1,6 +1,6 @@
 //! An input in pieces that do not depend on how it is cut.
 
-use crate::step::Stop;
+use crate::step::StepError;
 
 /// Bytes of a piece: the block of zstd.
 const PIECE: usize = 128 << 10;
@@ -18,8 +18,8 @@ impl Pieces {
     pub(super) fn feed(
         &mut self,
         input: &[u8],
-        mut take: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut take: impl FnMut(&[u8]) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
         let mut rest = input;
         if !self.kept.is_empty() {
             let (first, after) = rest.split_at(rest.len().min(PIECE - self.kept.len()));

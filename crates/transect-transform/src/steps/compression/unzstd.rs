@@ -5,7 +5,7 @@ use std::io;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 use crate::out::Out;
-use crate::step::{Cost, Refusal, Shape, Step, Stop};
+use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// The largest window, as a power of two: what a frame may ask for of memory. It is what the program
@@ -54,10 +54,10 @@ impl Frame {
 
     /// Ends: as long as the header said, if it did. The library looks at that only if the last block
     /// is not empty.
-    fn end(&self) -> Result<(), Refusal> {
+    fn end(&self) -> Result<(), InvalidData> {
         match zstd::zstd_safe::get_frame_content_size(&self.header) {
             Ok(Some(length)) if length != self.made => {
-                Err(Refusal::at(self.begin, "a damaged zstd frame (its length)"))
+                Err(InvalidData::at(self.begin, "a damaged zstd frame (its length)"))
             }
             _ => Ok(()),
         }
@@ -80,7 +80,7 @@ pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> Made {
 
 /// Says what is wrong with the frame that begins at a place. The place is not where the damage was
 /// noticed: that depends on how much the library was given at once.
-fn refusal(begin: u64, error: &io::Error) -> Refusal {
+fn invalid(begin: u64, error: &io::Error) -> InvalidData {
     let reason = match error.to_string() {
         unknown if unknown.contains("Unknown frame descriptor") => match begin {
             0 => "no zstd file: it begins with something else".to_owned(),
@@ -91,7 +91,7 @@ fn refusal(begin: u64, error: &io::Error) -> Refusal {
         }
         other => format!("a damaged zstd frame ({other})"),
     };
-    Refusal::at(begin, reason)
+    InvalidData::at(begin, reason)
 }
 
 impl Step for Unzstd {
@@ -103,7 +103,7 @@ impl Step for Unzstd {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         // Whether the decoder has more to give than there was room for.
         let mut more = false;
@@ -115,7 +115,7 @@ impl Step for Unzstd {
             let filled = room.len();
             let mut output = OutBuffer::around_pos(room, filled);
             let hint = self.decoder.run(&mut portion_left, &mut output);
-            let hint = hint.map_err(|error| refusal(frame.begin, &error))?;
+            let hint = hint.map_err(|error| invalid(frame.begin, &error))?;
             more = output.pos() == output.capacity();
             let (read, made) = (portion_left.pos(), output.pos() - filled);
             frame.note(&portion[..read], made);
@@ -131,12 +131,12 @@ impl Step for Unzstd {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         match &self.frame {
             Some(frame) => {
-                Err(Refusal::at(frame.begin, "the file ends within the zstd frame").into())
+                Err(InvalidData::at(frame.begin, "the file ends within the zstd frame").into())
             }
-            None if self.position == 0 => Err(Refusal::whole("no zstd file: it is empty").into()),
+            None if self.position == 0 => Err(InvalidData::new("no zstd file: it is empty").into()),
             None => Ok(()),
         }
     }
@@ -159,7 +159,7 @@ mod tests {
         Trial::of("zstd=1").result(content, &[usize::MAX])
     }
 
-    fn refused(input: &[u8]) -> String {
+    fn error_of(input: &[u8]) -> String {
         Trial::of("unzstd").run(input, &[1]).unwrap_err().to_string()
     }
 
@@ -185,25 +185,25 @@ mod tests {
     fn what_is_no_frame_is_refused_where_it_begins() {
         let whole = frame(b"some text");
         let length = whole.len();
-        assert_eq!(refused(b""), "unzstd: no zstd file: it is empty");
+        assert_eq!(error_of(b""), "unzstd: no zstd file: it is empty");
         assert_eq!(
-            refused(b"text"),
+            error_of(b"text"),
             "unzstd: no zstd file: it begins with something else at byte 0"
         );
         assert_eq!(
-            refused(&[&whole[..], b"x"].concat()),
+            error_of(&[&whole[..], b"x"].concat()),
             format!("unzstd: something that is no zstd frame follows one at byte {length}")
         );
         for cut in 1..length {
             assert_eq!(
-                refused(&whole[..cut]),
+                error_of(&whole[..cut]),
                 "unzstd: the file ends within the zstd frame at byte 0",
                 "{cut}"
             );
         }
         let twice = [&whole[..], &whole[..length - 1]].concat();
         assert_eq!(
-            refused(&twice),
+            error_of(&twice),
             format!("unzstd: the file ends within the zstd frame at byte {length}")
         );
     }
@@ -214,14 +214,14 @@ mod tests {
         let checksum = whole.len() - 1;
         let mut damaged = whole;
         damaged[checksum] ^= 1;
-        assert!(refused(&damaged).starts_with("unzstd: a damaged zstd frame ("));
+        assert!(error_of(&damaged).starts_with("unzstd: a damaged zstd frame ("));
     }
 
     #[test]
     fn a_frame_is_as_long_as_it_says() {
         // Five bytes are announced in a single segment, and an empty block is the last one.
         let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
-        assert_eq!(refused(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
+        assert_eq!(error_of(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
         let empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x01, 0, 0];
         assert_eq!(Trial::of("unzstd").result(&empty, &[1]), b"");
         // Whole frames, of a length that they announce, go the same way as pieces of them.
@@ -234,7 +234,7 @@ mod tests {
         // A frame whose header asks for a window of 2 GiB (RFC 8878, 3.1.1.1.2).
         let large = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (31 - 10) << 3, 0x01, 0x00, 0x00];
         assert_eq!(
-            refused(&large),
+            error_of(&large),
             "unzstd: a zstd frame that needs more than 128 MiB of memory at byte 0"
         );
     }

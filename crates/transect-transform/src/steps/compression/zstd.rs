@@ -7,7 +7,7 @@ use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer
 use super::level;
 use super::pieces::Pieces;
 use crate::out::Out;
-use crate::step::{Cost, Refusal, Shape, Step, Stop};
+use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// Compresses into one frame, with a checksum of the content, as the program `zstd` does.
@@ -29,11 +29,15 @@ pub(in crate::steps) fn zstd(parameter: Option<&str>) -> Made {
 }
 
 /// What compressing can fail by is the memory it takes.
-fn failure(error: io::Error) -> Stop {
-    Refusal::whole(error.to_string()).into()
+fn failure(error: io::Error) -> StepError {
+    InvalidData::new(error.to_string()).into()
 }
 
-fn compress(encoder: &mut Encoder<'static>, piece: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+fn compress(
+    encoder: &mut Encoder<'static>,
+    piece: &[u8],
+    out: &mut Out<'_>,
+) -> Result<(), StepError> {
     let mut input = InBuffer::around(piece);
     while input.pos() < piece.len() {
         let room = out.room()?;
@@ -52,12 +56,12 @@ impl Step for Zstd {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let Self { encoder, pieces } = self;
         pieces.feed(input, |piece| compress(encoder, piece, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         compress(&mut self.encoder, self.pieces.last(), out)?;
         loop {
             let room = out.room()?;

@@ -2,7 +2,7 @@
 
 use super::Encoding;
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::kept::fill;
 
@@ -28,14 +28,14 @@ pub(in crate::steps) fn bom(parameter: Option<&str>) -> Made {
 }
 
 impl Bom {
-    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mark = Encoding::Utf8.mark().unwrap_or_default();
         let (put, rest) = match Encoding::marked(beginning) {
             Some(Encoding::Utf8) if self.add => (&b""[..], beginning),
             Some(Encoding::Utf8) => (&b""[..], &beginning[mark.len()..]),
             Some(other) => {
                 let reason = format!("the byte order mark of {}, not of utf-8,", other.name());
-                return Err(Refusal::at(0, reason).into());
+                return Err(InvalidData::at(0, reason).into());
             }
             None if self.add => (mark, beginning),
             None => (&b""[..], beginning),
@@ -51,7 +51,7 @@ impl Step for Bom {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let Some(mut beginning) = self.beginning.take() else { return out.put(input) };
         let rest = fill(&mut beginning, MARK, input);
         if beginning.len() < MARK {
@@ -62,7 +62,7 @@ impl Step for Bom {
         out.put(rest)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         match self.beginning.take() {
             Some(beginning) if !beginning.is_empty() => self.begin(&beginning, out),
             _ => Ok(()),
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn a_mark_of_another_encoding_is_refused() {
         for line in ["bom=add", "bom=remove"] {
-            let refusal = Trial::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
+            let error = Trial::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
             let reason = "the byte order mark of utf-16le, not of utf-8, at byte 0";
-            assert_eq!(refusal.to_string(), format!("{line}: {reason}"));
+            assert_eq!(error.to_string(), format!("{line}: {reason}"));
         }
     }
 

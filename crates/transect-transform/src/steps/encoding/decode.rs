@@ -5,7 +5,7 @@ use super::single_byte::SingleByte;
 use super::utf8::Utf8;
 use super::utf16::Utf16;
 use crate::out::Out;
-use crate::step::{Finding, Refusal, Shape, Step, Stop};
+use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::kept::fill;
 
@@ -71,7 +71,7 @@ impl State {
 }
 
 impl Decoder {
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         match self {
             Self::Utf8(utf8) => utf8.feed(input, |text| out.put(text.as_bytes())),
             Self::Utf16(utf16) => utf16.feed(input, out),
@@ -79,7 +79,7 @@ impl Decoder {
         }
     }
 
-    fn finish(&self) -> Result<(), Stop> {
+    fn finish(&self) -> Result<(), StepError> {
         match self {
             Self::Utf8(utf8) => utf8.finish(),
             Self::Utf16(utf16) => utf16.finish(),
@@ -90,14 +90,14 @@ impl Decoder {
 
 impl Decode {
     /// Decides which encoding it is, by how the text begins, and decodes that beginning.
-    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         if matches!(beginning, [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
-            return Err(Refusal::at(0, "UTF-32, which is not read").into());
+            return Err(InvalidData::at(0, "UTF-32, which is not read").into());
         }
         let (encoding, mark, no_utf8) = match (self.source, Encoding::marked(beginning)) {
             (Source::Utf16, None | Some(Encoding::Utf8)) => {
                 let reason = "no byte order mark: utf-16le or utf-16be would have to be said";
-                return Err(Refusal::at(0, reason).into());
+                return Err(InvalidData::at(0, reason).into());
             }
             (_, Some(encoding)) => (encoding, encoding.mark().map_or(0, <[u8]>::len), "no UTF-8"),
             (_, None) => (Encoding::Utf8, 0, "no byte order mark, and no UTF-8"),
@@ -106,7 +106,7 @@ impl Decode {
         self.decode(&beginning[mark..], out)
     }
 
-    fn decode(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn decode(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         match &mut self.state {
             State::Beginning(_) => unreachable!("BUG: decided before"),
             State::Decoding(_, decoder) => decoder.feed(input, out),
@@ -119,7 +119,7 @@ impl Step for Decode {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if let State::Beginning(beginning) = &mut self.state {
             rest = fill(beginning, MARK, rest);
@@ -132,7 +132,7 @@ impl Step for Decode {
         self.decode(rest, out)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         if let State::Beginning(beginning) = &mut self.state {
             let beginning = std::mem::take(beginning);
             if beginning.is_empty() {

@@ -4,7 +4,7 @@ use super::single_byte::byte;
 use super::utf8::Utf8;
 use super::{Encoding, Order, ascii};
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// The character that a byte order mark is.
@@ -42,7 +42,7 @@ pub(in crate::steps) fn encode(parameter: Option<&str>) -> Made {
 }
 
 impl Writer {
-    fn write(&mut self, text: &str, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn write(&mut self, text: &str, out: &mut Out<'_>) -> Result<(), StepError> {
         if self.position == 0 && self.mark && !text.starts_with(MARK) {
             out.put(self.encoding.mark().unwrap_or_default())?;
         }
@@ -56,7 +56,7 @@ impl Writer {
         Ok(())
     }
 
-    fn write_bytes(&self, text: &str, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn write_bytes(&self, text: &str, out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = text;
         while !rest.is_empty() {
             let (plain, after) = rest.split_at(ascii(rest.as_bytes()));
@@ -69,7 +69,7 @@ impl Writer {
                     let at = text.len() - rest.len() + at;
                     let (code, name) = (u32::from(character), self.encoding.name());
                     let reason = format!("U+{code:04X}, which {name} does not have,");
-                    Refusal::at(self.position + at as u64, reason)
+                    InvalidData::at(self.position + at as u64, reason)
                 })?;
                 out.put(&[byte])?;
             }
@@ -83,7 +83,7 @@ fn write_utf16(
     text: &str,
     to_bytes: impl Fn(u16) -> [u8; 2],
     out: &mut Out<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     // What is written in one go.
     const SPAN: usize = 32;
     let mut rest = text;
@@ -112,12 +112,12 @@ impl Step for Encode {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let Self { utf8, writer } = self;
         utf8.feed(input, |text| writer.write(text, out))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
         self.utf8.finish()
     }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_an_encoding_lacks_is_refused_where_it_is() {
-        for (line, input, refusal) in [
+        for (line, input, error) in [
             (
                 "encode=latin1",
                 &b"a\xc3\xa9b\xe2\x82\xac"[..],
@@ -166,7 +166,7 @@ mod tests {
             ("encode=utf-8", b"ab\xc3", "no UTF-8 at byte 2"),
         ] {
             let refused = Trial::of(line).run(input, &[1]).unwrap_err();
-            assert_eq!(refused.to_string(), format!("{line}: {refusal}"));
+            assert_eq!(refused.to_string(), format!("{line}: {error}"));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Encoding, ascii};
 use crate::out::Out;
-use crate::step::{Refusal, Stop};
+use crate::step::{InvalidData, StepError};
 
 /// What 0x80 to 0x9F stand for in Windows-1252, as unicode.org has it (`CP1252.TXT`); 0 where it
 /// leaves a byte undefined. Everything else is as in ISO 8859-1, whose bytes are the first characters
@@ -35,7 +35,7 @@ impl SingleByte {
         Self { encoding, position: 0, characters }
     }
 
-    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             let (text, after) = rest.split_at(ascii(rest));
@@ -47,7 +47,7 @@ impl SingleByte {
             {
                 let character = self.characters[usize::from(*byte)].ok_or_else(|| {
                     let name = self.encoding.name();
-                    Refusal::at(self.position, format!("0x{byte:02X} is not defined in {name}"))
+                    InvalidData::at(self.position, format!("0x{byte:02X} is not defined in {name}"))
                 })?;
                 out.put(character.encode_utf8(&mut [0; 4]).as_bytes())?;
                 self.position += 1;

@@ -2,7 +2,7 @@
 
 use super::Order;
 use crate::out::Out;
-use crate::step::{Refusal, Stop};
+use crate::step::{InvalidData, StepError};
 
 /// Units that are looked at in one go.
 const SPAN: usize = 32;
@@ -24,7 +24,7 @@ impl Utf16 {
         Self { order, position, broken: None, high: None }
     }
 
-    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if let (Some(first), [second, after @ ..]) = (self.broken, rest) {
             self.broken = None;
@@ -46,12 +46,12 @@ impl Utf16 {
         Ok(())
     }
 
-    pub(super) fn finish(&self) -> Result<(), Stop> {
+    pub(super) fn finish(&self) -> Result<(), StepError> {
         if self.high.is_some() {
             return Err(self.unpaired(self.position - 2));
         }
         match self.broken {
-            Some(_) => Err(Refusal::at(self.position, "half a unit of UTF-16").into()),
+            Some(_) => Err(InvalidData::at(self.position, "half a unit of UTF-16").into()),
             None => Ok(()),
         }
     }
@@ -65,7 +65,7 @@ impl Utf16 {
 
     /// Puts a span if it is ASCII, which most is in most languages that are written so, and returns
     /// whether it was. All units at once: the compiler makes vector instructions of it.
-    fn put_ascii(&mut self, span: &[[u8; 2]], out: &mut Out<'_>) -> Result<bool, Stop> {
+    fn put_ascii(&mut self, span: &[[u8; 2]], out: &mut Out<'_>) -> Result<bool, StepError> {
         let all = span.iter().fold(0, |all, unit| all | self.value(*unit));
         if all >= 0x80 {
             return Ok(false);
@@ -80,7 +80,7 @@ impl Utf16 {
         Ok(true)
     }
 
-    fn unit(&mut self, unit: [u8; 2], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn unit(&mut self, unit: [u8; 2], out: &mut Out<'_>) -> Result<(), StepError> {
         let unit = self.value(unit);
         let character = match (self.high, unit) {
             (None, 0xd800..=0xdbff) => {
@@ -101,7 +101,7 @@ impl Utf16 {
         out.put(character.encode_utf8(&mut [0; 4]).as_bytes())
     }
 
-    fn unpaired(&self, position: u64) -> Stop {
-        Refusal::at(position, "half a character of UTF-16 (a surrogate alone)").into()
+    fn unpaired(&self, position: u64) -> StepError {
+        InvalidData::at(position, "half a character of UTF-16 (a surrogate alone)").into()
     }
 }

@@ -1,6 +1,6 @@
 //! UTF-8 in blocks.
 
-use crate::step::{Refusal, Stop};
+use crate::step::{InvalidData, StepError};
 
 /// Finds the characters of UTF-8, wherever the blocks are cut.
 pub(super) struct Utf8 {
@@ -26,8 +26,8 @@ impl Utf8 {
     pub(super) fn feed(
         &mut self,
         input: &[u8],
-        mut take: impl FnMut(&str) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut take: impl FnMut(&str) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
         let mut rest = input;
         while !self.broken.is_empty() {
             // One byte after the other: never one too many.
@@ -40,7 +40,7 @@ impl Utf8 {
                     self.position += self.broken.len() as u64;
                     self.broken.clear();
                 }
-                Err(error) if error.error_len().is_some() => return Err(self.refusal()),
+                Err(error) if error.error_len().is_some() => return Err(self.invalid()),
                 Err(_) => {}
             }
         }
@@ -56,7 +56,7 @@ impl Utf8 {
             self.position += text.len() as u64;
         }
         match error {
-            Some(error) if error.error_len().is_some() => Err(self.refusal()),
+            Some(error) if error.error_len().is_some() => Err(self.invalid()),
             _ => {
                 self.broken.extend_from_slice(&rest[text.len()..]);
                 Ok(())
@@ -68,8 +68,8 @@ impl Utf8 {
     ///
     /// # Errors
     /// It ended within a character.
-    pub(super) fn finish(&self) -> Result<(), Stop> {
-        if self.broken.is_empty() { Ok(()) } else { Err(self.refusal()) }
+    pub(super) fn finish(&self) -> Result<(), StepError> {
+        if self.broken.is_empty() { Ok(()) } else { Err(self.invalid()) }
     }
 
     /// Goes back to the beginning.
@@ -78,7 +78,7 @@ impl Utf8 {
         self.broken.clear();
     }
 
-    fn refusal(&self) -> Stop {
-        Refusal::at(self.position, self.reason).into()
+    fn invalid(&self) -> StepError {
+        InvalidData::at(self.position, self.reason).into()
     }
 }

@@ -1,6 +1,6 @@
 //! An input in chunks, the last of which is known as such.
 
-use crate::step::Stop;
+use crate::step::StepError;
 
 /// Gathers the input into chunks of always the same length. A chunk is handed on when something
 /// follows it: only the end tells which is the last.
@@ -19,8 +19,8 @@ impl Chunks {
     pub(super) fn feed(
         &mut self,
         input: &[u8],
-        mut take: impl FnMut(&mut Vec<u8>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut take: impl FnMut(&mut Vec<u8>) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             if self.kept.len() == self.length {

@@ -2,7 +2,7 @@
 
 use super::{CHUNK, Chunks, HEADER, Key, MAGIC, Sealed, TAG, VERSION};
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// Decrypts with a key. Of a chunk that is not genuine, nothing comes out.
@@ -28,7 +28,7 @@ impl Decrypt {
 
     /// Returns what has been told to be encrypted by the beginning of a file, and what of `input` is
     /// no part of its header.
-    fn after_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Refusal> {
+    fn after_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], InvalidData> {
         let missing = HEADER - self.header.len();
         let (first, rest) = input.split_at(input.len().min(missing));
         self.header.extend_from_slice(first);
@@ -43,15 +43,15 @@ impl Decrypt {
 }
 
 /// Makes sure that a file, or what there is of its beginning, is one of ours.
-fn verify(header: &[u8]) -> Result<(), Refusal> {
+fn verify(header: &[u8]) -> Result<(), InvalidData> {
     let magic = &header[..header.len().min(MAGIC.len())];
     if !MAGIC.starts_with(magic) {
-        return Err(Refusal::whole("it was not encrypted by 'encrypt'"));
+        return Err(InvalidData::new("it was not encrypted by 'encrypt'"));
     }
     match header.get(MAGIC.len()) {
         Some(&version) if version != VERSION => {
             let reason = format!("it was encrypted by version {version}, and known is {VERSION},");
-            Err(Refusal::at(MAGIC.len() as u64, reason))
+            Err(InvalidData::at(MAGIC.len() as u64, reason))
         }
         _ => Ok(()),
     }
@@ -62,7 +62,7 @@ impl Step for Decrypt {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         let rest = self.after_header(input)?;
         let Self { chunks, sealed, .. } = self;
         chunks.feed(rest, |chunk| {
@@ -71,14 +71,14 @@ impl Step for Decrypt {
         })
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         let Some(sealed) = &mut self.sealed else {
             verify(&self.header)?;
-            return Err(Refusal::whole("its end is missing").into());
+            return Err(InvalidData::new("its end is missing").into());
         };
         let chunk = self.chunks.last();
         if chunk.is_empty() {
-            return Err(Refusal::whole("its end is missing").into());
+            return Err(InvalidData::new("its end is missing").into());
         }
         sealed.open(chunk, true)?;
         out.put(chunk)
@@ -136,10 +136,10 @@ mod tests {
         Trial::of(&keyed.encrypt).feed(input, sizes).unwrap().result
     }
 
-    fn refusal(keyed: &Keyed, encrypted: &[u8]) -> String {
-        let mut refusal = Trial::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
-        refusal.step.clear();
-        refusal.to_string()
+    fn error_of(keyed: &Keyed, encrypted: &[u8]) -> String {
+        let mut error = Trial::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
+        error.step.clear();
+        error.to_string()
     }
 
     /// What the format says, written down once more: no STREAM but what every nonce is.
@@ -197,7 +197,7 @@ mod tests {
         for bit in 0..whole.len() * 8 {
             let mut damaged = whole.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let refusal = refusal(&keyed, &damaged);
+            let error = error_of(&keyed, &damaged);
             let expected = match bit / 8 {
                 0..15 => "it was not encrypted by 'encrypt'".to_owned(),
                 15 => format!(
@@ -206,7 +206,7 @@ mod tests {
                 ),
                 _ => "it has another key, or was changed, at byte 48".to_owned(),
             };
-            assert_eq!(refusal, expected, "bit {bit}");
+            assert_eq!(error, expected, "bit {bit}");
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
             HEADER + 2 * sealed + TAG,
             whole.len() - 1,
         ] {
-            let refusal = refusal(&keyed, &whole[..end]);
+            let error = error_of(&keyed, &whole[..end]);
             let expected = match end {
                 ..=HEADER => "its end is missing".to_owned(),
                 end if (end - HEADER).is_multiple_of(sealed) => "its end is missing".to_owned(),
@@ -248,7 +248,7 @@ mod tests {
                     format!("it was changed, or cut off, at byte {begin}")
                 }
             };
-            assert_eq!(refusal, expected, "cut at {end}");
+            assert_eq!(error, expected, "cut at {end}");
         }
     }
 
@@ -270,18 +270,18 @@ mod tests {
             (&[0, 1, 2, 2], format!("something was added behind its end, at byte {}", whole.len())),
         ] {
             let parts: Vec<_> = order.iter().map(|&at| chunks[at]).collect();
-            assert_eq!(refusal(&keyed, &[header, &parts.concat()].concat()), expected);
+            assert_eq!(error_of(&keyed, &[header, &parts.concat()].concat()), expected);
         }
         // Chunks of one file are none of another, though the key is the same.
         let mixed = [&whole[..second], &other[second..]].concat();
         assert_eq!(
-            refusal(&keyed, &mixed),
+            error_of(&keyed, &mixed),
             format!("it was changed, or cut off, at byte {second}")
         );
         // Behind a short last chunk, what is added becomes part of it.
         let short = encrypted(&keyed, b"few bytes", &[1]);
         let long = [&short[..], b"more"].concat();
-        assert_eq!(refusal(&keyed, &long), "it has another key, or was changed, at byte 48");
+        assert_eq!(error_of(&keyed, &long), "it has another key, or was changed, at byte 48");
     }
 
     #[test]
@@ -307,9 +307,9 @@ mod tests {
         let (one, other) = (keyed(KEY), keyed([0x4c; 32]));
         for length in [0, 9, 2 * CHUNK] {
             let whole = encrypted(&one, &text(length), &[usize::MAX]);
-            assert_eq!(refusal(&other, &whole), "it has another key, or was changed, at byte 48");
+            assert_eq!(error_of(&other, &whole), "it has another key, or was changed, at byte 48");
         }
-        assert_eq!(refusal(&one, b"plain text"), "it was not encrypted by 'encrypt'");
+        assert_eq!(error_of(&one, b"plain text"), "it was not encrypted by 'encrypt'");
     }
 
     #[test]

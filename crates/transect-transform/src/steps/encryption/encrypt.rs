@@ -2,7 +2,7 @@
 
 use super::{CHUNK, Chunks, HEADER, Key, MAGIC, SALT, Sealed, TAG, VERSION};
 use crate::out::Out;
-use crate::step::{Refusal, Shape, Step, Stop};
+use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
 /// Encrypts with a key. Two results are never the same, but those of all of them are.
@@ -19,11 +19,11 @@ pub(in crate::steps) fn encrypt(parameter: Option<&str>) -> Made {
 }
 
 /// Returns what a file begins with.
-fn header() -> Result<[u8; HEADER], Refusal> {
+fn header() -> Result<[u8; HEADER], InvalidData> {
     let mut header = [VERSION; HEADER];
     header[..MAGIC.len()].copy_from_slice(&MAGIC);
     let random = getrandom::fill(&mut header[HEADER - SALT..]);
-    random.map_err(|error| Refusal::whole(format!("there are no random numbers: {error}")))?;
+    random.map_err(|error| InvalidData::new(format!("there are no random numbers: {error}")))?;
     Ok(header)
 }
 
@@ -32,7 +32,7 @@ impl Encrypt {
         Self { key, chunks: Chunks::new(CHUNK, TAG), sealed: None }
     }
 
-    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         if self.sealed.is_none() {
             let header = header()?;
             self.sealed = Some(Sealed::new(&self.key, &header));
@@ -48,7 +48,7 @@ fn put(
     chunk: &mut Vec<u8>,
     last: bool,
     out: &mut Out<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     let sealed = sealed.expect("BUG: it has begun");
     sealed.seal(chunk, last)?;
     out.put(chunk)
@@ -59,13 +59,13 @@ impl Step for Encrypt {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         let Self { chunks, sealed, .. } = self;
         chunks.feed(input, |chunk| put(sealed.as_mut(), chunk, false, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         put(self.sealed.as_mut(), self.chunks.last(), true, out)?;
         // A second file that went on with the chunks of the first could not be decrypted by anyone.

@@ -20,7 +20,7 @@ use aead_stream::{NewStream, Nonce, StreamBE32, StreamPrimitive};
 use chacha20poly1305::ChaCha20Poly1305;
 use zeroize::Zeroizing;
 
-use crate::step::Refusal;
+use crate::step::InvalidData;
 use chunks::Chunks;
 use key::Key;
 
@@ -71,42 +71,42 @@ impl Sealed {
     }
 
     /// Encrypts the next chunk, and puts its tag behind it.
-    fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), Refusal> {
+    fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         let sealed = self.stream.encrypt_in_place(self.next, last, &[], chunk);
         sealed.expect("BUG: a chunk is short, and its memory grows");
         self.go_on(last)
     }
 
     /// Decrypts the next chunk, if it is genuine; else it stays what it is.
-    fn open(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), Refusal> {
+    fn open(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         match self.stream.decrypt_in_place(self.next, last, &[], chunk) {
             Ok(()) => self.go_on(last),
-            Err(_) => Err(self.refusal(chunk, last)),
+            Err(_) => Err(self.invalid(chunk, last)),
         }
     }
 
-    fn go_on(&mut self, last: bool) -> Result<(), Refusal> {
+    fn go_on(&mut self, last: bool) -> Result<(), InvalidData> {
         if !last {
             let next = self.next.checked_add(1);
-            self.next = next.ok_or_else(|| Refusal::whole("it is longer than 256 TiB"))?;
+            self.next = next.ok_or_else(|| InvalidData::new("it is longer than 256 TiB"))?;
         }
         Ok(())
     }
 
     /// Returns what is wrong with a chunk that is not genuine.
-    fn refusal(&self, chunk: &mut Vec<u8>, last: bool) -> Refusal {
+    fn invalid(&self, chunk: &mut Vec<u8>, last: bool) -> InvalidData {
         let begin = HEADER as u64 + u64::from(self.next) * (CHUNK + TAG) as u64;
         let end = begin + chunk.len() as u64;
         if self.stream.decrypt_in_place(self.next, !last, &[], chunk).is_ok() {
             return if last {
-                Refusal::whole("its end is missing")
+                InvalidData::new("its end is missing")
             } else {
-                Refusal::at(end, "something was added behind its end,")
+                InvalidData::at(end, "something was added behind its end,")
             };
         }
         if self.next == 0 {
-            return Refusal::at(begin, "it has another key, or was changed,");
+            return InvalidData::at(begin, "it has another key, or was changed,");
         }
-        Refusal::at(begin, "it was changed, or cut off,")
+        InvalidData::at(begin, "it was changed, or cut off,")
     }
 }
