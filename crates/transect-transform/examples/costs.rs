@@ -12,7 +12,7 @@
 use std::time::{Duration, Instant};
 
 use transect_transform::chain::Chain;
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::step::Step;
 
 const SIZE: usize = 8 << 20;

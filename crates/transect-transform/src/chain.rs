@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, Finding, InvalidData, Shape, Stage, Step, StepError};
 use crate::steps::{self, Described, STEPS};
 
@@ -15,7 +15,7 @@ mod nearest;
 ///
 /// ```
 /// use transect_transform::chain::Chain;
-/// use transect_transform::out::Out;
+/// use transect_transform::output::Out;
 /// use transect_transform::step::Step;
 ///
 /// let mut chain = Chain::parse(&["eol=lf", "case=upper", "crc32c"])?;
@@ -379,7 +379,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts, made_of};
+    use crate::test_support::{Trial, any_bytes, cuts, made_of};
 
     #[test]
     fn a_chain_costs_what_its_dearest_link_costs() {

@@ -14,7 +14,7 @@ pub mod chain;
 mod error;
 mod lines;
 pub mod manifest;
-pub mod out;
+pub mod output;
 pub mod pass;
 pub mod patch;
 pub mod publish;
@@ -24,10 +24,10 @@ pub mod step;
 pub mod steps;
 mod stream;
 mod system;
+#[cfg(test)]
+mod test_support;
 pub mod text;
 pub mod tree;
-#[cfg(test)]
-mod trial;
 mod verify;
 mod whole_file;
 

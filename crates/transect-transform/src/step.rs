@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::manifest::Algorithm;
-use crate::out::Out;
+use crate::output::Out;
 
 /// What becomes of the length of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

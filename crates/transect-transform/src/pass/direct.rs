@@ -8,8 +8,8 @@ use std::io::{self, Read};
 
 use super::IoMethod;
 use super::block::{ALIGNMENT, Block};
-use super::placer::Placer;
-use super::work::Input;
+use super::positioned_writer::Placer;
+use super::step_runner::Input;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Source, fill};

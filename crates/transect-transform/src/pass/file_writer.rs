@@ -4,9 +4,9 @@ use transect::Cancel;
 
 use super::block::Block;
 use super::copy::Copier;
+use super::diff_writer::Writer;
 use super::holes::{Holes, put_around};
-use super::outlet::Writer;
-use super::placer::Placer;
+use super::positioned_writer::Placer;
 use super::{LARGE_BLOCK, check};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;

@@ -7,25 +7,25 @@
 //! ```
 //!
 //! The methods differ in who fills blocks and who writes them; what is done with them is one loop
-//! (`work.rs`).
+//! (`step_runner.rs`).
 
 mod block;
 mod copy;
+mod diff_writer;
 mod direct;
 mod file_writer;
 mod holes;
 mod idle;
 mod mapped;
 mod method;
-mod outlet;
+mod parallel_digest;
 mod pipeline;
-mod placer;
 mod plan;
+mod positioned_writer;
 mod preference;
 mod ring;
+mod step_runner;
 mod streams;
-mod tree_digest;
-mod work;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Block;
 use copy::Copier;
+use diff_writer::{WriteSummary, Writer};
 use direct::{DirectInput, DirectOutput};
 use file_writer::FileWriter;
 pub use holes::Holes;
@@ -40,15 +41,14 @@ pub(crate) use holes::append_around;
 pub use idle::IdleThreads;
 use mapped::{MappedInput, MappedOutput};
 pub use method::{IoMethod, OutputMode};
-use outlet::{WriteSummary, Writer};
 use plan::Plans;
 pub use plan::{Plan, Task};
 pub use preference::{Load, Preference, SizeClass};
 use ring::{RingInput, RingOutput, SharedRing};
+pub(crate) use step_runner::made;
+use step_runner::{BufferedInput, Scratch, Work};
 use streams::{StreamInput, StreamWriter};
 use transect::Cancel;
-pub(crate) use work::made;
-use work::{BufferedInput, Scratch, Work};
 
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
@@ -263,7 +263,7 @@ impl Passes {
         let (Some(idle), Some(step)) = (idle.as_deref().filter(|_| is_as_usual), step) else {
             return Ok(None);
         };
-        let is_large = task.size >= tree_digest::WORTH_SHARING;
+        let is_large = task.size >= parallel_digest::WORTH_SHARING;
         if task.output != OutputMode::Discard || !is_large {
             return Ok(None);
         }
@@ -271,7 +271,7 @@ impl Passes {
         let Some(slot) = step.blake3_slot().filter(|_| !system::is_made_up(source.path())) else {
             return Ok(None);
         };
-        *slot = Some(tree_digest::digest(source, &self.options, idle)?);
+        *slot = Some(parallel_digest::digest(source, &self.options, idle)?);
         source.verify_unchanged()?;
         Ok(Some(PassReport {
             bytes_in: source.consumed(),

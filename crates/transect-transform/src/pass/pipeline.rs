@@ -11,8 +11,8 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use super::outlet::Writer;
-use super::work::Input;
+use super::diff_writer::Writer;
+use super::step_runner::Input;
 use crate::error::Error;
 use crate::source::Source;
 

@@ -3,8 +3,8 @@
 use std::io::{BufReader, BufWriter, Read, Write};
 
 use super::block::Block;
-use super::outlet::Writer;
-use super::work::Input;
+use super::diff_writer::Writer;
+use super::step_runner::Input;
 use crate::error::{Error, Operation};
 use crate::source::{Source, fill};
 

@@ -3,7 +3,7 @@
 use flate2::Crc;
 
 use super::{Change, Changes};
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 
 /// Lays changes over a file, and refuses what the patch is not for.

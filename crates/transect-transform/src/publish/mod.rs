@@ -12,8 +12,8 @@
 
 mod batch;
 mod leftover;
-mod link;
 mod read_back;
+mod relink;
 mod target;
 mod temporary;
 
@@ -25,8 +25,8 @@ use std::time::{Duration, SystemTime};
 pub use batch::Batch;
 pub(crate) use leftover::is_temporary;
 pub use leftover::{CleanupReport, Kept, kept, sweep};
-pub(crate) use link::name_also;
 pub(crate) use read_back::{Digest, Digester};
+pub(crate) use relink::name_also;
 use target::Target;
 pub(crate) use target::{folder_of, without_link};
 use temporary::Temporary;

@@ -2,7 +2,7 @@
 
 use sha2::Digest as _;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, Finding, Shape, Step, StepError};
 use crate::system;
 
@@ -173,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
         let outcome = Trial::of(word).run(input, sizes).unwrap();

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::eol::LF;
@@ -99,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     /// Line by line: the column that the blanks lead to, written anew.
     fn oracle(input: &str, every: usize) -> String {

@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::clean::{SPAN, any_of_three, clean};
@@ -177,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     /// The result for an end, the ends changed, and the CRs that are alone.
     fn oracle(input: &[u8], end: &[u8]) -> (Vec<u8>, u64, u64) {

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, clean};
 use crate::steps::eol::{CR, LF, alone, count, has_crlf_only};
@@ -95,7 +95,7 @@ impl Step for Report {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     /// The counts of LF, CRLF, CRCRLF and CR, by a regular grammar rather than by states.
     fn oracle(input: &[u8]) -> [u64; 4] {

@@ -2,7 +2,7 @@
 
 use memchr::memrchr;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::eol::{CR, LF};
 
@@ -55,7 +55,7 @@ impl Step for FinalNewline {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     fn oracle(input: &[u8]) -> &'static [u8] {
         let lines: Vec<_> = input.split_inclusive(|byte| *byte == b'\n').collect();

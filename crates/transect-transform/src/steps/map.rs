@@ -1,6 +1,6 @@
 //! One byte for another: `case`, `map`.
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::escape::{self, Typed};
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     #[test]
     fn lists_are_bytes_ranges_and_escapes() {

@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::escape;
@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts};
+    use crate::test_support::{Trial, cuts};
 
     fn oracle(input: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut replaced, mut at) = (Vec::new(), 0, 0);

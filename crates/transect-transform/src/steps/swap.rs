@@ -1,9 +1,9 @@
 //! The bytes of every word in the opposite order.
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
-use crate::steps::kept::fill;
+use crate::steps::pending::fill;
 
 /// Turns the bytes of every word around, from one byte order to the other.
 struct Swap {
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     #[test]
     fn words_are_16_32_or_64_bits() {

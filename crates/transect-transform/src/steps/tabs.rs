@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::Made;
 use crate::steps::eol::LF;
@@ -90,7 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     fn oracle(input: &str, every: usize) -> String {
         let (mut result, mut column) = (String::new(), 0);

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, any_of_three, clean};
 use crate::steps::eol::{CR, LF};
@@ -169,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     fn oracle(input: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut trimmed) = (Vec::new(), 0);

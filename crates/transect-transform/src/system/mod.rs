@@ -40,19 +40,19 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(any(target_os = "linux", windows)))]
-mod missing;
 #[cfg(not(target_os = "linux"))]
 mod portable;
+#[cfg(not(any(target_os = "linux", windows)))]
+mod unsupported;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
-#[cfg(not(any(target_os = "linux", windows)))]
-pub(crate) use missing::*;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::*;
+#[cfg(not(any(target_os = "linux", windows)))]
+pub(crate) use unsupported::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use transect::FileType;
 use transect_sys::Attributes;
 
-use super::names::Names;
+use super::hard_links::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Rejection};

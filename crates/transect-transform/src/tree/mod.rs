@@ -6,12 +6,12 @@
 //! ```
 //!
 //! All inputs are known before the first is touched: a walk that goes on while files are replaced
-//! would meet them twice. A file that has several names among them is passed over once (`names.rs`).
+//! would meet them twice. A file that has several names among them is passed over once (`hard_links.rs`).
 
 mod find;
+mod hard_links;
 mod job;
 mod journal;
-mod names;
 
 pub use find::{Input, InputSet, find, find_leftovers};
 pub use job::{FileOutcome, FileStatus, Job, OutputTarget, Skip};

@@ -8,7 +8,7 @@ use std::path::Path;
 use transect::ScanOptions;
 use transect_sys::residency;
 use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, StepError};

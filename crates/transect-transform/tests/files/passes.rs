@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};

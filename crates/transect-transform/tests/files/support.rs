@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect_testkit::{TempDir, loudly_skip};
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::pass::{IoMethod, PassOptions, Passes};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};

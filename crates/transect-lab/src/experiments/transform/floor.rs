@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::step::{Step, StepError};
 
 use super::rules::{Kind, Rules, Sync};

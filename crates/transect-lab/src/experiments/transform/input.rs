@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
-use transect_transform::out::Out;
+use transect_transform::output::Out;
 use transect_transform::pass::{PassOptions, Passes};
 use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::{Step, StepError};

@@ -3,10 +3,10 @@
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
-use crate::steps::kept::fill;
+use crate::steps::pending::fill;
 
 /// What a member begins with.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -270,7 +270,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     fn member(content: &[u8]) -> Vec<u8> {
         Trial::of("gzip").result(content, &[usize::MAX])

@@ -2,9 +2,9 @@
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
+use super::fixed_blocks::Pieces;
 use super::level;
-use super::pieces::Pieces;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     fn read(compressed: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();

@@ -1,8 +1,8 @@
 //! Compressed files, written and read.
 
+mod fixed_blocks;
 pub(super) mod gunzip;
 pub(super) mod gzip;
-mod pieces;
 pub(super) mod unzstd;
 pub(super) mod zstd;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     fn frame(content: &[u8]) -> Vec<u8> {
         Trial::of("zstd=1").result(content, &[usize::MAX])
@@ -247,7 +247,7 @@ mod tests {
         assert!(input.len() < 10_000);
         let (mut gathered, mut total) = (Vec::new(), 0);
         let mut next = |block: &[u8]| {
-            assert!(block.len() <= 2 * crate::out::BLOCK);
+            assert!(block.len() <= 2 * crate::output::BLOCK);
             total += block.len();
             Ok(())
         };

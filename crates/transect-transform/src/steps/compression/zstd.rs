@@ -4,9 +4,9 @@ use std::io;
 
 use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer};
 
+use super::fixed_blocks::Pieces;
 use super::level;
-use super::pieces::Pieces;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
@@ -83,7 +83,7 @@ impl Step for Zstd {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     #[test]
     fn levels_are_those_of_the_library() {

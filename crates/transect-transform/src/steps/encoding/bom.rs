@@ -1,10 +1,10 @@
 //! The byte order mark of UTF-8.
 
 use super::Encoding;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
-use crate::steps::kept::fill;
+use crate::steps::pending::fill;
 
 /// The bytes of the mark.
 const MARK: usize = 3;
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts, made_of};
+    use crate::test_support::{Trial, cuts, made_of};
 
     const BOM: &[u8] = b"\xef\xbb\xbf";
 

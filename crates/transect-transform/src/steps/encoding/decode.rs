@@ -4,10 +4,10 @@ use super::Encoding;
 use super::single_byte::SingleByte;
 use super::utf8::Utf8;
 use super::utf16::Utf16;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
-use crate::steps::kept::fill;
+use crate::steps::pending::fill;
 
 /// The longest byte order mark, that of UTF-32.
 const MARK: usize = 4;
@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, any_bytes, cuts, made_of};
+    use crate::test_support::{Trial, any_bytes, cuts, made_of};
 
     fn position(line: &str, input: &[u8]) -> Option<u64> {
         Trial::of(line).run(input, &[1]).unwrap_err().position

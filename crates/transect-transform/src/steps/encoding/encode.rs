@@ -3,7 +3,7 @@
 use super::single_byte::byte;
 use super::utf8::Utf8;
 use super::{Encoding, Order, ascii};
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial::{Trial, cuts};
+    use crate::test_support::{Trial, cuts};
 
     #[test]
     fn every_encoding_is_written() {

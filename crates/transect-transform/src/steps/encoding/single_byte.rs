@@ -1,7 +1,7 @@
 //! Encodings with one byte for each character: ISO 8859-1 and Windows-1252.
 
 use super::{Encoding, ascii};
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, StepError};
 
 /// What 0x80 to 0x9F stand for in Windows-1252, as unicode.org has it (`CP1252.TXT`); 0 where it

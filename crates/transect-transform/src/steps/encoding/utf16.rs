@@ -1,7 +1,7 @@
 //! UTF-16 in blocks.
 
 use super::Order;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, StepError};
 
 /// Units that are looked at in one go.

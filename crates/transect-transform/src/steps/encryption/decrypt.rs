@@ -1,7 +1,7 @@
 //! Decryption.
 
 use super::{CHUNK, Chunks, HEADER, Key, MAGIC, Sealed, TAG, VERSION};
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::chain::Chain;
     use crate::steps::encryption::{CONTEXT, SALT};
-    use crate::trial::{Trial, any_bytes, cuts};
+    use crate::test_support::{Trial, any_bytes, cuts};
 
     const KEY: [u8; 32] = [0x4b; 32];
 

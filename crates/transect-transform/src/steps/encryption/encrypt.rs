@@ -1,7 +1,7 @@
 //! Encryption.
 
 use super::{CHUNK, Chunks, HEADER, Key, MAGIC, SALT, Sealed, TAG, VERSION};
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::Made;
 

@@ -15,7 +15,7 @@ pub const BLOCK: usize = 128 << 10;
 /// allocated for them.
 ///
 /// ```
-/// use transect_transform::out::Out;
+/// use transect_transform::output::Out;
 ///
 /// let (mut gathered, mut result) = (Vec::new(), Vec::new());
 /// let mut next = |block: &[u8]| {

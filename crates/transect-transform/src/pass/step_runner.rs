@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::block::Block;
-use super::outlet::{Outlet, WriteSummary, Writer};
+use super::diff_writer::{Outlet, WriteSummary, Writer};
 use super::{OutputMode, PassOptions, check, count};
 use crate::error::{Error, Operation, Rejection};
-use crate::out::Out;
+use crate::output::Out;
 use crate::source::Source;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::chain::Chain;
-use crate::out::Out;
+use crate::output::Out;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 
 /// A chain under test.
