@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Operation};
-use crate::pass::{IoMethod, PassOptions, PassReport, made};
+use crate::pass::{IoMethod, PassOptions, PassReport, run_step};
 use crate::step::{Shape, Step};
 
 /// How much is read at once, unless the options say otherwise: as much as a pipe holds.
@@ -49,10 +49,10 @@ pub fn stream(
                     write(block)?;
                 }
                 Shape::SameSize { .. } | Shape::Resizing => {
-                    made(input, &mut result, &mut write, |out| step.feed(block, out))?;
+                    run_step(input, &mut result, &mut write, |out| step.feed(block, out))?;
                 }
                 Shape::Reduce => {
-                    made(input, &mut result, &mut |_| Ok(()), |out| step.feed(block, out))?;
+                    run_step(input, &mut result, &mut |_| Ok(()), |out| step.feed(block, out))?;
                     write(block)?;
                 }
             },
@@ -63,7 +63,7 @@ pub fn stream(
     }
     let mut findings = Vec::new();
     if let Some(step) = step {
-        made(input, &mut result, &mut write, |out| step.finish(out))?;
+        run_step(input, &mut result, &mut write, |out| step.finish(out))?;
         findings = step.findings();
     }
     to.flush().map_err(Error::system(Operation::Write, output))?;

@@ -17,7 +17,7 @@ pub(super) struct WriteSummary {
 }
 
 /// Who writes a result: itself, or through something in between.
-pub(super) trait Writer {
+pub(super) trait BlockWriter {
     /// Begins with what the input begins with: its first `prefix` bytes.
     fn start(&mut self, prefix: u64) -> Result<(), Error>;
 
@@ -42,10 +42,10 @@ enum Mode {
 }
 
 /// The end of a pass.
-pub(super) struct Outlet<'a, 'w> {
+pub(super) struct DiffWriter<'a, 'w> {
     source: &'a Source,
     /// Nothing if nobody wants the result, but to know whether it differs.
-    writer: Option<&'a mut (dyn Writer + 'w)>,
+    writer: Option<&'a mut (dyn BlockWriter + 'w)>,
     mode: Mode,
     compares: bool,
     length: u64,
@@ -53,12 +53,12 @@ pub(super) struct Outlet<'a, 'w> {
     digester: Option<Digester>,
 }
 
-impl<'a, 'w> Outlet<'a, 'w> {
+impl<'a, 'w> DiffWriter<'a, 'w> {
     /// Returns an outlet that writes all it is given, or compares first.
     pub(super) fn new(
         source: &'a Source,
         output: OutputMode,
-        writer: Option<&'a mut (dyn Writer + 'w)>,
+        writer: Option<&'a mut (dyn BlockWriter + 'w)>,
         digests: bool,
     ) -> Self {
         let compares = output != OutputMode::NewFile;

@@ -8,8 +8,8 @@ use std::io::{self, Read};
 
 use super::IoMethod;
 use super::block::{ALIGNMENT, Block};
-use super::positioned_writer::Placer;
-use super::step_runner::Input;
+use super::positioned_writer::PositionedWriter;
+use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Source, fill};
@@ -71,7 +71,7 @@ impl DirectFile {
 }
 
 /// Blocks that the device reads.
-pub(super) struct DirectInput<'a> {
+pub(super) struct DirectReader<'a> {
     source: &'a Source,
     file: DirectFile,
     block: &'a mut Block,
@@ -79,7 +79,7 @@ pub(super) struct DirectInput<'a> {
     ended: bool,
 }
 
-impl<'a> DirectInput<'a> {
+impl<'a> DirectReader<'a> {
     /// Blocks are of `size` bytes, or a little more.
     pub(super) fn new(
         source: &'a Source,
@@ -93,13 +93,13 @@ impl<'a> DirectInput<'a> {
     }
 }
 
-impl Input for DirectInput<'_> {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for DirectReader<'_> {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         if self.ended {
             return Ok(&mut []);
         }
         let block = self.block.first(self.size);
-        let mut rest = FromDirect { file: &self.file, offset: self.source.consumed() };
+        let mut rest = DirectCursor { file: &self.file, offset: self.source.consumed() };
         let read = fill(&mut rest, block);
         let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
         self.source.add_consumed(read as u64);
@@ -109,12 +109,12 @@ impl Input for DirectInput<'_> {
 }
 
 /// A file from an offset on. Where the device ends in the middle, the cache tells whether more follows.
-struct FromDirect<'a> {
+struct DirectCursor<'a> {
     file: &'a DirectFile,
     offset: u64,
 }
 
-impl Read for FromDirect<'_> {
+impl Read for DirectCursor<'_> {
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let read = system::read_at(self.file.at(self.offset), block, self.offset)?;
         self.offset += read as u64;
@@ -169,7 +169,7 @@ impl DirectHandle {
 
 /// Blocks that the device writes.
 #[derive(Default)]
-pub(super) struct DirectOutput {
+pub(super) struct DirectWriter {
     /// Known when the file is there.
     handle: Option<DirectHandle>,
     size: usize,
@@ -179,7 +179,7 @@ pub(super) struct DirectOutput {
     at: u64,
 }
 
-impl DirectOutput {
+impl DirectWriter {
     pub(super) fn new(size: usize) -> Self {
         Self { size, ..Self::default() }
     }
@@ -212,8 +212,8 @@ impl DirectOutput {
     }
 }
 
-impl Placer for DirectOutput {
-    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+impl PositionedWriter for DirectWriter {
+    fn write_at_end(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
         let mut at = out.length();
         if self.at + self.gathered as u64 != at {
             // A hole is in between.

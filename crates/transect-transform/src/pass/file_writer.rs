@@ -4,9 +4,9 @@ use transect::Cancel;
 
 use super::block::Block;
 use super::copy::Copier;
-use super::diff_writer::Writer;
+use super::diff_writer::BlockWriter;
 use super::holes::{Holes, put_around};
-use super::positioned_writer::Placer;
+use super::positioned_writer::PositionedWriter;
 use super::{LARGE_BLOCK, check};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
@@ -27,7 +27,7 @@ pub(super) struct FileWriter<'a> {
     /// Zeros become holes.
     around_holes: bool,
     /// Who gets the bytes into the file, if they are not written.
-    placer: Option<Box<dyn Placer + 'a>>,
+    positioned: Option<Box<dyn PositionedWriter + 'a>>,
 }
 
 impl<'a> FileWriter<'a> {
@@ -48,12 +48,12 @@ impl<'a> FileWriter<'a> {
             // Holes are there to need no room.
             same_size && !around_holes && *size >= WORTH_RESERVING
         });
-        Self { source, out, cancel, size, holes, around_holes, placer: None }
+        Self { source, out, cancel, size, holes, around_holes, positioned: None }
     }
 
     /// Lets somebody else get the bytes into the file.
-    pub(super) fn through(mut self, placer: impl Placer + 'a) -> Self {
-        self.placer = Some(Box::new(placer));
+    pub(super) fn through(mut self, positioned: impl PositionedWriter + 'a) -> Self {
+        self.positioned = Some(Box::new(positioned));
         self
     }
 
@@ -77,7 +77,7 @@ impl<'a> FileWriter<'a> {
     }
 }
 
-impl Writer for FileWriter<'_> {
+impl BlockWriter for FileWriter<'_> {
     fn start(&mut self, prefix: u64) -> Result<(), Error> {
         self.out.start()?;
         if let Some(size) = self.size {
@@ -93,11 +93,11 @@ impl Writer for FileWriter<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let Self { out, placer, .. } = self;
-        let mut append = |out: &mut Replacement, bytes: &[u8]| match placer {
+        let Self { out, positioned, .. } = self;
+        let mut append = |out: &mut Replacement, bytes: &[u8]| match positioned {
             None => out.append(bytes),
-            Some(placer) => {
-                placer.place(out, bytes)?;
+            Some(positioned) => {
+                positioned.write_at_end(out, bytes)?;
                 out.skip(bytes.len() as u64)
             }
         };
@@ -105,6 +105,6 @@ impl Writer for FileWriter<'_> {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        self.placer.as_mut().map_or(Ok(()), |placer| placer.finish(self.out))
+        self.positioned.as_mut().map_or(Ok(()), |positioned| positioned.finish(self.out))
     }
 }

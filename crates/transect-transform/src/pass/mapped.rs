@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::IoMethod;
 use super::block::Block;
-use super::positioned_writer::Placer;
-use super::step_runner::Input;
+use super::positioned_writer::PositionedWriter;
+use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
@@ -45,7 +45,7 @@ fn unmappable(method: IoMethod) -> Error {
 }
 
 /// Blocks copied out of memory.
-pub(super) struct MappedInput<'a> {
+pub(super) struct MappedReader<'a> {
     source: &'a Source,
     method: IoMethod,
     block: &'a mut Block,
@@ -53,7 +53,7 @@ pub(super) struct MappedInput<'a> {
     window: Window,
 }
 
-impl<'a> MappedInput<'a> {
+impl<'a> MappedReader<'a> {
     pub(super) fn new(
         source: &'a Source,
         method: IoMethod,
@@ -68,8 +68,8 @@ impl<'a> MappedInput<'a> {
     }
 }
 
-impl Input for MappedInput<'_> {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for MappedReader<'_> {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let Self { source, method, .. } = *self;
         let begin = source.consumed();
         // What comes to be behind the end while this runs is found when all is read.
@@ -96,14 +96,14 @@ impl Input for MappedInput<'_> {
 
 /// Copies blocks into memory. Before a window is mapped its room is there: a full device is an error
 /// then, and not a fault later.
-pub(super) struct MappedOutput {
+pub(super) struct MappedWriter {
     method: IoMethod,
     /// Where the file will end; nothing if room is made only for what is no hole.
     end: Option<u64>,
     window: Window,
 }
 
-impl MappedOutput {
+impl MappedWriter {
     pub(super) fn new(source: &Source, method: IoMethod) -> Self {
         let end = (!source.is_sparse()).then(|| source.size());
         Self { method, end, window: Window::default() }
@@ -126,8 +126,8 @@ impl MappedOutput {
     }
 }
 
-impl Placer for MappedOutput {
-    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+impl PositionedWriter for MappedWriter {
+    fn write_at_end(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
         let Self { method, end, .. } = *self;
         let mut at = out.length();
         while !bytes.is_empty() {

@@ -33,21 +33,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Block;
 use copy::Copier;
-use diff_writer::{WriteSummary, Writer};
-use direct::{DirectInput, DirectOutput};
+use diff_writer::{BlockWriter, WriteSummary};
+use direct::{DirectReader, DirectWriter};
 use file_writer::FileWriter;
 pub use holes::Holes;
 pub(crate) use holes::append_around;
 pub use idle::IdleThreads;
-use mapped::{MappedInput, MappedOutput};
+use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};
 use plan::Plans;
 pub use plan::{Plan, Task};
 pub use preference::{Load, Preference, SizeClass};
-use ring::{RingInput, RingOutput, SharedRing};
-pub(crate) use step_runner::made;
-use step_runner::{BufferedInput, Scratch, Work};
-use streams::{StreamInput, StreamWriter};
+use ring::{RingReader, RingWriter, SharedRing};
+pub(crate) use step_runner::run_step;
+use step_runner::{BufferedReader, StepBuffers, StepRunner};
+use streams::{StreamReader, StreamWriter};
 use transect::Cancel;
 
 use crate::error::{Error, Operation};
@@ -122,7 +122,7 @@ pub struct PassReport {
 pub struct Passes {
     options: PassOptions,
     block: Block,
-    scratch: Scratch,
+    scratch: StepBuffers,
     /// From the last pass that had one.
     ring: Option<SharedRing>,
 }
@@ -219,14 +219,14 @@ impl Passes {
                     }
                     let file = FileWriter::new(source, out, shape, options.holes, &options.cancel);
                     match (method, &ring) {
-                        (_, Some(ring)) => file.through(RingOutput::new(method, ring.clone())),
-                        (IoMethod::Mapped, _) => file.through(MappedOutput::new(source, method)),
-                        (IoMethod::Direct, _) => file.through(DirectOutput::new(size)),
+                        (_, Some(ring)) => file.through(RingWriter::new(method, ring.clone())),
+                        (IoMethod::Mapped, _) => file.through(MappedWriter::new(source, method)),
+                        (IoMethod::Direct, _) => file.through(DirectWriter::new(size)),
                         _ => file,
                     }
                 });
-                let writer = file.as_mut().map(|file| file as &mut (dyn Writer + Send));
-                let work = Work { source, step, output, options, scratch };
+                let writer = file.as_mut().map(|file| file as &mut (dyn BlockWriter + Send));
+                let work = StepRunner { source, step, output, options, scratch };
                 do_work(work, (method, size, ring.clone()), block, writer)?
             }
         };
@@ -331,35 +331,37 @@ fn copy(
 }
 
 fn do_work(
-    work: Work<'_, '_>,
+    work: StepRunner<'_, '_>,
     (method, size, ring): (IoMethod, usize, Option<SharedRing>),
     block: &mut Block,
-    writer: Option<&mut (dyn Writer + Send)>,
+    writer: Option<&mut (dyn BlockWriter + Send)>,
 ) -> Result<(WriteSummary, Vec<Finding>), Error> {
     let source = work.source;
     match (method, ring) {
         (IoMethod::Streams, _) => {
             let mut stream = writer.map(|writer| StreamWriter::new(writer));
-            let stream = stream.as_mut().map(|stream| stream as &mut dyn Writer);
-            work.run(&mut StreamInput::new(source, block, size), stream)
+            let stream = stream.as_mut().map(|stream| stream as &mut dyn BlockWriter);
+            work.run(&mut StreamReader::new(source, block, size), stream)
         }
         (IoMethod::Pipeline, _) => {
-            pipeline::between(source, writer, size, |input, writer| work.run(input, writer))
+            pipeline::run(source, writer, size, |input, writer| work.run(input, writer))
         }
-        (_, Some(ring)) => work.run(&mut RingInput::new(source, method, ring)?, unsent(writer)),
+        (_, Some(ring)) => work.run(&mut RingReader::new(source, method, ring)?, unsent(writer)),
         (IoMethod::Mapped | IoMethod::MappedRead, _) => {
-            work.run(&mut MappedInput::new(source, method, block, size)?, unsent(writer))
+            work.run(&mut MappedReader::new(source, method, block, size)?, unsent(writer))
         }
         (IoMethod::Direct, _) => {
-            work.run(&mut DirectInput::new(source, method, block, size)?, unsent(writer))
+            work.run(&mut DirectReader::new(source, method, block, size)?, unsent(writer))
         }
-        _ => work.run(&mut BufferedInput { source, block, size, ended: false }, unsent(writer)),
+        _ => work.run(&mut BufferedReader { source, block, size, ended: false }, unsent(writer)),
     }
 }
 
 /// Returns a writer for who stays on this thread.
-fn unsent<'a>(writer: Option<&'a mut (dyn Writer + Send)>) -> Option<&'a mut (dyn Writer + 'a)> {
-    writer.map(|writer| writer as &mut dyn Writer)
+fn unsent<'a>(
+    writer: Option<&'a mut (dyn BlockWriter + Send)>,
+) -> Option<&'a mut (dyn BlockWriter + 'a)> {
+    writer.map(|writer| writer as &mut dyn BlockWriter)
 }
 
 /// Returns whether nobody is told anything of what a file holds, but that it need not change: that was

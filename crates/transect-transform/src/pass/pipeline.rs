@@ -11,42 +11,42 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use super::diff_writer::Writer;
-use super::step_runner::Input;
+use super::diff_writer::BlockWriter;
+use super::step_runner::BlockReader;
 use crate::error::Error;
 use crate::source::Source;
 
 /// How many blocks a ring has.
-const RING: usize = 4;
+const BLOCKS: usize = 4;
 
 /// What the steps tell the writer.
-enum Job {
+enum WriteCommand {
     Start(u64),
     Write(Vec<u8>),
 }
 
 /// Runs `work` between a thread that reads and one that writes.
-pub(super) fn between<T: Send>(
+pub(super) fn run<T: Send>(
     source: &Source,
-    writer: Option<&mut (dyn Writer + Send)>,
+    writer: Option<&mut (dyn BlockWriter + Send)>,
     size: usize,
-    work: impl FnOnce(&mut dyn Input, Option<&mut dyn Writer>) -> Result<T, Error>,
+    work: impl FnOnce(&mut dyn BlockReader, Option<&mut dyn BlockWriter>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     std::thread::scope(|scope| {
-        let (full, blocks) = sync_channel(RING);
+        let (full, blocks) = sync_channel(BLOCKS);
         let (empty, to_fill) = channel();
-        for _ in 0..RING {
+        for _ in 0..BLOCKS {
             let _ = empty.send(vec![0; size]);
         }
         scope.spawn(move || read(source, &to_fill, &full));
-        let mut input = RingInput { blocks, empty, current: Vec::new(), length: 0 };
+        let mut input = ChannelReader { blocks, empty, current: Vec::new(), length: 0 };
         let Some(writer) = writer else {
             return work(&mut input, None);
         };
-        let (jobs, to_do) = sync_channel(RING);
+        let (commands, to_do) = sync_channel(BLOCKS);
         let (done, written) = channel();
         let writing = scope.spawn(move || write(writer, &to_do, &done));
-        let mut output = RingWriter { jobs, written };
+        let mut output = ChannelWriter { commands, written };
         let worked = work(&mut input, Some(&mut output));
         // Without its channel the writer ends; who waits for room in a ring, too.
         drop((input, output));
@@ -57,9 +57,9 @@ pub(super) fn between<T: Send>(
 }
 
 /// A block and how much of it was read.
-type Filled = Result<(Vec<u8>, usize), Error>;
+type FilledBlock = Result<(Vec<u8>, usize), Error>;
 
-fn read(source: &Source, to_fill: &Receiver<Vec<u8>>, full: &SyncSender<Filled>) {
+fn read(source: &Source, to_fill: &Receiver<Vec<u8>>, full: &SyncSender<FilledBlock>) {
     for mut block in to_fill {
         let filled = source.fill(&mut block);
         let goes_on = filled.as_ref().is_ok_and(|&read| read == block.len());
@@ -70,14 +70,14 @@ fn read(source: &Source, to_fill: &Receiver<Vec<u8>>, full: &SyncSender<Filled>)
 }
 
 fn write(
-    writer: &mut (dyn Writer + Send),
-    to_do: &Receiver<Job>,
+    writer: &mut (dyn BlockWriter + Send),
+    to_do: &Receiver<WriteCommand>,
     done: &Sender<Vec<u8>>,
 ) -> Result<(), Error> {
-    for job in to_do {
-        match job {
-            Job::Start(prefix) => writer.start(prefix)?,
-            Job::Write(bytes) => {
+    for command in to_do {
+        match command {
+            WriteCommand::Start(prefix) => writer.start(prefix)?,
+            WriteCommand::Write(bytes) => {
                 writer.write(&bytes)?;
                 // Nobody takes it if all is done.
                 let _ = done.send(bytes);
@@ -88,15 +88,15 @@ fn write(
 }
 
 /// Blocks that another thread reads.
-struct RingInput {
-    blocks: Receiver<Filled>,
+struct ChannelReader {
+    blocks: Receiver<FilledBlock>,
     empty: Sender<Vec<u8>>,
     current: Vec<u8>,
     length: usize,
 }
 
-impl Input for RingInput {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for ChannelReader {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let used = std::mem::take(&mut self.current);
         if !used.is_empty() {
             // Nobody takes it if all was read.
@@ -109,27 +109,29 @@ impl Input for RingInput {
 }
 
 /// Writing that another thread does.
-struct RingWriter {
-    jobs: SyncSender<Job>,
+struct ChannelWriter {
+    commands: SyncSender<WriteCommand>,
     written: Receiver<Vec<u8>>,
 }
 
-impl RingWriter {
-    fn send(&self, job: Job) -> Result<(), Error> {
+impl ChannelWriter {
+    fn send(&self, command: WriteCommand) -> Result<(), Error> {
         // Nobody listens: the writer failed, and its error is what is told.
-        self.jobs.send(job).map_err(|_| Error::Unsupported("pipeline", "its writer has ended"))
+        self.commands
+            .send(command)
+            .map_err(|_| Error::Unsupported("pipeline", "its writer has ended"))
     }
 }
 
-impl Writer for RingWriter {
+impl BlockWriter for ChannelWriter {
     fn start(&mut self, prefix: u64) -> Result<(), Error> {
-        self.send(Job::Start(prefix))
+        self.send(WriteCommand::Start(prefix))
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut block = self.written.try_recv().unwrap_or_default();
         block.clear();
         block.extend_from_slice(bytes);
-        self.send(Job::Write(block))
+        self.send(WriteCommand::Write(block))
     }
 }

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::IoMethod;
 use super::block::ALIGNMENT;
 use super::direct::{DirectFile, DirectHandle};
-use super::positioned_writer::Placer;
-use super::step_runner::Input;
+use super::positioned_writer::PositionedWriter;
+use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
@@ -35,18 +35,18 @@ const DIRECT_DEPTH: usize = 8;
 
 /// A ring that one input and one output share, on the same thread.
 #[derive(Clone, Debug)]
-pub(super) struct SharedRing(Arc<Mutex<Traffic>>);
+pub(super) struct SharedRing(Arc<Mutex<RingState>>);
 
 /// What is on its way, and what has arrived.
 #[derive(Debug)]
-struct Traffic {
+struct RingState {
     ring: Ring,
     method: IoMethod,
     /// The size of a buffer.
     size: usize,
     free: Vec<Buffer>,
     /// What the buffers that are on their way are for, by their index.
-    journeys: Vec<Option<Journey>>,
+    requests: Vec<Option<Request>>,
     /// Blocks that have been read, by where they begin.
     arrived: BTreeMap<u64, (Buffer, io::Result<usize>)>,
     /// Where the first block begins that nobody reads yet.
@@ -54,7 +54,7 @@ struct Traffic {
     /// The block that is with the steps: where it lies in memory.
     current: Range<usize>,
     /// Parts of it that are to be written, and where.
-    noted: Parts,
+    noted: BufferParts,
     /// The file that is read.
     input: Option<DirectFile>,
     /// The file that is written to.
@@ -65,15 +65,15 @@ struct Traffic {
 
 /// What a buffer is on its way for.
 #[derive(Debug)]
-enum Journey {
+enum Request {
     /// To be filled with what begins at a place; so much is there.
     Read { begin: u64, filled: usize },
     /// To bring the parts to their places, one after the other: the first is on its way.
-    Write(Parts),
+    Write(BufferParts),
 }
 
 /// Parts of a buffer, and where they belong in a file.
-type Parts = VecDeque<(Range<usize>, u64)>;
+type BufferParts = VecDeque<(Range<usize>, u64)>;
 
 impl SharedRing {
     /// Returns a ring for blocks of `size` bytes, or a little more.
@@ -81,13 +81,13 @@ impl SharedRing {
         let size = size.next_multiple_of(ALIGNMENT);
         let depth = if method == IoMethod::DirectUring { DIRECT_DEPTH } else { DEPTH };
         let (ring, free) = Ring::new(2 * depth, size)?;
-        let journeys = free.iter().map(|_| None).collect();
-        let traffic = Traffic {
+        let requests = free.iter().map(|_| None).collect();
+        let state = RingState {
             ring,
             method,
             size,
             free,
-            journeys,
+            requests,
             arrived: BTreeMap::new(),
             ahead: 0,
             current: 0..0,
@@ -96,13 +96,13 @@ impl SharedRing {
             output: None,
             failed: None,
         };
-        Ok(Self(Arc::new(Mutex::new(traffic))))
+        Ok(Self(Arc::new(Mutex::new(state))))
     }
 
     /// Returns whether it can be used again, for another file: by this method, with such blocks.
     pub(super) fn suits(&self, method: IoMethod, size: usize) -> bool {
-        let traffic = self.traffic();
-        (traffic.method, traffic.size) == (method, size.next_multiple_of(ALIGNMENT))
+        let state = self.state();
+        (state.method, state.size) == (method, size.next_multiple_of(ALIGNMENT))
     }
 
     /// Comes to rest after a pass: what was read too far is forgotten, and the files are closed.
@@ -111,41 +111,41 @@ impl SharedRing {
         while traffic.ring.in_flight() > 0 {
             traffic.advance()?;
         }
-        let arrived = std::mem::take(&mut traffic.arrived);
-        traffic.free.extend(arrived.into_values().map(|(buffer, _)| buffer));
-        traffic.ahead = 0;
-        (traffic.input, traffic.output) = (None, None);
-        debug_assert_eq!(traffic.free.len(), traffic.journeys.len(), "all buffers are back");
+        let arrived = std::mem::take(&mut state.arrived);
+        state.free.extend(arrived.into_values().map(|(buffer, _)| buffer));
+        state.ahead = 0;
+        (state.input, state.output) = (None, None);
+        debug_assert_eq!(state.free.len(), state.requests.len(), "all buffers are back");
         Ok(())
     }
 
-    fn traffic(&self) -> MutexGuard<'_, Traffic> {
+    fn state(&self) -> MutexGuard<'_, RingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Traffic {
+impl RingState {
     /// Returns how many blocks are read ahead at most, and how many written behind at least.
     fn depth(&self) -> usize {
-        self.journeys.len() / 2
+        self.requests.len() / 2
     }
 
     /// Begins to read a block, or goes on with one that is not full.
     fn read(&mut self, buffer: Buffer, begin: u64, filled: usize) -> io::Result<()> {
         let at = begin + filled as u64;
         let file = self.input.as_ref().expect("BUG: who reads has set it").at(at);
-        self.journeys[buffer.index()] = Some(Journey::Read { begin, filled });
+        self.requests[buffer.index()] = Some(Request::Read { begin, filled });
         self.ring.read(file, buffer, filled..self.size, at)
     }
 
     /// Begins to write the first of some parts of a buffer.
-    fn write(&mut self, buffer: Buffer, parts: Parts) -> io::Result<()> {
+    fn write(&mut self, buffer: Buffer, parts: BufferParts) -> io::Result<()> {
         let Some((part, at)) = parts.front().cloned() else {
             self.free.push(buffer);
             return Ok(());
         };
         let file = self.output.as_ref().expect("BUG: who writes has set it");
-        self.journeys[buffer.index()] = Some(Journey::Write(parts));
+        self.requests[buffer.index()] = Some(Request::Write(parts));
         self.ring.write(file, buffer, part, at)
     }
 
@@ -154,10 +154,10 @@ impl Traffic {
         let (buffer, done) = self.ring.wait()?;
         let again = matches!(&done, Err(error) if error.kind() == io::ErrorKind::Interrupted);
         let done = if again { Ok(None) } else { done.map(Some) };
-        let journey = self.journeys[buffer.index()].take();
-        match (journey.expect("BUG: it was on its way for something"), done) {
-            (Journey::Read { begin, filled }, Ok(None)) => self.read(buffer, begin, filled),
-            (Journey::Read { begin, filled }, Ok(Some(read))) => {
+        let request = self.requests[buffer.index()].take();
+        match (request.expect("BUG: it was on its way for something"), done) {
+            (Request::Read { begin, filled }, Ok(None)) => self.read(buffer, begin, filled),
+            (Request::Read { begin, filled }, Ok(Some(read))) => {
                 let now = filled + read;
                 // As from any file: only nothing is the end.
                 if read > 0 && now < self.size {
@@ -166,12 +166,12 @@ impl Traffic {
                 self.arrived.insert(begin, (buffer, Ok(now)));
                 Ok(())
             }
-            (Journey::Read { begin, .. }, Err(error)) => {
+            (Request::Read { begin, .. }, Err(error)) => {
                 self.arrived.insert(begin, (buffer, Err(error)));
                 Ok(())
             }
-            (Journey::Write(parts), Ok(None)) => self.write(buffer, parts),
-            (Journey::Write(mut parts), Ok(Some(written @ 1..))) => {
+            (Request::Write(parts), Ok(None)) => self.write(buffer, parts),
+            (Request::Write(mut parts), Ok(Some(written @ 1..))) => {
                 let (part, at) = parts.front_mut().expect("BUG: one was on its way");
                 part.start += written;
                 *at += written as u64;
@@ -180,7 +180,7 @@ impl Traffic {
                 }
                 self.write(buffer, parts)
             }
-            (Journey::Write(_), failed) => {
+            (Request::Write(_), failed) => {
                 let error = failed.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into());
                 self.failed.get_or_insert(error);
                 self.free.push(buffer);
@@ -191,8 +191,8 @@ impl Traffic {
 
     /// Returns how many buffers hold what was read, or will.
     fn read_ahead(&self) -> usize {
-        let reads = |journey: &&Option<Journey>| matches!(journey, Some(Journey::Read { .. }));
-        self.journeys.iter().filter(reads).count() + self.arrived.len()
+        let reads = |request: &&Option<Request>| matches!(request, Some(Request::Read { .. }));
+        self.requests.iter().filter(reads).count() + self.arrived.len()
     }
 
     /// Keeps the kernel reading, as far as the file is known to go, but at least one block.
@@ -225,7 +225,7 @@ impl Traffic {
 
     /// Waits until all is written.
     fn finish_writing(&mut self) -> io::Result<()> {
-        while self.journeys.iter().any(|journey| matches!(journey, Some(Journey::Write(_)))) {
+        while self.requests.iter().any(|request| matches!(request, Some(Request::Write(_)))) {
             self.advance()?;
         }
         self.failed.take().map_or(Ok(()), Err)
@@ -240,7 +240,7 @@ impl Traffic {
 }
 
 /// Blocks of a ring, in order.
-pub(super) struct RingInput<'a> {
+pub(super) struct RingReader<'a> {
     source: &'a Source,
     ring: SharedRing,
     /// Where the next block begins.
@@ -249,7 +249,7 @@ pub(super) struct RingInput<'a> {
     ended: bool,
 }
 
-impl<'a> RingInput<'a> {
+impl<'a> RingReader<'a> {
     pub(super) fn new(
         source: &'a Source,
         method: IoMethod,
@@ -259,44 +259,44 @@ impl<'a> RingInput<'a> {
             IoMethod::DirectUring => DirectFile::of(source, method)?,
             _ => DirectFile::cached(source)?,
         };
-        ring.traffic().input = Some(file);
+        ring.state().input = Some(file);
         Ok(Self { source, ring, begin: 0, current: None, ended: false })
     }
 
     /// Sends the block that was with the steps on its way, and waits for the next one.
     fn advance(&mut self) -> io::Result<usize> {
-        let mut traffic = self.ring.traffic();
-        traffic.current = 0..0;
+        let mut state = self.ring.state();
+        state.current = 0..0;
         if let Some(buffer) = self.current.take() {
-            let noted = std::mem::take(&mut traffic.noted);
-            traffic.write(buffer, noted)?;
+            let noted = std::mem::take(&mut state.noted);
+            state.write(buffer, noted)?;
         }
         if self.ended {
             return Ok(0);
         }
-        traffic.read_on(self.source.size())?;
+        state.read_on(self.source.size())?;
         let (buffer, read) = loop {
-            match traffic.arrived.remove(&self.begin) {
+            match state.arrived.remove(&self.begin) {
                 Some(arrived) => break arrived,
-                None => traffic.advance()?,
+                None => state.advance()?,
             }
         };
         let read = read?;
-        self.begin += traffic.size as u64;
-        self.ended = read < traffic.size;
+        self.begin += state.size as u64;
+        self.ended = read < state.size;
         if read == 0 {
-            traffic.free.push(buffer);
+            state.free.push(buffer);
             return Ok(0);
         }
         let start = buffer.as_ptr().addr();
-        traffic.current = start..start + read;
+        state.current = start..start + read;
         self.current = Some(buffer);
         Ok(read)
     }
 }
 
-impl Input for RingInput<'_> {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for RingReader<'_> {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let read = self.advance().map_err(Error::system(Operation::Read, self.source.path()))?;
         self.source.add_consumed(read as u64);
         Ok(self.current.as_mut().map_or(&mut [], |buffer| &mut buffer[..read]))
@@ -304,7 +304,7 @@ impl Input for RingInput<'_> {
 }
 
 /// Writes by a ring.
-pub(super) struct RingOutput {
+pub(super) struct RingWriter {
     ring: SharedRing,
     method: IoMethod,
     /// Known when the file is there.
@@ -315,30 +315,30 @@ pub(super) struct RingOutput {
     at: u64,
 }
 
-impl RingOutput {
+impl RingWriter {
     pub(super) fn new(method: IoMethod, ring: SharedRing) -> Self {
         Self { ring, method, handle: None, gathered: None, filled: 0, at: 0 }
     }
 }
 
-impl Placer for RingOutput {
-    fn place(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
+impl PositionedWriter for RingWriter {
+    fn write_at_end(&mut self, out: &Replacement, mut bytes: &[u8]) -> Result<(), Error> {
         let ring = self.ring.clone();
         let mut at = out.length();
         if self.filled > 0 && self.at + self.filled as u64 != at {
             // A hole is in between.
             self.put_gathered(out)?;
         }
-        let mut traffic = ring.traffic();
-        if let Some(error) = traffic.failed.take() {
+        let mut state = ring.state();
+        if let Some(error) = state.failed.take() {
             return Err(failed(out)(error));
         }
-        self.begin(&mut traffic, out)?;
-        if self.note(&mut traffic, bytes, at) {
+        self.begin(&mut state, out)?;
+        if self.note(&mut state, bytes, at) {
             return Ok(());
         }
         while !bytes.is_empty() {
-            let taken = self.take(&mut traffic, out, bytes, at)?;
+            let taken = self.take(&mut state, out, bytes, at)?;
             at += taken as u64;
             bytes = &bytes[taken..];
         }
@@ -348,19 +348,19 @@ impl Placer for RingOutput {
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
         self.put_gathered(out)?;
         let ring = self.ring.clone();
-        let mut traffic = ring.traffic();
-        assert!(traffic.noted.is_empty(), "BUG: the block that it is part of was not sent on");
-        traffic.finish_writing().map_err(failed(out))?;
+        let mut state = ring.state();
+        assert!(state.noted.is_empty(), "BUG: the block that it is part of was not sent on");
+        state.finish_writing().map_err(failed(out))?;
         // Whoever writes the rest of the file does it as always.
         self.handle.as_mut().map_or(Ok(()), |handle| handle.turn(out, self.method, false))
     }
 }
 
-impl RingOutput {
+impl RingWriter {
     /// Learns what there is to know of the file, when it is there.
-    fn begin(&mut self, traffic: &mut Traffic, out: &Replacement) -> Result<(), Error> {
+    fn begin(&mut self, state: &mut RingState, out: &Replacement) -> Result<(), Error> {
         if self.handle.is_none() {
-            traffic.output = Some(out.file().try_clone().map_err(failed(out))?);
+            state.output = Some(out.file().try_clone().map_err(failed(out))?);
             let mut handle = DirectHandle::of(out, self.method)?;
             handle.turn(out, self.method, true)?;
             self.handle = Some(handle);
@@ -370,9 +370,9 @@ impl RingOutput {
 
     /// Notes that bytes are to be written from where they lie, if they are a part of the block that is
     /// with the steps, and all is aligned.
-    fn note(&mut self, traffic: &mut Traffic, bytes: &[u8], at: u64) -> bool {
+    fn note(&mut self, state: &mut RingState, bytes: &[u8], at: u64) -> bool {
         let whole = |length| self.handle().whole(length) == length;
-        match traffic.part_of_current(bytes) {
+        match state.part_of_current(bytes) {
             Some(part)
                 if self.filled == 0
                     && !bytes.is_empty()
@@ -380,7 +380,7 @@ impl RingOutput {
                     && whole(part.start)
                     && whole(part.len()) =>
             {
-                traffic.noted.push_back((part, at));
+                state.noted.push_back((part, at));
                 true
             }
             _ => false,
@@ -391,7 +391,7 @@ impl RingOutput {
     /// Returns how many.
     fn take(
         &mut self,
-        traffic: &mut Traffic,
+        state: &mut RingState,
         out: &Replacement,
         bytes: &[u8],
         at: u64,
@@ -401,11 +401,11 @@ impl RingOutput {
             None => {
                 let lead = self.handle().lead(at).min(bytes.len());
                 if lead > 0 {
-                    self.write_cached(traffic, out, &bytes[..lead], at)?;
+                    self.write_cached(state, out, &bytes[..lead], at)?;
                     return Ok(lead);
                 }
                 self.at = at;
-                traffic.free_buffer().map_err(failed(out))?
+                state.free_buffer().map_err(failed(out))?
             }
         };
         let taken = bytes.len().min(buffer.len() - self.filled);
@@ -415,7 +415,7 @@ impl RingOutput {
             self.gathered = Some(buffer);
         } else {
             let whole = (0..std::mem::take(&mut self.filled), self.at);
-            traffic.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
+            state.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
         }
         Ok(taken)
     }
@@ -427,28 +427,28 @@ impl RingOutput {
     /// Writes what makes no block, its end through the cache if it is not aligned.
     fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let ring = self.ring.clone();
-        let mut traffic = ring.traffic();
+        let mut state = ring.state();
         let Some(buffer) = self.gathered.take() else {
             return Ok(());
         };
         let filled = std::mem::take(&mut self.filled);
         let whole = self.handle().whole(filled);
         if whole < filled {
-            self.write_cached(&mut traffic, out, &buffer[whole..filled], self.at + whole as u64)?;
+            self.write_cached(&mut state, out, &buffer[whole..filled], self.at + whole as u64)?;
         }
         let parts = (whole > 0).then_some((0..whole, self.at));
-        traffic.write(buffer, parts.into_iter().collect()).map_err(failed(out))
+        state.write(buffer, parts.into_iter().collect()).map_err(failed(out))
     }
 
     /// Writes through the cache, when nothing is on its way past it.
     fn write_cached(
         &mut self,
-        traffic: &mut Traffic,
+        state: &mut RingState,
         out: &Replacement,
         bytes: &[u8],
         at: u64,
     ) -> Result<(), Error> {
-        traffic.finish_writing().map_err(failed(out))?;
+        state.finish_writing().map_err(failed(out))?;
         let handle = self.handle.as_mut().expect("BUG: it is made before anything is placed");
         handle.turn(out, self.method, false)?;
         system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::block::Block;
-use super::diff_writer::{Outlet, WriteSummary, Writer};
+use super::diff_writer::{BlockWriter, DiffWriter, WriteSummary};
 use super::{OutputMode, PassOptions, check, count};
 use crate::error::{Error, Operation, Rejection};
 use crate::output::Out;
@@ -12,21 +12,21 @@ use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
 
 /// Where blocks come from.
-pub(super) trait Input {
+pub(super) trait BlockReader {
     /// Returns the next block, to be changed where it lies. An empty one is the end.
-    fn next(&mut self) -> Result<&mut [u8], Error>;
+    fn next_block(&mut self) -> Result<&mut [u8], Error>;
 }
 
 /// Reads blocks, each with as few calls as can be.
-pub(super) struct BufferedInput<'a> {
+pub(super) struct BufferedReader<'a> {
     pub(super) source: &'a Source,
     pub(super) block: &'a mut Block,
     pub(super) size: usize,
     pub(super) ended: bool,
 }
 
-impl Input for BufferedInput<'_> {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for BufferedReader<'_> {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         if self.ended {
             return Ok(&mut []);
         }
@@ -40,7 +40,7 @@ impl Input for BufferedInput<'_> {
 
 /// Memory for what becomes of a block.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct StepBuffers {
     /// The block as it was read, while it is compared.
     original: Block,
     /// What a step made of the block.
@@ -48,27 +48,27 @@ pub(super) struct Scratch {
 }
 
 /// A step at work on a file.
-pub(super) struct Work<'a, 'b> {
+pub(super) struct StepRunner<'a, 'b> {
     pub(super) source: &'a Source,
     pub(super) step: Option<&'a mut (dyn Step + 'b)>,
     pub(super) output: OutputMode,
     pub(super) options: &'a PassOptions,
-    pub(super) scratch: &'a mut Scratch,
+    pub(super) scratch: &'a mut StepBuffers,
 }
 
-impl Work<'_, '_> {
+impl StepRunner<'_, '_> {
     /// Takes blocks until the end, and has written what becomes of them.
     pub(super) fn run(
         mut self,
-        input: &mut dyn Input,
-        writer: Option<&mut dyn Writer>,
+        input: &mut dyn BlockReader,
+        writer: Option<&mut dyn BlockWriter>,
     ) -> Result<(WriteSummary, Vec<Finding>), Error> {
         let digests = self.options.read_back && self.output != OutputMode::Discard;
-        let mut outlet = Outlet::new(self.source, self.output, writer, digests);
+        let mut output = DiffWriter::new(self.source, self.output, writer, digests);
         let mut end = 0;
         loop {
             check(&self.options.cancel, self.source)?;
-            let block = input.next()?;
+            let block = input.next_block()?;
             if block.is_empty() {
                 break;
             }
@@ -79,19 +79,19 @@ impl Work<'_, '_> {
             }
             end += block.len() as u64;
             count(self.options.progress.as_deref(), block.len());
-            self.block(block, at, &mut outlet)?;
+            self.block(block, at, &mut output)?;
         }
-        let findings = self.finish(end, &mut outlet)?;
-        Ok((outlet.finish()?, findings))
+        let findings = self.finish(end, &mut output)?;
+        Ok((output.finish()?, findings))
     }
 
     /// Gives the outlet what the step has kept, and returns what it found.
-    fn finish(self, end: u64, outlet: &mut Outlet<'_, '_>) -> Result<Vec<Finding>, Error> {
+    fn finish(self, end: u64, output: &mut DiffWriter<'_, '_>) -> Result<Vec<Finding>, Error> {
         let Some(step) = self.step else {
             return Ok(Vec::new());
         };
         let result = &mut self.scratch.result;
-        made(self.source.path(), result, &mut |piece| outlet.put(piece, &[], end), |out| {
+        run_step(self.source.path(), result, &mut |piece| output.put(piece, &[], end), |out| {
             step.finish(out)
         })?;
         Ok(step.findings())
@@ -101,37 +101,37 @@ impl Work<'_, '_> {
         &mut self,
         block: &mut [u8],
         at: u64,
-        outlet: &mut Outlet<'_, '_>,
+        output: &mut DiffWriter<'_, '_>,
     ) -> Result<(), Error> {
         let Some(step) = &mut self.step else {
-            return outlet.put_same(block);
+            return output.put_same(block);
         };
         let invalid = Error::invalid(self.source.path());
         let result = &mut self.scratch.result;
         match step.shape() {
-            Shape::SameSize { word: 1, .. } if outlet.is_comparing() => {
+            Shape::SameSize { word: 1, .. } if output.is_comparing() => {
                 let original = self.scratch.original.first(block.len());
                 original.copy_from_slice(block);
                 step.change(block).map_err(invalid)?;
-                outlet.put(block, original, at)
+                output.put(block, original, at)
             }
             Shape::SameSize { word: 1, .. } => {
                 step.change(block).map_err(invalid)?;
-                outlet.put_same(block)
+                output.put_same(block)
             }
             // A block may end within a word: then the step keeps the first part of it.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
-                if outlet.is_level(at) && step.keeps(block) {
+                if output.is_level(at) && step.keeps(block) {
                     step.keep(block).map_err(invalid)?;
-                    return outlet.put_same(block);
+                    return output.put_same(block);
                 }
-                let mut next = |piece: &[u8]| outlet.put(piece, block, at);
-                made(self.source.path(), result, &mut next, |out| step.feed(block, out))
+                let mut next = |piece: &[u8]| output.put(piece, block, at);
+                run_step(self.source.path(), result, &mut next, |out| step.feed(block, out))
             }
             Shape::Reduce => {
-                made(self.source.path(), result, &mut |_| Ok(()), |out| step.feed(block, out))?;
-                outlet.put_same(block)
+                run_step(self.source.path(), result, &mut |_| Ok(()), |out| step.feed(block, out))?;
+                output.put_same(block)
             }
         }
     }
@@ -139,7 +139,7 @@ impl Work<'_, '_> {
 
 /// Lets a step make something of what is at `path`, and hands all of it on: what was kept until the next block is read
 /// would have to be read once more to be compared.
-pub(crate) fn made(
+pub(crate) fn run_step(
     path: &Path,
     gathered: &mut Vec<u8>,
     next: &mut dyn FnMut(&[u8]) -> Result<(), Error>,

@@ -3,27 +3,27 @@
 use std::io::{BufReader, BufWriter, Read, Write};
 
 use super::block::Block;
-use super::diff_writer::Writer;
-use super::step_runner::Input;
+use super::diff_writer::BlockWriter;
+use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::source::{Source, fill};
 
 /// Reads blocks through a buffer.
-pub(super) struct StreamInput<'a> {
+pub(super) struct StreamReader<'a> {
     source: &'a Source,
     reader: BufReader<&'a Source>,
     block: &'a mut Block,
     size: usize,
 }
 
-impl<'a> StreamInput<'a> {
+impl<'a> StreamReader<'a> {
     pub(super) fn new(source: &'a Source, block: &'a mut Block, size: usize) -> Self {
         Self { source, reader: BufReader::new(source), block, size }
     }
 }
 
-impl Input for StreamInput<'_> {
-    fn next(&mut self) -> Result<&mut [u8], Error> {
+impl BlockReader for StreamReader<'_> {
+    fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let block = self.block.first(self.size);
         let read = fill(self.reader.by_ref(), block);
         let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
@@ -32,11 +32,11 @@ impl Input for StreamInput<'_> {
 }
 
 /// Writes through a buffer.
-pub(super) struct StreamWriter<'a>(BufWriter<Through<'a>>);
+pub(super) struct StreamWriter<'a>(BufWriter<IoAdapter<'a>>);
 
 impl<'a> StreamWriter<'a> {
-    pub(super) fn new(writer: &'a mut dyn Writer) -> Self {
-        Self(BufWriter::new(Through { writer, failed: None }))
+    pub(super) fn new(writer: &'a mut dyn BlockWriter) -> Self {
+        Self(BufWriter::new(IoAdapter { writer, failed: None }))
     }
 
     /// Tells what the writer behind said: the buffer knows errors of the system only.
@@ -48,7 +48,7 @@ impl<'a> StreamWriter<'a> {
     }
 }
 
-impl Writer for StreamWriter<'_> {
+impl BlockWriter for StreamWriter<'_> {
     fn start(&mut self, prefix: u64) -> Result<(), Error> {
         self.0.get_mut().writer.start(prefix)
     }
@@ -65,12 +65,12 @@ impl Writer for StreamWriter<'_> {
 }
 
 /// A writer as the standard library knows it.
-struct Through<'a> {
-    writer: &'a mut dyn Writer,
+struct IoAdapter<'a> {
+    writer: &'a mut dyn BlockWriter,
     failed: Option<Error>,
 }
 
-impl Write for Through<'_> {
+impl Write for IoAdapter<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.writer.write(bytes).map_err(|error| {
             self.failed = Some(error);
