@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use transect_transform::chain::Chain;
-use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::Step;
 use transect_transform::transform;
@@ -37,7 +37,7 @@ fn main() {
     let mut chain = Chain::parse(&words).unwrap();
     let step = (!words.is_empty()).then_some(&mut chain as &mut dyn Step);
     let existing = if output == input { Existing::InPlace } else { Existing::Replace };
-    let mut passes = Passes::new(PassOptions { method, block, ..PassOptions::default() });
+    let mut passes = PassRunner::new(PassOptions { method, block, ..PassOptions::default() });
     let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
     transform(input, Some(output), step, &mut passes, options).unwrap();
 }

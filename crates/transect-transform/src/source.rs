@@ -27,7 +27,7 @@ pub struct Source {
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Opening {
+pub(crate) struct SourceOptions {
     /// A walk has just found it to be a regular file, and nobody asks again. If it has become a
     /// device since, opening it may do something; whatever it has become, it is no input then.
     pub(crate) is_listed: bool,
@@ -44,12 +44,12 @@ impl Source {
     /// # Errors
     /// It cannot be opened, or is no regular file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        Self::open_as(path.into(), Opening::default())
+        Self::open_as(path.into(), SourceOptions::default())
     }
 
     /// Opens a file about which more is known, or wanted.
-    pub(crate) fn open_as(path: PathBuf, opening: Opening) -> Result<Self, Error> {
-        let Opening { is_listed, sequential, spares_cache } = opening;
+    pub(crate) fn open_as(path: PathBuf, options: SourceOptions) -> Result<Self, Error> {
+        let SourceOptions { is_listed, sequential, spares_cache } = options;
         if !is_listed {
             // Before it is opened: to open a device may do something, and to open a pipe waits.
             let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
@@ -76,7 +76,7 @@ impl Source {
     }
 
     /// Returns which file it is, if the system tells.
-    pub fn identity(&self) -> Option<FileId> {
+    pub fn file_id(&self) -> Option<FileId> {
         self.before.file_id()
     }
 
@@ -118,12 +118,12 @@ impl Source {
     ///
     /// # Errors
     /// Whatever the system says. That the file ends before is no error.
-    pub(crate) fn holds(&self, bytes: &[u8], offset: u64) -> Result<bool, Error> {
+    pub(crate) fn contains_at(&self, bytes: &[u8], offset: u64) -> Result<bool, Error> {
         let mut piece = [0; 16 << 10];
         let mut at = offset;
         for expected in bytes.chunks(piece.len()) {
             let piece = &mut piece[..expected.len()];
-            let mut there = At { file: &self.file, offset: at };
+            let mut there = PositionedReader { file: &self.file, offset: at };
             let read =
                 fill(&mut there, piece).map_err(Error::system(Operation::Read, &self.path))?;
             if piece[..read] != *expected {
@@ -135,13 +135,13 @@ impl Source {
     }
 
     /// Goes back to the beginning.
-    pub(crate) fn start_again(&self) {
+    pub(crate) fn rewind(&self) {
         self.consumed.store(0, Ordering::Relaxed);
     }
 
     /// Returns whether there is nothing to read: where sizes are made up, 0 says nothing.
-    pub(crate) fn holds_nothing(&self) -> Result<bool, Error> {
-        let mut start = At { file: &self.file, offset: 0 };
+    pub(crate) fn is_empty(&self) -> Result<bool, Error> {
+        let mut start = PositionedReader { file: &self.file, offset: 0 };
         let read = fill(&mut start, &mut [0]);
         Ok(read.map_err(Error::system(Operation::Read, &self.path))? == 0)
     }
@@ -149,7 +149,7 @@ impl Source {
     /// Makes sure that what was opened once more is the same file.
     pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
         let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
-        if there.file_id() != self.identity() {
+        if there.file_id() != self.file_id() {
             return Err(Error::Changed { path: self.path.clone() });
         }
         Ok(())
@@ -157,7 +157,7 @@ impl Source {
 
     /// Returns the error for a part that could not be had: the file has been cut, or what the system
     /// said.
-    pub(crate) fn cut_or(&self, error: io::Error) -> Error {
+    pub(crate) fn changed_or(&self, error: io::Error) -> Error {
         match attributes_of(&self.file) {
             Ok(now) if now.size() != self.before.size() => {
                 Error::Changed { path: self.path.clone() }
@@ -220,12 +220,12 @@ impl Read for &Source {
 }
 
 /// A file from an offset on.
-pub(crate) struct At<'a> {
+pub(crate) struct PositionedReader<'a> {
     pub(crate) file: &'a File,
     pub(crate) offset: u64,
 }
 
-impl Read for At<'_> {
+impl Read for PositionedReader<'_> {
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let read = system::read_at(self.file, block, self.offset)?;
         self.offset += read as u64;

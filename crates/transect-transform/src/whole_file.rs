@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::pass::{PassReport, Passes};
+use crate::pass::{PassReport, PassRunner};
 use crate::publish::{Batch, Durability, PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 use crate::step::Step;
@@ -22,17 +22,17 @@ pub struct FileReport {
 /// In place ([`Existing::InPlace`](crate::publish::Existing::InPlace)) the target is the input.
 ///
 /// # Errors
-/// Those of [`Passes::open`], [`Replacement::begin`], [`Passes::run`] and [`Replacement::publish`]. The
+/// Those of [`PassRunner::open`], [`Replacement::begin`], [`PassRunner::run`] and [`Replacement::publish`]. The
 /// target is what it was, and nothing is left beside it.
 pub fn transform(
     input: &Path,
     target: Option<&Path>,
     step: Option<&mut dyn Step>,
-    passes: &mut Passes,
+    runner: &mut PassRunner,
     options: ReplaceOptions,
 ) -> Result<FileReport, Error> {
-    let source = passes.open(input)?;
-    let (pass, result) = pass(source, target, step, passes, options)?;
+    let source = runner.open(input)?;
+    let (pass, result) = pass(source, target, step, runner, options)?;
     let published = result.map(Replacement::publish).transpose()?;
     Ok(FileReport { pass, published })
 }
@@ -46,12 +46,12 @@ pub fn transform_into(
     input: &Path,
     target: &Path,
     step: Option<&mut dyn Step>,
-    passes: &mut Passes,
+    runner: &mut PassRunner,
     options: ReplaceOptions,
 ) -> Result<PassReport, Error> {
     let options = ReplaceOptions { durability: Durability::Batch, ..options };
-    let source = passes.open(input)?;
-    let (pass, result) = pass(source, Some(target), step, passes, options)?;
+    let source = runner.open(input)?;
+    let (pass, result) = pass(source, Some(target), step, runner, options)?;
     result.map_or(Ok(()), |result| batch.add(result))?;
     Ok(pass)
 }
@@ -62,11 +62,11 @@ pub(crate) fn pass(
     source: Source,
     target: Option<&Path>,
     step: Option<&mut dyn Step>,
-    passes: &mut Passes,
+    runner: &mut PassRunner,
     options: ReplaceOptions,
 ) -> Result<(PassReport, Option<Replacement>), Error> {
     let mut out =
         target.map(|target| Replacement::begin(target, Some(&source), options)).transpose()?;
-    let pass = passes.run(&source, step, out.as_mut())?;
+    let pass = runner.run(&source, step, out.as_mut())?;
     Ok((pass, out))
 }

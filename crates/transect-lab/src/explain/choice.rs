@@ -93,7 +93,7 @@ fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
         cost,
         size,
         output: OutputMode::NewFile,
-        why_seen: None,
+        kernel_copy_obstacle: None,
         resident: None,
     };
     let plan = Plan::new(&PassOptions::default(), task);

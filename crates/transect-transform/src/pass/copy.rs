@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 use transect::Cancel;
 
 use super::block::Block;
-use super::holes::append_around;
-use super::{LARGE_BLOCK, check, count};
+use super::holes::append_sparse;
+use super::{LARGE_BLOCK, add_progress, check_cancelled};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 use crate::system;
 
 /// How much the kernel copies by one call: so much that calls do not count, and so little that a
@@ -43,7 +43,7 @@ impl Copier<'_> {
         }
         self.part(0..size)?;
         // What the size did not tell of: files that the system makes up, files that grow.
-        self.by_hand(size..u64::MAX)?;
+        self.read_and_write(size..u64::MAX)?;
         self.source.add_consumed(self.out.length());
         Ok(())
     }
@@ -76,39 +76,39 @@ impl Copier<'_> {
     fn extent(&mut self, range: Range<u64>) -> Result<bool, Error> {
         let mut at = range.start;
         while at < range.end {
-            check(self.cancel, self.source)?;
+            check_cancelled(self.cancel, self.source)?;
             let length = (range.end - at).min(PIECE) as usize;
             let copied = system::copy_range(self.source.file(), self.out.file(), at, length)
                 .map_err(Error::system(Operation::Write, self.out.path()))?;
             match copied {
                 Some(copied) => {
                     at += copied as u64;
-                    count(self.progress, copied);
+                    add_progress(self.progress, copied);
                     // The kernel wrote at an offset: who writes on begins behind.
                     self.out.skip(copied as u64)?;
                 }
-                None => return self.by_hand(at..range.end),
+                None => return self.read_and_write(at..range.end),
             }
         }
         Ok(true)
     }
 
     /// Copies by reading and writing. Returns whether all was there.
-    fn by_hand(&mut self, range: Range<u64>) -> Result<bool, Error> {
-        let mut there = At { file: self.source.file(), offset: range.start };
+    fn read_and_write(&mut self, range: Range<u64>) -> Result<bool, Error> {
+        let mut there = PositionedReader { file: self.source.file(), offset: range.start };
         while there.offset < range.end {
-            check(self.cancel, self.source)?;
+            check_cancelled(self.cancel, self.source)?;
             let length = (range.end - there.offset).min(LARGE_BLOCK as u64) as usize;
             let block = self.block.first(length);
             let read = fill(&mut there, block)
                 .map_err(Error::system(Operation::Read, self.source.path()))?;
             if self.source.is_sparse() {
                 // Not every system tells where the holes are.
-                append_around(self.out, &block[..read])?;
+                append_sparse(self.out, &block[..read])?;
             } else {
                 self.out.append(&block[..read])?;
             }
-            count(self.progress, read);
+            add_progress(self.progress, read);
             if read < length {
                 return Ok(false);
             }

@@ -36,7 +36,7 @@ enum Mode {
     /// So far, the result is what the input begins with. Nothing is written.
     Comparing,
     /// All is to be written, and nothing has come yet.
-    Waiting,
+    NotStarted,
     /// They differ, or nobody asked.
     Writing,
 }
@@ -62,7 +62,7 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         digests: bool,
     ) -> Self {
         let compares = output != OutputMode::NewFile;
-        let mode = if compares { Mode::Comparing } else { Mode::Waiting };
+        let mode = if compares { Mode::Comparing } else { Mode::NotStarted };
         let digester = digests.then(Digester::new);
         Self { source, writer, mode, compares, length: 0, digester }
     }
@@ -74,26 +74,26 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
 
     /// Returns whether the result is as long as the input before `input_at`, or its length is nothing
     /// to be compared any more.
-    pub(super) fn is_level(&self, input_at: u64) -> bool {
+    pub(super) fn is_in_step_with_input(&self, input_at: u64) -> bool {
         !self.is_comparing() || self.length == input_at
     }
 
     /// Takes a part of the result. `input` is what was read last, from `input_at` on.
     pub(super) fn put(&mut self, result: &[u8], input: &[u8], input_at: u64) -> Result<(), Error> {
         if self.is_comparing() && !self.is_input(result, input, input_at)? {
-            self.begin()?;
+            self.start_writing()?;
         }
-        self.go_on(result)
+        self.append(result)
     }
 
     /// Takes a part of the result that is what the input has at this place.
-    pub(super) fn put_same(&mut self, result: &[u8]) -> Result<(), Error> {
-        self.go_on(result)
+    pub(super) fn put_unchanged(&mut self, result: &[u8]) -> Result<(), Error> {
+        self.append(result)
     }
 
-    fn go_on(&mut self, result: &[u8]) -> Result<(), Error> {
-        if self.mode == Mode::Waiting {
-            self.begin()?;
+    fn append(&mut self, result: &[u8]) -> Result<(), Error> {
+        if self.mode == Mode::NotStarted {
+            self.start_writing()?;
         }
         self.length += result.len() as u64;
         if let Some(digester) = &mut self.digester {
@@ -111,14 +111,14 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         let Some(inside) = self.length.checked_sub(input_at) else {
             let before = usize::try_from(input_at - self.length).unwrap_or(usize::MAX);
             let (before, rest) = result.split_at(before.min(result.len()));
-            return Ok(input.starts_with(rest) && self.source.holds(before, self.length)?);
+            return Ok(input.starts_with(rest) && self.source.contains_at(before, self.length)?);
         };
         let inside = usize::try_from(inside).ok().and_then(|inside| input.get(inside..));
         Ok(inside.is_some_and(|input| input.starts_with(result)))
     }
 
     /// From now on all is written.
-    fn begin(&mut self) -> Result<(), Error> {
+    fn start_writing(&mut self) -> Result<(), Error> {
         self.mode = Mode::Writing;
         match &mut self.writer {
             Some(writer) => writer.start(self.length),
@@ -129,8 +129,8 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
     /// Ends.
     pub(super) fn finish(mut self) -> Result<WriteSummary, Error> {
         let shorter = self.is_comparing() && self.length != self.source.consumed();
-        if shorter || self.mode == Mode::Waiting {
-            self.begin()?;
+        if shorter || self.mode == Mode::NotStarted {
+            self.start_writing()?;
         }
         let differs = self.mode == Mode::Writing;
         if let (true, Some(writer)) = (differs, &mut self.writer) {

@@ -13,7 +13,7 @@ use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Source, fill};
-use crate::system::{self, Turning};
+use crate::system::{self, DirectSwitch};
 
 /// The block if nobody says: a device is asked that much at once.
 pub(super) const BLOCK: usize = 1 << 20;
@@ -26,11 +26,11 @@ fn alignment(
     failed: impl FnOnce(io::Error) -> Error,
 ) -> Result<usize, Error> {
     let told = system::direct_alignment(file).map_err(failed)?;
-    told.filter(|told| *told <= ALIGNMENT).map(|_| ALIGNMENT).ok_or_else(|| none(method))
+    told.filter(|told| *told <= ALIGNMENT).map(|_| ALIGNMENT).ok_or_else(|| no_direct_io(method))
 }
 
 /// Returns the error for a file that is always read and written through the cache.
-fn none(method: IoMethod) -> Error {
+fn no_direct_io(method: IoMethod) -> Error {
     Error::Unsupported(method.as_str(), "the file system has no way past the system's cache")
 }
 
@@ -49,7 +49,7 @@ impl DirectFile {
         let failed = || Error::system(Operation::Read, source.path());
         let alignment = alignment(method, source.file(), failed())?;
         let direct = system::open_direct(source.path()).map_err(failed())?;
-        let direct = direct.ok_or_else(|| none(method))?;
+        let direct = direct.ok_or_else(|| no_direct_io(method))?;
         source.verify_same(&direct)?;
         Ok(Self { direct: Some(direct), alignment, ..Self::cached(source)? })
     }
@@ -126,7 +126,7 @@ impl Read for DirectCursor<'_> {
 pub(super) struct DirectHandle {
     /// 1 if all goes through the cache.
     alignment: usize,
-    turning: Turning,
+    switch: DirectSwitch,
 }
 
 impl DirectHandle {
@@ -136,31 +136,31 @@ impl DirectHandle {
             IoMethod::Uring => 1,
             _ => alignment(method, out.file(), failed)?,
         };
-        Ok(Self { alignment, turning: Turning::default() })
+        Ok(Self { alignment, switch: DirectSwitch::default() })
     }
 
     /// Returns how many of the bytes from a place on are to be written through the cache before the
     /// next aligned place.
-    pub(super) fn lead(&self, offset: u64) -> usize {
+    pub(super) fn unaligned_prefix(&self, offset: u64) -> usize {
         (offset.next_multiple_of(self.alignment as u64) - offset) as usize
     }
 
     /// Returns how much of a length is whole.
-    pub(super) fn whole(&self, length: usize) -> usize {
+    pub(super) fn aligned_length(&self, length: usize) -> usize {
         length / self.alignment * self.alignment
     }
 
     /// Goes past the cache from now on, or through it. Nothing may be on its way meanwhile.
-    pub(super) fn turn(
+    pub(super) fn set_direct(
         &mut self,
         out: &Replacement,
         method: IoMethod,
         direct: bool,
     ) -> Result<(), Error> {
         if self.alignment > 1 {
-            let turned = self.turning.turn(out.file(), direct);
+            let turned = self.switch.set_direct(out.file(), direct);
             if !turned.map_err(Error::system(Operation::Write, out.path()))? {
-                return Err(none(method));
+                return Err(no_direct_io(method));
             }
         }
         Ok(())
@@ -195,16 +195,16 @@ impl DirectWriter {
         if bytes.is_empty() {
             return Ok(());
         }
-        handle.turn(out, IoMethod::Direct, direct)?;
-        let written = system::write_all_at(handle.turning.handle(out.file()), bytes, offset);
+        handle.set_direct(out, IoMethod::Direct, direct)?;
+        let written = system::write_all_at(handle.switch.handle(out.file()), bytes, offset);
         written.map_err(Error::system(Operation::Write, out.path()))
     }
 
     /// Writes what is gathered.
-    fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
+    fn flush_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let Some(handle) = &mut self.handle else { return Ok(()) };
         let bytes = &self.block.first(self.gathered)[..];
-        let (whole, rest) = bytes.split_at(handle.whole(bytes.len()));
+        let (whole, rest) = bytes.split_at(handle.aligned_length(bytes.len()));
         Self::write(handle, out, whole, self.at, true)?;
         Self::write(handle, out, rest, self.at + whole.len() as u64, false)?;
         self.gathered = 0;
@@ -217,7 +217,7 @@ impl PositionedWriter for DirectWriter {
         let mut at = out.length();
         if self.at + self.gathered as u64 != at {
             // A hole is in between.
-            self.put_gathered(out)?;
+            self.flush_gathered(out)?;
         }
         if self.handle.is_none() {
             let handle = DirectHandle::of(out, IoMethod::Direct)?;
@@ -227,12 +227,14 @@ impl PositionedWriter for DirectWriter {
         while !bytes.is_empty() {
             let handle = self.handle.as_mut().expect("BUG: it was made above");
             let (now, direct) = match self.gathered {
-                0 if handle.lead(at) > 0 => (handle.lead(at).min(bytes.len()), Some(false)),
+                0 if handle.unaligned_prefix(at) > 0 => {
+                    (handle.unaligned_prefix(at).min(bytes.len()), Some(false))
+                }
                 // A block as it was read is written from where it lies.
                 0 if bytes.len() >= self.size
                     && bytes.as_ptr().addr().is_multiple_of(ALIGNMENT) =>
                 {
-                    (handle.whole(bytes.len()), Some(true))
+                    (handle.aligned_length(bytes.len()), Some(true))
                 }
                 gathered => (bytes.len().min(self.size - gathered), None),
             };
@@ -245,7 +247,7 @@ impl PositionedWriter for DirectWriter {
                 self.block.first(self.size)[self.gathered..end].copy_from_slice(now);
                 self.gathered = end;
                 if end == self.size {
-                    self.put_gathered(out)?;
+                    self.flush_gathered(out)?;
                 }
             }
             at += now.len() as u64;
@@ -256,7 +258,9 @@ impl PositionedWriter for DirectWriter {
 
     /// What is left is written, its last bytes through the cache.
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
-        self.put_gathered(out)?;
-        self.handle.as_mut().map_or(Ok(()), |handle| handle.turn(out, IoMethod::Direct, false))
+        self.flush_gathered(out)?;
+        self.handle
+            .as_mut()
+            .map_or(Ok(()), |handle| handle.set_direct(out, IoMethod::Direct, false))
     }
 }

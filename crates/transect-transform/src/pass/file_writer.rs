@@ -5,16 +5,16 @@ use transect::Cancel;
 use super::block::Block;
 use super::copy::Copier;
 use super::diff_writer::BlockWriter;
-use super::holes::{Holes, put_around};
+use super::holes::{Holes, append_sparse_with};
 use super::positioned_writer::PositionedWriter;
-use super::{LARGE_BLOCK, check};
+use super::{LARGE_BLOCK, check_cancelled};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 use crate::step::Shape;
 
 /// Below this, room is not asked for: the first block says it as well.
-const WORTH_RESERVING: u64 = 256 << 10;
+const MIN_RESERVED_SIZE: u64 = 256 << 10;
 
 /// Writes into a replacement.
 pub(super) struct FileWriter<'a> {
@@ -46,13 +46,13 @@ impl<'a> FileWriter<'a> {
         };
         let size = Some(source.size()).filter(|size| {
             // Holes are there to need no room.
-            same_size && !around_holes && *size >= WORTH_RESERVING
+            same_size && !around_holes && *size >= MIN_RESERVED_SIZE
         });
         Self { source, out, cancel, size, holes, around_holes, positioned: None }
     }
 
     /// Lets somebody else get the bytes into the file.
-    pub(super) fn through(mut self, positioned: impl PositionedWriter + 'a) -> Self {
+    pub(super) fn with_positioned_writer(mut self, positioned: impl PositionedWriter + 'a) -> Self {
         self.positioned = Some(Box::new(positioned));
         self
     }
@@ -60,9 +60,9 @@ impl<'a> FileWriter<'a> {
     /// Copies what the input begins with by writing it, so that its zeros become what they are to be.
     fn write_prefix(&mut self, prefix: u64) -> Result<(), Error> {
         let mut block = Block::default();
-        let mut there = At { file: self.source.file(), offset: 0 };
+        let mut there = PositionedReader { file: self.source.file(), offset: 0 };
         while there.offset < prefix {
-            check(self.cancel, self.source)?;
+            check_cancelled(self.cancel, self.source)?;
             let length = (prefix - there.offset).min(LARGE_BLOCK as u64) as usize;
             let block = block.first(length);
             let read = fill(&mut there, block)
@@ -101,7 +101,7 @@ impl BlockWriter for FileWriter<'_> {
                 out.skip(bytes.len() as u64)
             }
         };
-        if self.around_holes { put_around(out, bytes, append) } else { append(out, bytes) }
+        if self.around_holes { append_sparse_with(out, bytes, append) } else { append(out, bytes) }
     }
 
     fn flush(&mut self) -> Result<(), Error> {

@@ -7,10 +7,10 @@ use std::path::Path;
 use transect::Cancel;
 
 use super::block::Block;
-use super::{LARGE_BLOCK, check};
+use super::{LARGE_BLOCK, check_cancelled};
 use crate::error::{Error, Operation, Rejection};
 use crate::publish::Replacement;
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 use crate::system;
 
 /// A hole of this size can be one on every file system; smaller ones are none.
@@ -36,22 +36,22 @@ pub enum Holes {
 }
 
 /// Appends to a result, with a hole in the place of every page of zeros.
-pub(crate) fn append_around(out: &mut Replacement, bytes: &[u8]) -> Result<(), Error> {
-    put_around(out, bytes, Replacement::append)
+pub(crate) fn append_sparse(out: &mut Replacement, bytes: &[u8]) -> Result<(), Error> {
+    append_sparse_with(out, bytes, Replacement::append)
 }
 
-/// As [`append_around`], by another way of appending.
-pub(super) fn put_around(
+/// As [`append_sparse`], by another way of appending.
+pub(super) fn append_sparse_with(
     out: &mut Replacement,
     mut bytes: &[u8],
     mut append: impl FnMut(&mut Replacement, &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     while !bytes.is_empty() {
-        let zeros = leading(bytes, out.length(), true);
+        let zeros = leading_run(bytes, out.length(), true);
         if zeros > 0 {
             out.hole(zeros as u64)?;
         }
-        let data = leading(&bytes[zeros..], out.length(), false);
+        let data = leading_run(&bytes[zeros..], out.length(), false);
         append(out, &bytes[zeros..zeros + data])?;
         bytes = &bytes[zeros + data..];
     }
@@ -61,7 +61,7 @@ pub(super) fn put_around(
 /// Makes or fills the holes of an input that stays what it is.
 ///
 /// On systems that make no holes in a file that is there, this is said; nothing is written instead.
-pub(super) fn in_place(
+pub(super) fn apply_in_place(
     holes: Holes,
     source: &Source,
     out: &Replacement,
@@ -75,22 +75,22 @@ pub(super) fn in_place(
             reserved.map(drop).map_err(Error::system(Operation::Write, source.path()))
         }),
         Holes::Make if size > 0 => {
-            out.touch(source, |file| Digger { file, source, cancel, block }.dig())
+            out.touch(source, |file| HolePuncher { file, source, cancel, block }.punch_all())
         }
         _ => Ok(()),
     }
 }
 
 /// Makes holes of zeros.
-struct Digger<'a> {
+struct HolePuncher<'a> {
     file: &'a File,
     source: &'a Source,
     cancel: &'a Cancel,
     block: &'a mut Block,
 }
 
-impl Digger<'_> {
-    fn dig(mut self) -> Result<(), Error> {
+impl HolePuncher<'_> {
+    fn punch_all(mut self) -> Result<(), Error> {
         let size = self.source.size();
         let mut at = 0;
         while let Some(data) = system::next_data(self.file, at..size) {
@@ -106,9 +106,9 @@ impl Digger<'_> {
 
     /// Makes holes in what can be read at once. Returns how much that was.
     fn block(&mut self, at: u64) -> Result<u64, Error> {
-        check(self.cancel, self.source)?;
+        check_cancelled(self.cancel, self.source)?;
         let block = self.block.first(LARGE_BLOCK);
-        let read = fill(&mut At { file: self.file, offset: at }, block)
+        let read = fill(&mut PositionedReader { file: self.file, offset: at }, block)
             .map_err(Error::system(Operation::Read, self.source.path()))?;
         let mut rest = &block[..read];
         if rest.is_empty() {
@@ -116,13 +116,13 @@ impl Digger<'_> {
         }
         let mut offset = at;
         while !rest.is_empty() {
-            let zeros = leading(rest, offset, true);
+            let zeros = leading_run(rest, offset, true);
             if zeros > 0 {
                 // Behind the end of the file there is nothing but the rest of its last page.
                 let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
                 system::punch(self.file, offset..end).map_err(not_punched(self.source.path()))?;
             }
-            let data = leading(&rest[zeros..], offset + zeros as u64, false);
+            let data = leading_run(&rest[zeros..], offset + zeros as u64, false);
             rest = &rest[zeros + data..];
             offset += (zeros + data) as u64;
         }
@@ -139,7 +139,7 @@ fn not_punched(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 /// Returns how many of the first bytes lie in pages that are all zeros, or that are not. Bytes are
 /// cut where pages of the file end, of which the first begins before `offset`.
-fn leading(bytes: &[u8], offset: u64, zeros: bool) -> usize {
+fn leading_run(bytes: &[u8], offset: u64, zeros: bool) -> usize {
     let first = PAGE - (offset % PAGE as u64) as usize;
     let mut length = 0;
     while length < bytes.len() {
@@ -165,11 +165,11 @@ mod tests {
     fn bytes_are_cut_where_pages_of_the_file_end() {
         let mut bytes = vec![0; 3 * PAGE];
         bytes[PAGE + 5] = 1;
-        assert_eq!(leading(&bytes, 0, true), PAGE);
-        assert_eq!(leading(&bytes[PAGE..], PAGE as u64, false), PAGE);
+        assert_eq!(leading_run(&bytes, 0, true), PAGE);
+        assert_eq!(leading_run(&bytes[PAGE..], PAGE as u64, false), PAGE);
         // The page in which the 1 lies begins 10 bytes later.
-        assert_eq!(leading(&bytes, 4086, true), 10);
-        assert_eq!(leading(&bytes[..PAGE], 7, true), PAGE);
-        assert_eq!(leading(&[], 7, true), 0);
+        assert_eq!(leading_run(&bytes, 4086, true), 10);
+        assert_eq!(leading_run(&bytes[..PAGE], 7, true), PAGE);
+        assert_eq!(leading_run(&[], 7, true), 0);
     }
 }

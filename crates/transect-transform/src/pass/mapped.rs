@@ -60,7 +60,7 @@ impl<'a> MappedReader<'a> {
         block: &'a mut Block,
         size: usize,
     ) -> Result<Self, Error> {
-        if source.size() == 0 && !source.holds_nothing()? {
+        if source.size() == 0 && !source.is_empty()? {
             let why = "the file has no size: its content is made up while it is read";
             return Err(Error::Unsupported(method.as_str(), why));
         }
@@ -81,12 +81,12 @@ impl BlockReader for MappedReader<'_> {
             let (mapping, from) = self.window.at(at, || {
                 let part = at..source.size().min(at + WINDOW);
                 let mapping = Mapping::map_read(source.file(), part.clone());
-                let mapping = mapping.map_err(|error| source.cut_or(error))?;
+                let mapping = mapping.map_err(|error| source.changed_or(error))?;
                 Ok((part, mapping.ok_or_else(|| unmappable(method))?))
             })?;
             let piece = (length - copied).min(mapping.len() - from);
             let read = mapping.read(from, &mut block[copied..copied + piece]);
-            read.map_err(|error| source.cut_or(error))?;
+            read.map_err(|error| source.changed_or(error))?;
             copied += piece;
         }
         source.add_consumed(length as u64);

@@ -78,7 +78,7 @@ impl IoMethod {
     }
 
     /// Returns why this system has no such method, if it has none.
-    pub fn missing(self) -> Option<&'static str> {
+    pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::MappedRead | Self::Mapped if !system::HAS_MAPPINGS => {
                 Some("a file that is cut while it is mapped ends the program on this system")
@@ -99,7 +99,7 @@ impl IoMethod {
         shape: Option<Shape>,
         output: OutputMode,
     ) -> Option<&'static str> {
-        if let Some(why) = self.missing() {
+        if let Some(why) = self.unavailable_reason() {
             return Some(why);
         }
         match (self, shape, output) {
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_and_all_else_is_not() {
         for &method in IoMethod::ALL {
-            if method.missing().is_some() {
+            if method.unavailable_reason().is_some() {
                 continue;
             }
             for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {

@@ -37,11 +37,11 @@ use diff_writer::{BlockWriter, WriteSummary};
 use direct::{DirectReader, DirectWriter};
 use file_writer::FileWriter;
 pub use holes::Holes;
-pub(crate) use holes::append_around;
+pub(crate) use holes::append_sparse;
 pub use idle::IdleThreads;
 use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};
-use plan::Plans;
+use plan::PlanCandidates;
 pub use plan::{Plan, Task};
 pub use preference::{Load, Preference, SizeClass};
 use ring::{RingReader, RingWriter, SharedRing};
@@ -52,7 +52,7 @@ use transect::Cancel;
 
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::{Opening, Source};
+use crate::source::{Source, SourceOptions};
 use crate::step::{Cost, Finding, Step};
 use crate::system;
 
@@ -119,7 +119,7 @@ pub struct PassReport {
 
 /// Passes over files, one after the other, with the same memory.
 #[derive(Debug, Default)]
-pub struct Passes {
+pub struct PassRunner {
     options: PassOptions,
     block: Block,
     scratch: StepBuffers,
@@ -127,7 +127,7 @@ pub struct Passes {
     ring: Option<SharedRing>,
 }
 
-impl Passes {
+impl PassRunner {
     /// Returns passes with these options.
     pub fn new(options: PassOptions) -> Self {
         Self { options, ..Self::default() }
@@ -141,7 +141,7 @@ impl Passes {
         self.open_as(path, false)
     }
 
-    /// As [`Passes::open`], without asking what it is before it is opened: a walk has just found it
+    /// As [`PassRunner::open`], without asking what it is before it is opened: a walk has just found it
     /// to be a regular file. If it has become a device since, opening it may do something.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Passes {
 
     fn open_as(&self, path: &Path, is_listed: bool) -> Result<Source, Error> {
         let PassOptions { sequential, spare_cache: spares_cache, .. } = self.options;
-        Source::open_as(path.to_owned(), Opening { is_listed, sequential, spares_cache })
+        Source::open_as(path.to_owned(), SourceOptions { is_listed, sequential, spares_cache })
     }
 
     /// Reads a file to its end, through a step, into `out`; and makes sure that nobody changed it
@@ -175,28 +175,28 @@ impl Passes {
             cost: step.as_ref().map_or(Cost::Light, |step| step.cost()),
             size: source.size(),
             output: out.as_deref().map_or(OutputMode::Discard, OutputMode::of),
-            why_seen: self.why_seen(),
+            kernel_copy_obstacle: self.kernel_copy_obstacle(),
             resident: None,
         };
-        if let Some(passed) = self.shared(source, &mut step, &task)? {
+        if let Some(passed) = self.try_parallel_digest(source, &mut step, &task)? {
             return Ok(passed);
         }
-        task.resident = self.resident(source, &task);
-        let Plans { firsts, last } = Plan::all(&self.options, task)?;
-        for plan in firsts {
-            let passed = self.pass(source, again(&mut step), out.as_deref_mut(), plan, task);
+        task.resident = self.measure_residency(source, &task);
+        let PlanCandidates { attempts, fallback } = Plan::candidates(&self.options, task)?;
+        for plan in attempts {
+            let passed = self.pass(source, reborrow(&mut step), out.as_deref_mut(), plan, task);
             if !matches!(passed, Err(Error::Unsupported(..))) {
                 return passed;
             }
-            source.start_again();
+            source.rewind();
             if let Some(step) = &mut step {
                 step.reset();
             }
             if let Some(out) = &mut out {
-                out.start_again();
+                out.discard();
             }
         }
-        self.pass(source, step, out, last, task)
+        self.pass(source, step, out, fallback, task)
     }
 
     fn pass(
@@ -207,7 +207,12 @@ impl Passes {
         Plan { method, reason, block }: Plan,
         Task { shape, output, .. }: Task,
     ) -> Result<PassReport, Error> {
-        let size = self.options.block.or(block).unwrap_or_else(|| block_for(source, method)).max(1);
+        let size = self
+            .options
+            .block
+            .or(block)
+            .unwrap_or_else(|| default_block_size(source, method))
+            .max(1);
         let ring = self.ring(source, method, size)?;
         let Self { options, block, scratch, .. } = self;
         let (came, findings) = match (method, &mut out) {
@@ -219,32 +224,38 @@ impl Passes {
                     }
                     let file = FileWriter::new(source, out, shape, options.holes, &options.cancel);
                     match (method, &ring) {
-                        (_, Some(ring)) => file.through(RingWriter::new(method, ring.clone())),
-                        (IoMethod::Mapped, _) => file.through(MappedWriter::new(source, method)),
-                        (IoMethod::Direct, _) => file.through(DirectWriter::new(size)),
+                        (_, Some(ring)) => {
+                            file.with_positioned_writer(RingWriter::new(method, ring.clone()))
+                        }
+                        (IoMethod::Mapped, _) => {
+                            file.with_positioned_writer(MappedWriter::new(source, method))
+                        }
+                        (IoMethod::Direct, _) => {
+                            file.with_positioned_writer(DirectWriter::new(size))
+                        }
                         _ => file,
                     }
                 });
                 let writer = file.as_mut().map(|file| file as &mut (dyn BlockWriter + Send));
                 let work = StepRunner { source, step, output, options, scratch };
-                do_work(work, (method, size, ring.clone()), block, writer)?
+                run_method(work, (method, size, ring.clone()), block, writer)?
             }
         };
         let WriteSummary { length: bytes_out, changed, digest } = came;
         let came_at_once = method == IoMethod::Buffered && source.size() < size as u64;
         let is_left = changed == Some(false) && options.holes == Holes::Keep;
-        if !(came_at_once && is_left && says_nothing(source, &findings)) {
+        if !(came_at_once && is_left && reports_no_digest(source, &findings)) {
             source.verify_unchanged()?;
         }
         match (output, changed, out) {
             (OutputMode::InPlace, Some(false), Some(out)) => {
-                holes::in_place(options.holes, source, out, &options.cancel, block)?;
+                holes::apply_in_place(options.holes, source, out, &options.cancel, block)?;
             }
             (_, _, Some(out)) => out.expect(digest),
             _ => {}
         }
         if let Some(ring) = ring {
-            ring.rest().map_err(Error::system(Operation::Read, source.path()))?;
+            ring.drain().map_err(Error::system(Operation::Read, source.path()))?;
             self.ring = Some(ring);
         }
         Ok(PassReport { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
@@ -252,7 +263,7 @@ impl Passes {
 
     /// Lets several threads digest a large file, if nothing else is to be done with it. Returns
     /// `None` if it is not such a file.
-    fn shared(
+    fn try_parallel_digest(
         &self,
         source: &Source,
         step: &mut Option<&mut dyn Step>,
@@ -263,7 +274,7 @@ impl Passes {
         let (Some(idle), Some(step)) = (idle.as_deref().filter(|_| is_as_usual), step) else {
             return Ok(None);
         };
-        let is_large = task.size >= parallel_digest::WORTH_SHARING;
+        let is_large = task.size >= parallel_digest::MIN_PARALLEL_SIZE;
         if task.output != OutputMode::Discard || !is_large {
             return Ok(None);
         }
@@ -284,9 +295,9 @@ impl Passes {
     }
 
     /// Returns whether most of a file is in memory, if something hangs on it, and the system tells.
-    fn resident(&self, source: &Source, task: &Task) -> Option<bool> {
+    fn measure_residency(&self, source: &Source, task: &Task) -> Option<bool> {
         let PassOptions { method, preferred, .. } = &self.options;
-        let asks = |wanted: &Preference| wanted.resident.is_some() && wanted.may_suit(task);
+        let asks = |wanted: &Preference| wanted.resident.is_some() && wanted.may_match(task);
         if method.is_some() || !preferred.iter().any(asks) {
             return None;
         }
@@ -295,7 +306,7 @@ impl Passes {
     }
 
     /// Returns why what is copied has to pass by here, and not only through the kernel.
-    fn why_seen(&self) -> Option<&'static str> {
+    fn kernel_copy_obstacle(&self) -> Option<&'static str> {
         match self.options.holes {
             _ if self.options.read_back => Some("nobody sees what it copies, and could compare it"),
             Holes::Make | Holes::Fill => Some("the kernel copies holes as they are"),
@@ -313,7 +324,7 @@ impl Passes {
         if !matches!(method, IoMethod::Uring | IoMethod::DirectUring) {
             return Ok(None);
         }
-        let last = self.ring.take().filter(|ring| ring.suits(method, size));
+        let last = self.ring.take().filter(|ring| ring.matches(method, size));
         let ring = last.map_or_else(|| SharedRing::new(method, size), Ok);
         ring.map(Some).map_err(Error::system(Operation::Read, source.path()))
     }
@@ -330,7 +341,7 @@ fn copy(
     Ok(WriteSummary { length: source.consumed(), changed: None, digest: None })
 }
 
-fn do_work(
+fn run_method(
     work: StepRunner<'_, '_>,
     (method, size, ring): (IoMethod, usize, Option<SharedRing>),
     block: &mut Block,
@@ -346,19 +357,22 @@ fn do_work(
         (IoMethod::Pipeline, _) => {
             pipeline::run(source, writer, size, |input, writer| work.run(input, writer))
         }
-        (_, Some(ring)) => work.run(&mut RingReader::new(source, method, ring)?, unsent(writer)),
+        (_, Some(ring)) => {
+            work.run(&mut RingReader::new(source, method, ring)?, without_send(writer))
+        }
         (IoMethod::Mapped | IoMethod::MappedRead, _) => {
-            work.run(&mut MappedReader::new(source, method, block, size)?, unsent(writer))
+            work.run(&mut MappedReader::new(source, method, block, size)?, without_send(writer))
         }
         (IoMethod::Direct, _) => {
-            work.run(&mut DirectReader::new(source, method, block, size)?, unsent(writer))
+            work.run(&mut DirectReader::new(source, method, block, size)?, without_send(writer))
         }
-        _ => work.run(&mut BufferedReader { source, block, size, ended: false }, unsent(writer)),
+        _ => work
+            .run(&mut BufferedReader { source, block, size, ended: false }, without_send(writer)),
     }
 }
 
 /// Returns a writer for who stays on this thread.
-fn unsent<'a>(
+fn without_send<'a>(
     writer: Option<&'a mut (dyn BlockWriter + Send)>,
 ) -> Option<&'a mut (dyn BlockWriter + 'a)> {
     writer.map(|writer| writer as &mut dyn BlockWriter)
@@ -366,13 +380,13 @@ fn unsent<'a>(
 
 /// Returns whether nobody is told anything of what a file holds, but that it need not change: that was
 /// true of the bytes that were read. A digest would be that of no file, had it become another one.
-fn says_nothing(source: &Source, findings: &[Finding]) -> bool {
+fn reports_no_digest(source: &Source, findings: &[Finding]) -> bool {
     let is_whole = source.consumed() == source.size();
     is_whole && findings.iter().all(|finding| finding.algorithm().is_none())
 }
 
 /// Lends a step, which may be needed once more.
-fn again<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
+fn reborrow<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
     match step {
         Some(step) => Some(*step),
         None => None,
@@ -380,7 +394,7 @@ fn again<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
 }
 
 /// Returns how much of a file is read at once, if nobody says.
-fn block_for(source: &Source, method: IoMethod) -> usize {
+fn default_block_size(source: &Source, method: IoMethod) -> usize {
     if matches!(method, IoMethod::Direct | IoMethod::DirectUring) {
         return direct::BLOCK;
     }
@@ -388,14 +402,14 @@ fn block_for(source: &Source, method: IoMethod) -> usize {
 }
 
 /// Counts what was read, for whoever watches.
-fn count(progress: Option<&AtomicU64>, bytes: usize) {
+fn add_progress(progress: Option<&AtomicU64>, bytes: usize) {
     if let Some(progress) = progress {
         progress.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
 /// Hears a request to stop.
-pub(crate) fn check(cancel: &Cancel, source: &Source) -> Result<(), Error> {
+pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Error> {
     if cancel.is_cancelled() {
         return Err(Error::Cancelled { path: source.path().to_owned() });
     }

@@ -20,12 +20,12 @@ use blake3::hazmat::{
 
 use super::block::Block;
 use super::idle::IdleThreads;
-use super::{LARGE_BLOCK, PassOptions, check, count};
+use super::{LARGE_BLOCK, PassOptions, add_progress, check_cancelled};
 use crate::error::{Error, Operation};
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 
 /// Where several threads begin to pay: below, starting them takes a good part of the time.
-pub(super) const WORTH_SHARING: u64 = 4 << 20;
+pub(super) const MIN_PARALLEL_SIZE: u64 = 4 << 20;
 
 /// The length of a part: long enough that taking one costs nothing.
 const PART: u64 = 1 << 20;
@@ -33,7 +33,7 @@ const PART: u64 = 1 << 20;
 /// How many parts a file is cut into at most, so that their values take little memory.
 const MOST_PARTS: u64 = 1 << 16;
 
-/// Returns the digest of a file of at least [`WORTH_SHARING`] bytes. Threads join as they become
+/// Returns the digest of a file of at least [`MIN_PARALLEL_SIZE`] bytes. Threads join as they become
 /// idle.
 ///
 /// # Errors
@@ -115,9 +115,9 @@ impl Parts<'_> {
         let end = source.size().min(start + self.part);
         let mut hasher = blake3::Hasher::new();
         hasher.set_input_offset(start);
-        let mut from = At { file: source.file(), offset: start };
+        let mut from = PositionedReader { file: source.file(), offset: start };
         while from.offset < end {
-            check(&options.cancel, source)?;
+            check_cancelled(&options.cancel, source)?;
             let length = (end - from.offset).min(LARGE_BLOCK as u64) as usize;
             let block = block.first(length);
             let read = fill(&mut from, block);
@@ -127,7 +127,7 @@ impl Parts<'_> {
             }
             hasher.update(block);
             source.add_consumed(read as u64);
-            count(options.progress.as_deref(), read);
+            add_progress(options.progress.as_deref(), read);
         }
         Ok(hasher.finalize_non_root())
     }
@@ -173,7 +173,7 @@ mod tests {
         for size in lengths.into_iter().flat_map(|size| [size - 1, size, size + 1, size + 1025]) {
             let (source, bytes) = file(&temp, size);
             for threads in [0, 1, 3] {
-                source.start_again();
+                source.rewind();
                 let progress = Arc::new(AtomicU64::new(0));
                 let options =
                     PassOptions { progress: Some(progress.clone()), ..PassOptions::default() };

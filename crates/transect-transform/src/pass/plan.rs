@@ -9,13 +9,13 @@ use crate::step::{Cost, Shape};
 /// Where threads begin to pay for heavy steps. Measured with zstd on two busy cores (examples/once.rs,
 /// interleaved, November 2026): the pipeline takes 1.1 to 1.3 times the processor at every size, and
 /// 0.7 of the time at 4 MiB, 0.5 at 54 MB; at 1 and 2 MiB nothing is decided, and below it is slower.
-const WORTH_THREADS: u64 = 4 << 20;
+const MIN_PIPELINE_SIZE: u64 = 4 << 20;
 
 /// Where it pays to go past the system's cache. Below, the device would be waited for at every file, even
 /// where all of it is in memory: a tree of 24 thousand files, most of them small and none to be changed,
 /// took minutes where reading through the cache took seconds (November 2026). What is smaller is read
 /// through it, and leaves nothing there where the system can do that.
-const WORTH_GOING_PAST: u64 = 1 << 20;
+const MIN_DIRECT_SIZE: u64 = 1 << 20;
 
 /// What is to be done with a file, as far as it matters for the method.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub struct Task {
     /// Where the result goes.
     pub output: OutputMode,
     /// Why the kernel cannot copy on its own, if it cannot.
-    pub why_seen: Option<&'static str>,
+    pub kernel_copy_obstacle: Option<&'static str>,
     /// Whether most of the input is in memory; nothing if that is not known.
     pub resident: Option<bool>,
 }
@@ -37,7 +37,7 @@ pub struct Task {
 impl Task {
     /// Returns why a method cannot do this, if it cannot.
     fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
-        let seen = self.why_seen.filter(|_| method == IoMethod::KernelCopy);
+        let seen = self.kernel_copy_obstacle.filter(|_| method == IoMethod::KernelCopy);
         method.unsupported_reason(self.shape, self.output).or(seen)
     }
 }
@@ -55,15 +55,15 @@ pub struct Plan {
 
 /// Why a method is taken that was measured to be the best, and why it is not.
 const MEASURED: &str = "it was measured to be the best here";
-const CANNOT_BE: &str = "what was measured to be the best here cannot do this";
+const MEASURED_BUT_UNUSABLE: &str = "what was measured to be the best here cannot do this";
 
 /// Methods, to be tried one after the other.
 #[derive(Debug)]
-pub(super) struct Plans {
+pub(super) struct PlanCandidates {
     /// Those of which only the file or its file system knows whether they can be.
-    pub(super) firsts: Vec<Plan>,
+    pub(super) attempts: Vec<Plan>,
     /// The one that can always be, or that was asked for.
-    pub(super) last: Plan,
+    pub(super) fallback: Plan,
 }
 
 impl Plan {
@@ -73,17 +73,17 @@ impl Plan {
     /// # Errors
     /// The method that was asked for cannot do this task.
     pub fn new(options: &PassOptions, task: Task) -> Result<Self, Error> {
-        let Plans { firsts, last } = Self::all(options, task)?;
-        Ok(firsts.first().copied().unwrap_or(last))
+        let PlanCandidates { attempts, fallback } = Self::candidates(options, task)?;
+        Ok(attempts.first().copied().unwrap_or(fallback))
     }
 
     /// Returns all methods that are to be tried.
-    pub(super) fn all(options: &PassOptions, task: Task) -> Result<Plans, Error> {
+    pub(super) fn candidates(options: &PassOptions, task: Task) -> Result<PlanCandidates, Error> {
         if let Some(method) = options.method {
-            let last = Self { method, reason: "it was asked for", block: None };
+            let fallback = Self { method, reason: "it was asked for", block: None };
             return match task.unsupported_reason(method) {
                 Some(why) => Err(Error::Unsupported(method.as_str(), why)),
-                None => Ok(Plans { firsts: Vec::new(), last }),
+                None => Ok(PlanCandidates { attempts: Vec::new(), fallback }),
             };
         }
         let sparing = [IoMethod::DirectUring, IoMethod::Direct].map(|method| Self {
@@ -91,31 +91,33 @@ impl Plan {
             reason: "it leaves the system's cache to others",
             block: None,
         });
-        let preference = options.preferred.iter().find(|preference| preference.suits(&task));
+        let preference = options.preferred.iter().find(|preference| preference.matches(&task));
         let preferred = preference.map(|&Preference { method, block, .. }| Self {
             method,
             reason: MEASURED,
             block,
         });
-        let spares = options.spare_cache && task.size >= WORTH_GOING_PAST;
+        let spares = options.spare_cache && task.size >= MIN_DIRECT_SIZE;
         let sparing = sparing.into_iter().filter(|_| spares);
         let can = |plan: &Self| task.unsupported_reason(plan.method).is_none();
-        let firsts = sparing.chain(preferred).filter(can).collect();
-        let last = Self::of(task);
-        let reason = if preferred.is_some() { CANNOT_BE } else { last.reason };
-        Ok(Plans { firsts, last: Self { reason, ..last } })
+        let attempts = sparing.chain(preferred).filter(can).collect();
+        let fallback = Self::default_for(task);
+        let reason = if preferred.is_some() { MEASURED_BUT_UNUSABLE } else { fallback.reason };
+        Ok(PlanCandidates { attempts, fallback: Self { reason, ..fallback } })
     }
 
     /// Chooses by what is known without measuring.
-    fn of(task: Task) -> Self {
+    fn default_for(task: Task) -> Self {
         let (method, reason) = match task {
-            Task { shape: None, output: OutputMode::NewFile, why_seen: None, .. } => {
-                (IoMethod::KernelCopy, "the kernel copies what nobody has to see")
-            }
-            Task { cost: Cost::Heavy, size: WORTH_THREADS.., .. } if has_processors() => {
+            Task {
+                shape: None, output: OutputMode::NewFile, kernel_copy_obstacle: None, ..
+            } => (IoMethod::KernelCopy, "the kernel copies what nobody has to see"),
+            Task { cost: Cost::Heavy, size: MIN_PIPELINE_SIZE.., .. }
+                if has_several_processors() =>
+            {
                 (IoMethod::Pipeline, "the steps are slower than reading and writing beside them")
             }
-            Task { cost: Cost::Heavy, size: WORTH_THREADS.., .. } => {
+            Task { cost: Cost::Heavy, size: MIN_PIPELINE_SIZE.., .. } => {
                 (IoMethod::Buffered, "there is one processor, and nothing to be done beside")
             }
             Task { cost: Cost::Heavy, .. } => {
@@ -130,7 +132,7 @@ impl Plan {
 }
 
 /// Returns whether several threads can run at the same time.
-fn has_processors() -> bool {
+fn has_several_processors() -> bool {
     static SEVERAL: OnceLock<bool> = OnceLock::new();
     *SEVERAL.get_or_init(|| std::thread::available_parallelism().is_ok_and(|count| count.get() > 1))
 }
@@ -144,7 +146,7 @@ mod tests {
         cost: Cost::Light,
         size: 1000,
         output: OutputMode::NewFile,
-        why_seen: None,
+        kernel_copy_obstacle: None,
         resident: None,
     };
 
@@ -164,7 +166,7 @@ mod tests {
         let copy = Task { shape: None, ..SMALL };
         assert_eq!(method(None, None, copy), IoMethod::KernelCopy);
         assert_eq!(method(Some(IoMethod::Streams), None, copy), IoMethod::Streams);
-        let seen = Task { why_seen: Some("somebody looks"), ..copy };
+        let seen = Task { kernel_copy_obstacle: Some("somebody looks"), ..copy };
         assert_eq!(method(None, Some(IoMethod::KernelCopy), seen), IoMethod::Buffered);
         assert!(Plan::new(&options(Some(IoMethod::KernelCopy), None), seen).is_err());
         let nowhere = Task { output: OutputMode::Discard, ..copy };
@@ -175,13 +177,14 @@ mod tests {
 
     #[test]
     fn threads_are_for_heavy_steps_on_large_files_and_several_processors() {
-        let threads = if has_processors() { IoMethod::Pipeline } else { IoMethod::Buffered };
+        let threads =
+            if has_several_processors() { IoMethod::Pipeline } else { IoMethod::Buffered };
         for (cost, size, expected) in [
             (Cost::Light, 0, IoMethod::Buffered),
             (Cost::Light, u64::MAX, IoMethod::Buffered),
             (Cost::Heavy, 0, IoMethod::Buffered),
-            (Cost::Heavy, WORTH_THREADS - 1, IoMethod::Buffered),
-            (Cost::Heavy, WORTH_THREADS, threads),
+            (Cost::Heavy, MIN_PIPELINE_SIZE - 1, IoMethod::Buffered),
+            (Cost::Heavy, MIN_PIPELINE_SIZE, threads),
             (Cost::Heavy, u64::MAX, threads),
         ] {
             for shape in [Shape::Reduce, Shape::BYTES, Shape::Resizing] {
@@ -218,27 +221,28 @@ mod tests {
         let wanted = Preference::from(IoMethod::KernelCopy);
         let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
         let plan = Plan::new(&options, SMALL).unwrap();
-        assert_eq!((plan.method, plan.reason), (IoMethod::Buffered, CANNOT_BE));
+        assert_eq!((plan.method, plan.reason), (IoMethod::Buffered, MEASURED_BUT_UNUSABLE));
     }
 
     #[test]
     fn what_is_to_spare_the_cache_goes_past_it_where_there_is_a_way() {
         let options = PassOptions { spare_cache: true, ..options(None, Some(IoMethod::Streams)) };
         for shape in [None, Some(Shape::Resizing)] {
-            let small = Plan::all(&options, Task { shape, ..SMALL }).unwrap().firsts;
+            let small = Plan::candidates(&options, Task { shape, ..SMALL }).unwrap().attempts;
             assert!(small.iter().all(|plan| plan.method == IoMethod::Streams), "{small:?}");
-            let task = Task { shape, size: WORTH_GOING_PAST, ..SMALL };
-            let Plans { firsts, last: taken_at_last } = Plan::all(&options, task).unwrap();
-            let plans = firsts.into_iter().chain([taken_at_last]);
+            let task = Task { shape, size: MIN_DIRECT_SIZE, ..SMALL };
+            let PlanCandidates { attempts, fallback: last } =
+                Plan::candidates(&options, task).unwrap();
+            let plans = attempts.into_iter().chain([last]);
             let methods: Vec<_> = plans.map(|plan| plan.method).collect();
             let direct = [IoMethod::DirectUring, IoMethod::Direct]
                 .into_iter()
-                .filter(|method| method.missing().is_none());
-            let last = if shape.is_none() { IoMethod::KernelCopy } else { IoMethod::Buffered };
-            let expected: Vec<_> = direct.chain([IoMethod::Streams, last]).collect();
+                .filter(|method| method.unavailable_reason().is_none());
+            let planned = if shape.is_none() { IoMethod::KernelCopy } else { IoMethod::Buffered };
+            let expected: Vec<_> = direct.chain([IoMethod::Streams, planned]).collect();
             assert_eq!(methods, expected);
         }
         let asked = PassOptions { method: Some(IoMethod::Buffered), ..options };
-        assert!(Plan::all(&asked, SMALL).unwrap().firsts.is_empty());
+        assert!(Plan::candidates(&asked, SMALL).unwrap().attempts.is_empty());
     }
 }

@@ -108,7 +108,7 @@ impl From<IoMethod> for Preference {
 impl Preference {
     /// Returns whether it is for a task, whatever of the input is in memory. What was measured is to
     /// read a file and to write another one.
-    pub(super) fn may_suit(&self, task: &Task) -> bool {
+    pub(super) fn may_match(&self, task: &Task) -> bool {
         let Task { shape, cost, size, output, .. } = *task;
         let load = Load::of(shape, cost);
         output == OutputMode::NewFile
@@ -117,8 +117,8 @@ impl Preference {
     }
 
     /// Returns whether it is for a task.
-    pub(super) fn suits(&self, task: &Task) -> bool {
-        self.may_suit(task) && (self.resident.is_none() || self.resident == task.resident)
+    pub(super) fn matches(&self, task: &Task) -> bool {
+        self.may_match(task) && (self.resident.is_none() || self.resident == task.resident)
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         cost: Cost::Light,
         size: LARGE,
         output: OutputMode::NewFile,
-        why_seen: None,
+        kernel_copy_obstacle: None,
         resident: Some(true),
     };
 
@@ -143,7 +143,7 @@ mod tests {
             resident: Some(true),
             ..Preference::from(IoMethod::Pipeline)
         };
-        assert!(preference.suits(&TASK));
+        assert!(preference.matches(&TASK));
         for other in [
             Task { shape: None, ..TASK },
             Task { cost: Cost::Heavy, ..TASK },
@@ -154,9 +154,9 @@ mod tests {
             // Who cannot tell is told nothing.
             Task { resident: None, ..TASK },
         ] {
-            assert!(!preference.suits(&other), "{other:?}");
+            assert!(!preference.matches(&other), "{other:?}");
         }
-        assert!(Preference::from(IoMethod::Pipeline).suits(&Task { resident: None, ..TASK }));
+        assert!(Preference::from(IoMethod::Pipeline).matches(&Task { resident: None, ..TASK }));
     }
 
     #[test]

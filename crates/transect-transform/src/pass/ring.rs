@@ -48,13 +48,13 @@ struct RingState {
     /// What the buffers that are on their way are for, by their index.
     requests: Vec<Option<Request>>,
     /// Blocks that have been read, by where they begin.
-    arrived: BTreeMap<u64, (Buffer, io::Result<usize>)>,
+    completed: BTreeMap<u64, (Buffer, io::Result<usize>)>,
     /// Where the first block begins that nobody reads yet.
     ahead: u64,
     /// The block that is with the steps: where it lies in memory.
     current: Range<usize>,
     /// Parts of it that are to be written, and where.
-    noted: BufferParts,
+    scheduled: BufferParts,
     /// The file that is read.
     input: Option<DirectFile>,
     /// The file that is written to.
@@ -88,10 +88,10 @@ impl SharedRing {
             size,
             free,
             requests,
-            arrived: BTreeMap::new(),
+            completed: BTreeMap::new(),
             ahead: 0,
             current: 0..0,
-            noted: VecDeque::new(),
+            scheduled: VecDeque::new(),
             input: None,
             output: None,
             failed: None,
@@ -100,7 +100,7 @@ impl SharedRing {
     }
 
     /// Returns whether it can be used again, for another file: by this method, with such blocks.
-    pub(super) fn suits(&self, method: IoMethod, size: usize) -> bool {
+    pub(super) fn matches(&self, method: IoMethod, size: usize) -> bool {
         let state = self.state();
         (state.method, state.size) == (method, size.next_multiple_of(ALIGNMENT))
     }
@@ -111,8 +111,8 @@ impl SharedRing {
         while traffic.ring.in_flight() > 0 {
             traffic.advance()?;
         }
-        let arrived = std::mem::take(&mut state.arrived);
-        state.free.extend(arrived.into_values().map(|(buffer, _)| buffer));
+        let completed = std::mem::take(&mut state.completed);
+        state.free.extend(completed.into_values().map(|(buffer, _)| buffer));
         state.ahead = 0;
         (state.input, state.output) = (None, None);
         debug_assert_eq!(state.free.len(), state.requests.len(), "all buffers are back");
@@ -163,11 +163,11 @@ impl RingState {
                 if read > 0 && now < self.size {
                     return self.read(buffer, begin, now);
                 }
-                self.arrived.insert(begin, (buffer, Ok(now)));
+                self.completed.insert(begin, (buffer, Ok(now)));
                 Ok(())
             }
             (Request::Read { begin, .. }, Err(error)) => {
-                self.arrived.insert(begin, (buffer, Err(error)));
+                self.completed.insert(begin, (buffer, Err(error)));
                 Ok(())
             }
             (Request::Write(parts), Ok(None)) => self.write(buffer, parts),
@@ -190,15 +190,15 @@ impl RingState {
     }
 
     /// Returns how many buffers hold what was read, or will.
-    fn read_ahead(&self) -> usize {
+    fn blocks_ahead(&self) -> usize {
         let reads = |request: &&Option<Request>| matches!(request, Some(Request::Read { .. }));
-        self.requests.iter().filter(reads).count() + self.arrived.len()
+        self.requests.iter().filter(reads).count() + self.completed.len()
     }
 
     /// Keeps the kernel reading, as far as the file is known to go, but at least one block.
-    fn read_on(&mut self, size: u64) -> io::Result<()> {
+    fn fill_read_ahead(&mut self, size: u64) -> io::Result<()> {
         loop {
-            let ahead = self.read_ahead();
+            let ahead = self.blocks_ahead();
             if ahead > 0 && (ahead >= self.depth() || self.ahead >= size) {
                 return Ok(());
             }
@@ -268,16 +268,16 @@ impl<'a> RingReader<'a> {
         let mut state = self.ring.state();
         state.current = 0..0;
         if let Some(buffer) = self.current.take() {
-            let noted = std::mem::take(&mut state.noted);
-            state.write(buffer, noted)?;
+            let scheduled = std::mem::take(&mut state.scheduled);
+            state.write(buffer, scheduled)?;
         }
         if self.ended {
             return Ok(0);
         }
-        state.read_on(self.source.size())?;
+        state.fill_read_ahead(self.source.size())?;
         let (buffer, read) = loop {
-            match state.arrived.remove(&self.begin) {
-                Some(arrived) => break arrived,
+            match state.completed.remove(&self.begin) {
+                Some(completed) => break completed,
                 None => state.advance()?,
             }
         };
@@ -327,14 +327,14 @@ impl PositionedWriter for RingWriter {
         let mut at = out.length();
         if self.filled > 0 && self.at + self.filled as u64 != at {
             // A hole is in between.
-            self.put_gathered(out)?;
+            self.flush_gathered(out)?;
         }
         let mut state = ring.state();
         if let Some(error) = state.failed.take() {
             return Err(failed(out)(error));
         }
         self.begin(&mut state, out)?;
-        if self.note(&mut state, bytes, at) {
+        if self.schedule(&mut state, bytes, at) {
             return Ok(());
         }
         while !bytes.is_empty() {
@@ -346,13 +346,13 @@ impl PositionedWriter for RingWriter {
     }
 
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
-        self.put_gathered(out)?;
+        self.flush_gathered(out)?;
         let ring = self.ring.clone();
         let mut state = ring.state();
-        assert!(state.noted.is_empty(), "BUG: the block that it is part of was not sent on");
+        assert!(state.scheduled.is_empty(), "BUG: the block that it is part of was not sent on");
         state.finish_writing().map_err(failed(out))?;
         // Whoever writes the rest of the file does it as always.
-        self.handle.as_mut().map_or(Ok(()), |handle| handle.turn(out, self.method, false))
+        self.handle.as_mut().map_or(Ok(()), |handle| handle.set_direct(out, self.method, false))
     }
 }
 
@@ -362,7 +362,7 @@ impl RingWriter {
         if self.handle.is_none() {
             state.output = Some(out.file().try_clone().map_err(failed(out))?);
             let mut handle = DirectHandle::of(out, self.method)?;
-            handle.turn(out, self.method, true)?;
+            handle.set_direct(out, self.method, true)?;
             self.handle = Some(handle);
         }
         Ok(())
@@ -370,17 +370,17 @@ impl RingWriter {
 
     /// Notes that bytes are to be written from where they lie, if they are a part of the block that is
     /// with the steps, and all is aligned.
-    fn note(&mut self, state: &mut RingState, bytes: &[u8], at: u64) -> bool {
-        let whole = |length| self.handle().whole(length) == length;
+    fn schedule(&mut self, state: &mut RingState, bytes: &[u8], at: u64) -> bool {
+        let is_aligned = |length| self.handle().aligned_length(length) == length;
         match state.part_of_current(bytes) {
             Some(part)
                 if self.filled == 0
                     && !bytes.is_empty()
-                    && self.handle().lead(at) == 0
-                    && whole(part.start)
-                    && whole(part.len()) =>
+                    && self.handle().unaligned_prefix(at) == 0
+                    && is_aligned(part.start)
+                    && is_aligned(part.len()) =>
             {
-                state.noted.push_back((part, at));
+                state.scheduled.push_back((part, at));
                 true
             }
             _ => false,
@@ -399,7 +399,7 @@ impl RingWriter {
         let mut buffer = match self.gathered.take() {
             Some(buffer) => buffer,
             None => {
-                let lead = self.handle().lead(at).min(bytes.len());
+                let lead = self.handle().unaligned_prefix(at).min(bytes.len());
                 if lead > 0 {
                     self.write_cached(state, out, &bytes[..lead], at)?;
                     return Ok(lead);
@@ -425,14 +425,14 @@ impl RingWriter {
     }
 
     /// Writes what makes no block, its end through the cache if it is not aligned.
-    fn put_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
+    fn flush_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let ring = self.ring.clone();
         let mut state = ring.state();
         let Some(buffer) = self.gathered.take() else {
             return Ok(());
         };
         let filled = std::mem::take(&mut self.filled);
-        let whole = self.handle().whole(filled);
+        let whole = self.handle().aligned_length(filled);
         if whole < filled {
             self.write_cached(&mut state, out, &buffer[whole..filled], self.at + whole as u64)?;
         }
@@ -450,9 +450,9 @@ impl RingWriter {
     ) -> Result<(), Error> {
         state.finish_writing().map_err(failed(out))?;
         let handle = self.handle.as_mut().expect("BUG: it is made before anything is placed");
-        handle.turn(out, self.method, false)?;
+        handle.set_direct(out, self.method, false)?;
         system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;
-        handle.turn(out, self.method, true)
+        handle.set_direct(out, self.method, true)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::block::Block;
 use super::diff_writer::{BlockWriter, DiffWriter, WriteSummary};
-use super::{OutputMode, PassOptions, check, count};
+use super::{OutputMode, PassOptions, add_progress, check_cancelled};
 use crate::error::{Error, Operation, Rejection};
 use crate::output::Out;
 use crate::source::Source;
@@ -67,7 +67,7 @@ impl StepRunner<'_, '_> {
         let mut output = DiffWriter::new(self.source, self.output, writer, digests);
         let mut end = 0;
         loop {
-            check(&self.options.cancel, self.source)?;
+            check_cancelled(&self.options.cancel, self.source)?;
             let block = input.next_block()?;
             if block.is_empty() {
                 break;
@@ -78,7 +78,7 @@ impl StepRunner<'_, '_> {
                 return Err(Error::rejected(Operation::Transform, path, Rejection::Binary));
             }
             end += block.len() as u64;
-            count(self.options.progress.as_deref(), block.len());
+            add_progress(self.options.progress.as_deref(), block.len());
             self.block(block, at, &mut output)?;
         }
         let findings = self.finish(end, &mut output)?;
@@ -104,7 +104,7 @@ impl StepRunner<'_, '_> {
         output: &mut DiffWriter<'_, '_>,
     ) -> Result<(), Error> {
         let Some(step) = &mut self.step else {
-            return output.put_same(block);
+            return output.put_unchanged(block);
         };
         let invalid = Error::invalid(self.source.path());
         let result = &mut self.scratch.result;
@@ -117,21 +117,21 @@ impl StepRunner<'_, '_> {
             }
             Shape::SameSize { word: 1, .. } => {
                 step.change(block).map_err(invalid)?;
-                output.put_same(block)
+                output.put_unchanged(block)
             }
             // A block may end within a word: then the step keeps the first part of it.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
-                if output.is_level(at) && step.keeps(block) {
+                if output.is_in_step_with_input(at) && step.keeps(block) {
                     step.keep(block).map_err(invalid)?;
-                    return output.put_same(block);
+                    return output.put_unchanged(block);
                 }
                 let mut next = |piece: &[u8]| output.put(piece, block, at);
                 run_step(self.source.path(), result, &mut next, |out| step.feed(block, out))
             }
             Shape::Reduce => {
                 run_step(self.source.path(), result, &mut |_| Ok(()), |out| step.feed(block, out))?;
-                output.put_same(block)
+                output.put_unchanged(block)
             }
         }
     }

@@ -8,9 +8,9 @@ use transect::Cancel;
 
 use super::bps::{Action, Bps};
 use crate::error::{Error, Operation};
-use crate::pass::{LARGE_BLOCK, check};
+use crate::pass::{LARGE_BLOCK, check_cancelled};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 use crate::step::InvalidData;
 
 /// Makes the file that a patch makes of `input`.
@@ -50,7 +50,7 @@ fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Resu
     }
     let mut sum = Crc::new();
     loop {
-        check(cancel, source)?;
+        check_cancelled(cancel, source)?;
         let read = source.fill(block)?;
         sum.update(&block[..read]);
         if read < block.len() {
@@ -88,7 +88,7 @@ impl Maker<'_> {
     fn copy_before(&mut self, from: u64, length: u64) -> Result<(), Error> {
         let (mut at, mut left) = (from, length);
         while left > 0 {
-            check(self.cancel, self.before.source)?;
+            check_cancelled(self.cancel, self.before.source)?;
             let bytes = self.before.at(at, left)?;
             self.sum.update(bytes);
             self.made.append(bytes)?;
@@ -104,7 +104,7 @@ impl Maker<'_> {
         let distance = self.made.length() - from;
         let (mut at, mut left) = (from, length);
         while left > 0 {
-            check(self.cancel, self.before.source)?;
+            check_cancelled(self.cancel, self.before.source)?;
             let size = left.min(distance).min(self.block.len() as u64) as usize;
             self.made.read(at, &mut self.block[..size])?;
             let repeated = self.repeat(size, left);
@@ -161,7 +161,7 @@ impl<'a> Window<'a> {
 
     fn read(&mut self, from: u64, size: usize) -> Result<(), Error> {
         let Self { source, block, .. } = self;
-        let mut there = At { file: source.file(), offset: from };
+        let mut there = PositionedReader { file: source.file(), offset: from };
         let read = fill(&mut there, &mut block[..size]);
         let read = read.map_err(Error::system(Operation::Read, source.path()))?;
         if read == 0 {
@@ -228,7 +228,7 @@ impl<'a> Tail<'a> {
     fn read_back(&mut self, at: u64, block: &mut [u8]) -> Result<(), Error> {
         let failed = || Error::system(Operation::Write, self.out.path());
         let mut file = self.out.file();
-        let read = fill(&mut At { file, offset: at }, block).map_err(failed())?;
+        let read = fill(&mut PositionedReader { file, offset: at }, block).map_err(failed())?;
         debug_assert_eq!(read, block.len(), "what was made is there");
         // Some systems have moved: who appends goes on at the end.
         file.seek(SeekFrom::Start(self.out.length())).map_err(failed())?;

@@ -16,9 +16,9 @@ use super::Changes;
 use super::journal::{self, Edit, Journal};
 use super::overlay::{Overlay, expect};
 use crate::error::{Error, Operation, Rejection};
-use crate::pass::{PassOptions, Passes, check};
+use crate::pass::{PassOptions, PassRunner, check_cancelled};
 use crate::publish::without_link;
-use crate::source::{At, Source, fill, same_state};
+use crate::source::{PositionedReader, Source, fill, same_state};
 use crate::step::InvalidData;
 
 /// How a file is patched in place.
@@ -72,7 +72,7 @@ pub(super) fn apply(
     let result = journal::begin(&journal, source)?;
     if changes.known.is_some() {
         let cancel = options.cancel.clone();
-        let mut passes = Passes::new(PassOptions { cancel, ..PassOptions::default() });
+        let mut passes = PassRunner::new(PassOptions { cancel, ..PassOptions::default() });
         passes.run(source, Some(&mut Overlay::new(changes, source.size())), None)?;
     }
     let said = Journal::new(source, target.edits(changes, &options.cancel)?);
@@ -184,7 +184,7 @@ impl Target {
     fn edits(&self, changes: &Changes, cancel: &Cancel) -> Result<Vec<Edit>, Error> {
         let mut edits = Vec::new();
         for change in &changes.list {
-            check(cancel, &self.source)?;
+            check_cancelled(cancel, &self.source)?;
             let there = self.read(change.offset, change.new.len())?;
             if let Some(old) = &change.old {
                 expect(old, &there, change.offset).map_err(|error| self.invalid(error))?;
@@ -199,7 +199,7 @@ impl Target {
 
     fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; length];
-        let read = fill(&mut At { file: &self.file, offset }, &mut bytes)
+        let read = fill(&mut PositionedReader { file: &self.file, offset }, &mut bytes)
             .map_err(Error::system(Operation::Read, &self.path))?;
         if read < length {
             return Err(Error::Changed { path: self.path.clone() });

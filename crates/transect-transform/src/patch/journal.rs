@@ -177,7 +177,7 @@ fn open_trusted(path: &Path) -> Result<File, Error> {
 }
 
 fn inode_of(source: &Source) -> u64 {
-    source.identity().map_or(0, |identity| identity.inode)
+    source.file_id().map_or(0, |identity| identity.inode)
 }
 
 fn invalid(path: &Path, reason: &str) -> Error {

@@ -24,9 +24,9 @@ pub use in_place::{InPlaceOptions, PatchReport, resume, undo};
 use overlay::Overlay;
 
 use crate::error::{Error, Operation};
-use crate::pass::{PassOptions, Passes};
+use crate::pass::{PassOptions, PassRunner};
 use crate::publish::{PublishReport, ReplaceOptions};
-use crate::source::{At, Source, fill};
+use crate::source::{PositionedReader, Source, fill};
 use crate::step::InvalidData;
 use crate::whole_file::transform;
 
@@ -164,7 +164,7 @@ impl Patch {
             Kind::Changes(changes) => {
                 let size = Source::open(input)?.size();
                 let mut overlay = Overlay::new(changes, size);
-                let mut passes = Passes::new(pass.clone());
+                let mut passes = PassRunner::new(pass.clone());
                 let report =
                     transform(input, Some(target), Some(&mut overlay), &mut passes, options)?;
                 Ok(report.published.expect("BUG: there is a target"))
@@ -216,7 +216,7 @@ fn whole(path: &Path) -> Result<Vec<u8>, Error> {
     let source = Source::open(path)?;
     // A large file that is not a patch is not read to find that out.
     let mut magic = [0; ips::MAGIC.len()];
-    let read = fill(&mut At { file: source.file(), offset: 0 }, &mut magic);
+    let read = fill(&mut PositionedReader { file: source.file(), offset: 0 }, &mut magic);
     let begins = &magic[..read.map_err(Error::system(Operation::Read, path))?];
     let is_known = [ips::MAGIC, bps::MAGIC].iter().any(|known| begins.starts_with(known));
     let invalid = |reason: String| Error::invalid(path)(InvalidData::new(reason));

@@ -207,7 +207,7 @@ impl Replacement {
     }
 
     /// Forgets what was written.
-    pub(crate) fn start_again(&mut self) {
+    pub(crate) fn discard(&mut self) {
         self.temporary = None;
         (self.length, self.reserved, self.skipped_to) = (0, 0, 0);
         self.may_have_holes = false;

@@ -5,7 +5,7 @@ use std::io;
 
 use transect_sys::residency::drop_pages;
 
-use crate::source::{At, fill};
+use crate::source::{PositionedReader, fill};
 
 /// The digest of a result: one that cannot be met by chance, and costs less than reading.
 pub(crate) type Digest = blake3::Hash;
@@ -25,7 +25,7 @@ pub(super) fn holds(file: &File, expected: &Digest) -> io::Result<bool> {
     }
     let mut digester = Digester::new();
     let mut block = vec![0; BLOCK];
-    let mut from = At { file, offset: 0 };
+    let mut from = PositionedReader { file, offset: 0 };
     loop {
         let read = fill(&mut from, &mut block)?;
         digester.update(&block[..read]);

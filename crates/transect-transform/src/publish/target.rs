@@ -139,7 +139,7 @@ pub(crate) fn without_link(path: &Path) -> io::Result<PathBuf> {
 /// Returns whether what is there is the input. Where the system does not tell files apart, what has
 /// the same size and times is taken for it: refusing costs less than destroying.
 fn is_same(source: &Source, there: &Attributes) -> bool {
-    match (source.identity(), there.file_id()) {
+    match (source.file_id(), there.file_id()) {
         (Some(input), Some(there)) => input == there,
         _ => same_state(source.attributes(), there),
     }

@@ -10,7 +10,7 @@ use transect_sys::file::attributes_at;
 use super::manifest::{Manifest, digest_of_whole};
 use super::{MANIFEST, WHOLE, invalid};
 use crate::error::{Error, Operation, Rejection};
-use crate::pass::{LARGE_BLOCK, append_around, check};
+use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 
@@ -85,7 +85,7 @@ fn whole_of(manifest: &Path) -> Result<PathBuf, Error> {
 
 /// Makes sure that something that is read is not what is at the target, `there`.
 fn is_no_input(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
-    if there.is_some() && source.identity() == there {
+    if there.is_some() && source.file_id() == there {
         return Err(Error::rejected(Operation::Replace, target, Rejection::IsInput));
     }
     Ok(())
@@ -153,7 +153,7 @@ impl Joiner<'_> {
     fn part(&mut self, part: &Source, block: &mut [u8]) -> Result<blake3::Hash, Error> {
         let mut hasher = blake3::Hasher::new();
         loop {
-            check(self.cancel, part)?;
+            check_cancelled(self.cancel, part)?;
             let read = part.fill(block)?;
             if read == 0 {
                 break;
@@ -162,7 +162,7 @@ impl Joiner<'_> {
             hasher.update(bytes);
             self.whole.update(bytes);
             if self.sparse {
-                append_around(&mut self.result, bytes)?;
+                append_sparse(&mut self.result, bytes)?;
             } else {
                 self.result.append(bytes)?;
             }

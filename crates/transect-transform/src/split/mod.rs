@@ -20,7 +20,7 @@ use transect::Cancel;
 
 use crate::error::Error;
 use crate::manifest::Line;
-use crate::pass::{LARGE_BLOCK, append_around, check};
+use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
 use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
 use crate::source::Source;
 use crate::step::InvalidData;
@@ -163,7 +163,7 @@ impl<'a> Parts<'a> {
         let mut hasher = blake3::Hasher::new();
         let mut left = length;
         while left > 0 {
-            check(cancel, self.source)?;
+            check_cancelled(cancel, self.source)?;
             let size = left.min(block.len() as u64) as usize;
             let read = self.source.fill(&mut block[..size])?;
             let bytes = &block[..read];
@@ -173,7 +173,7 @@ impl<'a> Parts<'a> {
             hasher.update(bytes);
             self.whole.update(bytes);
             if sparse {
-                append_around(result, bytes)?
+                append_sparse(result, bytes)?
             } else {
                 result.append(bytes)?
             }

@@ -244,12 +244,12 @@ pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
 
 /// A file that is written past the cache, and through it, in turn: by the same handle.
 #[derive(Debug, Default)]
-pub(crate) struct Turning {
+pub(crate) struct DirectSwitch {
     direct: bool,
 }
 
-impl Turning {
-    pub(crate) fn turn(&mut self, file: &File, direct: bool) -> io::Result<bool> {
+impl DirectSwitch {
+    pub(crate) fn set_direct(&mut self, file: &File, direct: bool) -> io::Result<bool> {
         if self.direct == direct {
             return Ok(true);
         }

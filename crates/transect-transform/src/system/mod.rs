@@ -11,7 +11,7 @@
 //! * `open_direct`, `direct_alignment`, `HAS_DIRECT`: files past the system's cache, and of how many
 //!   bytes their places, lengths and memory have to be multiples; nothing where a file system has no
 //!   such thing.
-//! * `Turning`: a file that is written past the cache, and through it, in turn; whether it can be, and
+//! * `DirectSwitch`: a file that is written past the cache, and through it, in turn; whether it can be, and
 //!   the handle to write with until the next turn.
 //! * `Ring`, `Buffer`, `has_io_uring`: many reads and writes on their way at once.
 //! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.

@@ -17,10 +17,10 @@ pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
 
 /// A file that is written past the cache, and through it, in turn: never past it here.
 #[derive(Debug, Default)]
-pub(crate) struct Turning;
+pub(crate) struct DirectSwitch;
 
-impl Turning {
-    pub(crate) fn turn(&mut self, _: &File, direct: bool) -> io::Result<bool> {
+impl DirectSwitch {
+    pub(crate) fn set_direct(&mut self, _: &File, direct: bool) -> io::Result<bool> {
         Ok(!direct)
     }
 

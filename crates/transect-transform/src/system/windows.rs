@@ -30,14 +30,14 @@ pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
 /// A file that is written past the cache, and through it, in turn: by two handles. The kernel keeps
 /// what they write in order, as none of it is written by both.
 #[derive(Debug, Default)]
-pub(crate) struct Turning {
+pub(crate) struct DirectSwitch {
     direct: bool,
     /// Made when it is needed first.
     past: Option<File>,
 }
 
-impl Turning {
-    pub(crate) fn turn(&mut self, file: &File, direct: bool) -> io::Result<bool> {
+impl DirectSwitch {
+    pub(crate) fn set_direct(&mut self, file: &File, direct: bool) -> io::Result<bool> {
         if direct && self.past.is_none() {
             self.past = unless_unknown(reopen_write_unbuffered(file))?;
         }
@@ -119,18 +119,18 @@ mod tests {
         assert!(direct_alignment(&file).unwrap().is_some_and(|alignment| alignment <= PAGE));
         let memory = vec![b'a'; 3 * PAGE];
         let pages = &memory[memory.as_ptr().align_offset(PAGE)..][..2 * PAGE];
-        let mut turning = Turning::default();
-        assert!(std::ptr::eq(turning.handle(&file), &raw const file));
+        let mut switch = DirectSwitch::default();
+        assert!(std::ptr::eq(switch.handle(&file), &raw const file));
         for round in 0..2 {
-            assert!(turning.turn(&file, true).unwrap());
-            let past = turning.handle(&file);
+            assert!(switch.set_direct(&file, true).unwrap());
+            let past = switch.handle(&file);
             assert!(!std::ptr::eq(past, &raw const file));
             write_all_at(past, pages, round * pages.len() as u64).unwrap();
-            assert!(turning.turn(&file, false).unwrap());
+            assert!(switch.set_direct(&file, false).unwrap());
             let end = (round + 1) * pages.len() as u64;
-            write_all_at(turning.handle(&file), b"end", end).unwrap();
+            write_all_at(switch.handle(&file), b"end", end).unwrap();
         }
-        drop(turning);
+        drop(switch);
         let expected = [pages, pages, b"end"].concat();
         assert!(std::fs::read(&path).unwrap() == expected);
         let direct = open_direct(&path).unwrap().unwrap();

@@ -15,7 +15,7 @@ use super::hard_links::Names;
 use super::{Input, Journal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Rejection};
-use crate::pass::{IdleThreads, PassOptions, PassReport, Passes};
+use crate::pass::{IdleThreads, PassOptions, PassReport, PassRunner};
 use crate::publish::{
     Batch, Durability, Existing, LostMetadata, PublishReport, ReplaceOptions, Replacement,
     name_also,
@@ -310,7 +310,7 @@ struct Worker<'a> {
     inputs: &'a [Input],
     names: &'a Names,
     chain: Chain,
-    passes: Passes,
+    runner: PassRunner,
     /// Who takes outcomes, with the places of their inputs.
     report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
@@ -335,9 +335,9 @@ impl<'a> Worker<'a> {
         idle: Option<&Arc<IdleThreads>>,
         report: &'a mut dyn FnMut(usize, FileOutcome),
     ) -> Self {
-        let passes = Passes::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
+        let runner = PassRunner::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
         let (batch, waiting) = (Batch::new(), Vec::new());
-        Self { job, inputs, names, chain, passes, report, batch, waiting }
+        Self { job, inputs, names, chain, runner, report, batch, waiting }
     }
 
     fn run(mut self, next: &AtomicUsize) {
@@ -423,10 +423,10 @@ impl<'a> Worker<'a> {
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
         let source = match input.file_type {
-            FileType::File => self.passes.open_listed(&input.path),
-            _ => self.passes.open(&input.path),
+            FileType::File => self.runner.open_listed(&input.path),
+            _ => self.runner.open(&input.path),
         };
-        pass(source?, target, step, &mut self.passes, options)
+        pass(source?, target, step, &mut self.runner, options)
     }
 
     /// Puts what waits in its places, and reports it.

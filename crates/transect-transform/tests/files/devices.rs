@@ -9,7 +9,7 @@ use transect::ScanOptions;
 use transect_sys::residency;
 use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
 use transect_transform::output::Out;
-use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes, Preference, SizeClass};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, StepError};
 use transect_transform::tree::{Job, OutputTarget, find};
@@ -204,7 +204,7 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
                 preferred: [Preference::from(preferred)].into(),
                 ..PassOptions::default()
             };
-            let (mut passes, mut step) = (Passes::new(options), Count::default());
+            let (mut passes, mut step) = (PassRunner::new(options), Count::default());
             let options = existing(Existing::Replace);
             transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().pass
         };
@@ -243,7 +243,7 @@ fn what_is_preferred_may_hang_on_what_is_in_memory() {
             input,
             Some(&target),
             Some(&mut Upper),
-            &mut Passes::new(options),
+            &mut PassRunner::new(options),
             existing(Existing::Replace),
         );
         made.unwrap().pass.method
@@ -281,7 +281,7 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
                 rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
             }
             let options = PassOptions { method, spare_cache: !cached, ..PassOptions::default() };
-            let (mut passes, options) = (Passes::new(options), existing(Existing::Replace));
+            let (mut passes, options) = (PassRunner::new(options), existing(Existing::Replace));
             transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
             [&input, &target].map(|path| is_cached(&File::open(path).unwrap(), 1 << 20))
         };
@@ -316,7 +316,7 @@ fn what_is_not_to_stay_in_the_cache_does_not() {
         }
         let method = Some(IoMethod::Buffered);
         let options = PassOptions { method, spare_cache: true, ..PassOptions::default() };
-        let (mut passes, options) = (Passes::new(options), existing(Existing::Replace));
+        let (mut passes, options) = (PassRunner::new(options), existing(Existing::Replace));
         transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
         assert_eq!(is_cached(&file, 1 << 20), was_there);
         let made = File::open(&target).unwrap();
@@ -467,7 +467,7 @@ fn with_holes(
     paths: [&Path; 2],
     step: Option<&mut dyn Step>,
 ) -> Result<FileReport, Error> {
-    let mut passes = Passes::new(PassOptions { method, holes, ..PassOptions::default() });
+    let mut passes = PassRunner::new(PassOptions { method, holes, ..PassOptions::default() });
     let [input, target] = paths;
     let how = if input == target { Existing::InPlace } else { Existing::Keep };
     transform(input, Some(target), step, &mut passes, existing(how))
@@ -533,7 +533,7 @@ fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
     let Some(devices) = devices("in_place_holes_are_made_in_the_file_itself", &temp) else {
         return;
     };
-    let identity = |path: &Path| Source::open(path).unwrap().identity();
+    let identity = |path: &Path| Source::open(path).unwrap().file_id();
     for device in &devices {
         let mine = device.path().join("mine");
         let bytes = zeros(&mine);
@@ -587,7 +587,7 @@ fn times_stay_when_holes_are_made_and_times_are_kept() {
     File::options().write(true).open(&mine).unwrap().set_modified(long_ago).unwrap();
     let options = PassOptions { holes: Holes::Make, ..PassOptions::default() };
     let replace = ReplaceOptions { keep_times: true, ..existing(Existing::InPlace) };
-    transform(&mine, Some(&mine), None, &mut Passes::new(options), replace).unwrap();
+    transform(&mine, Some(&mine), None, &mut PassRunner::new(options), replace).unwrap();
     assert!(allocated(&mine) <= FEW_PAGES);
     assert_eq!(File::open(&mine).unwrap().metadata().unwrap().modified().unwrap(), long_ago);
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
 use transect_transform::output::Out;
-use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, Rejection, Source, transform};
@@ -90,13 +90,13 @@ fn a_hint_to_the_system_changes_nothing_of_the_result() {
     for method in at_hand() {
         let options =
             PassOptions { method: Some(method), sequential: true, ..PassOptions::default() };
-        let mut passes = Passes::new(options);
+        let mut passes = PassRunner::new(options);
         let options = existing(Existing::Replace);
         transform(&input, Some(&output), None, &mut passes, options).unwrap();
         assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
     }
     let missing = temp.join("missing");
-    let hinted = Passes::new(PassOptions { sequential: true, ..PassOptions::default() });
+    let hinted = PassRunner::new(PassOptions { sequential: true, ..PassOptions::default() });
     assert_eq!(message(Source::open(&missing)), message(hinted.open(&missing)));
     assert_eq!(message(Source::open(&missing)), message(hinted.open_listed(&missing)));
 }
@@ -175,7 +175,7 @@ fn what_would_not_change_is_not_written() {
         }
     }
     let after = Source::open(&input).unwrap();
-    assert_eq!(before.identity(), after.identity());
+    assert_eq!(before.file_id(), after.file_id());
     assert_eq!(before.attributes().mtime(), after.attributes().mtime());
 }
 
@@ -208,7 +208,7 @@ fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
         let (input, output) = (temp.join("input"), temp.join("output"));
         let options =
             PassOptions { method: Some(method), text_only: true, ..PassOptions::default() };
-        let mut passes = Passes::new(options);
+        let mut passes = PassRunner::new(options);
         let mut run = |content: &[u8], target: Option<&Path>| {
             std::fs::write(&input, content).unwrap();
             transform(&input, target, Some(&mut Upper), &mut passes, ReplaceOptions::default())
@@ -242,7 +242,7 @@ fn what_is_read_back_is_what_was_made_by_every_method() {
     sparse(&content);
     for method in [None].into_iter().chain(with_steps().into_iter().map(Some)) {
         let options = PassOptions { method, read_back: true, ..PassOptions::default() };
-        let mut passes = Passes::new(options);
+        let mut passes = PassRunner::new(options);
         let replace = existing(Existing::Replace);
         let mut run = |target: &Path, step: Option<&mut dyn Step>, options| {
             transform(&input, Some(target), step, &mut passes, options).unwrap();
@@ -264,7 +264,8 @@ fn what_is_read_back_is_what_was_made_by_every_method() {
         sparse(&content);
     }
     let method = Some(IoMethod::KernelCopy);
-    let mut unseen = Passes::new(PassOptions { method, read_back: true, ..PassOptions::default() });
+    let mut unseen =
+        PassRunner::new(PassOptions { method, read_back: true, ..PassOptions::default() });
     let options = existing(Existing::Replace);
     let refused = message(transform(&input, Some(&output), None, &mut unseen, options));
     assert!(refused.ends_with("nobody sees what it copies, and could compare it"), "{refused}");
@@ -278,7 +279,8 @@ fn what_was_read_is_counted_once() {
         std::fs::write(&input, text(100_000)).unwrap();
         let read = Arc::new(AtomicU64::new(0));
         let progress = Some(Arc::clone(&read));
-        let mut passes = Passes::new(PassOptions { method, progress, ..PassOptions::default() });
+        let mut passes =
+            PassRunner::new(PassOptions { method, progress, ..PassOptions::default() });
         let options = ReplaceOptions::default();
         transform(&input, Some(&temp.join("copy")), None, &mut passes, options).unwrap();
         assert_eq!(read.swap(0, Ordering::Relaxed), 100_000);
@@ -305,7 +307,7 @@ fn a_pass_that_is_stopped_leaves_nothing() {
             ..PassOptions::default()
         };
         let step: &mut dyn Step = &mut Meanwhile(move || asks.cancel());
-        let mut passes = Passes::new(options);
+        let mut passes = PassRunner::new(options);
         let options = ReplaceOptions::default();
         let stopped = transform(&input, Some(&output), Some(step), &mut passes, options);
         assert!(matches!(stopped, Err(Error::Cancelled { .. })));
@@ -315,7 +317,7 @@ fn a_pass_that_is_stopped_leaves_nothing() {
     std::fs::write(temp.join("input"), text(1000)).unwrap();
     let cancel = Cancel::new();
     cancel.cancel();
-    let mut passes = Passes::new(PassOptions { cancel, ..PassOptions::default() });
+    let mut passes = PassRunner::new(PassOptions { cancel, ..PassOptions::default() });
     let (input, output) = (temp.join("input"), temp.join("output"));
     let options = ReplaceOptions::default();
     assert!(transform(&input, Some(&output), None, &mut passes, options).is_err());
@@ -405,7 +407,8 @@ fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed(
             std::fs::write(&input, text(1000)).unwrap();
             let file = std::fs::File::options().write(true).open(&input).unwrap();
             let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-            let mut passes = Passes::new(PassOptions { block, holes, ..PassOptions::default() });
+            let mut passes =
+                PassRunner::new(PassOptions { block, holes, ..PassOptions::default() });
             let mut step = Kept(touch, vec![finding.clone()]);
             let target = in_place.then_some(input.as_path());
             let options = existing(Existing::InPlace);

@@ -67,11 +67,11 @@ fn in_place(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, before).unwrap();
-    let identity = Source::open(&file).unwrap().identity();
+    let identity = Source::open(&file).unwrap().file_id();
     let made = patch.apply_in_place(&file, &InPlaceOptions::default());
     let after = std::fs::read(&file).unwrap();
     assert_eq!(names(temp.path()), ["file"]);
-    assert_eq!(Source::open(&file).unwrap().identity(), identity);
+    assert_eq!(Source::open(&file).unwrap().file_id(), identity);
     match made {
         Ok(applied) => {
             let differing = before.iter().zip(&after).filter(|(one, other)| one != other).count();

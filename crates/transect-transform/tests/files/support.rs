@@ -4,7 +4,7 @@ use std::path::Path;
 
 use transect_testkit::{TempDir, loudly_skip};
 use transect_transform::output::Out;
-use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, FileReport, transform};
@@ -172,7 +172,7 @@ fn is_at_hand(method: IoMethod) -> bool {
         Ok(_) => true,
         Err(error @ Error::Unsupported(..)) => {
             // What a system never has is nothing to be skipped.
-            if method.missing().is_none() || cfg!(target_os = "linux") {
+            if method.unavailable_reason().is_none() || cfg!(target_os = "linux") {
                 loudly_skip(method.as_str(), error);
             }
             false
@@ -200,8 +200,8 @@ pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
     true
 }
 
-pub(crate) fn passes(method: Option<IoMethod>, block: Option<usize>) -> Passes {
-    Passes::new(PassOptions { method, block, ..PassOptions::default() })
+pub(crate) fn passes(method: Option<IoMethod>, block: Option<usize>) -> PassRunner {
+    PassRunner::new(PassOptions { method, block, ..PassOptions::default() })
 }
 
 pub(crate) fn existing(existing: Existing) -> ReplaceOptions {

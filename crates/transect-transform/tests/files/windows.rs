@@ -6,7 +6,7 @@ use std::path::Path;
 
 use transect_sys::windows::make_sparse;
 use transect_testkit::{TempDir, has_unix_shell};
-use transect_transform::pass::{Holes, IoMethod, PassOptions, Passes};
+use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::Step;
 use transect_transform::{Error, Source, transform};
@@ -45,7 +45,7 @@ fn holes_stay_holes_with_every_method() {
     for method in [None].into_iter().chain(with_steps().into_iter().map(Some)) {
         let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
         for (step, upper) in steps.into_iter().zip([false, true]) {
-            let mut passes = Passes::new(PassOptions { method, ..PassOptions::default() });
+            let mut passes = PassRunner::new(PassOptions { method, ..PassOptions::default() });
             let options = ReplaceOptions::default();
             let made = transform(&input, Some(&target), step, &mut passes, options);
             if matches!(made, Err(Error::Unsupported("mapped", _))) && !has_unix_shell() {
@@ -72,7 +72,7 @@ fn zeros_become_holes_elsewhere_and_in_place_where_the_file_system_makes_any() {
     assert!(allocated(&mine) >= 4 << 20);
     let make = |method, to: &Path, how| {
         let options = PassOptions { method, holes: Holes::Make, ..PassOptions::default() };
-        transform(&mine, Some(to), None, &mut Passes::new(options), existing(how))
+        transform(&mine, Some(to), None, &mut PassRunner::new(options), existing(how))
     };
     for method in [None, Some(IoMethod::Buffered), Some(IoMethod::Direct)] {
         make(method, &target, Existing::Keep).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
 use transect_transform::output::Out;
-use transect_transform::pass::{PassOptions, Passes};
+use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::{Step, StepError};
 
@@ -83,7 +83,7 @@ pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
 /// It cannot be read, or is no compressed file where it should be one.
 pub(super) fn digest_of(path: &Path, kind: Kind) -> Result<String, String> {
     let mut chain = blake3(if kind == Kind::Zstd { &["unzstd"] } else { &[] });
-    let mut passes = Passes::new(PassOptions::default());
+    let mut passes = PassRunner::new(PassOptions::default());
     let report = transect_transform::transform(
         path,
         None,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
-use transect_transform::pass::{PassOptions, Passes};
+use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions};
 use transect_transform::{transform, transform_into};
 
@@ -245,7 +245,7 @@ fn remove(path: &Path) -> io::Result<u64> {
 struct Tools {
     way: Way,
     sync: Sync,
-    passes: Passes,
+    passes: PassRunner,
     chain: Chain,
     batch: Batch,
 }
@@ -253,7 +253,7 @@ struct Tools {
 impl Tools {
     fn new(way: Way, sync: Sync) -> Self {
         let chain = Kind::Case.step().expect("BUG: only a copy has no step");
-        let passes = Passes::new(PassOptions::default());
+        let passes = PassRunner::new(PassOptions::default());
         Self { way, sync, passes, chain, batch: Batch::new() }
     }
 

@@ -128,7 +128,7 @@ impl Method {
             cost: Cost::Light,
             size: 0,
             output: OutputMode::NewFile,
-            why_seen: None,
+            kernel_copy_obstacle: None,
             resident: None,
         };
         let chosen = Plan::new(&options, task);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use transect_transform::pass::{IoMethod, PassOptions, Passes};
+use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Durability, ReplaceOptions};
 use transect_transform::step::{Finding, Step};
 
@@ -16,7 +16,7 @@ use crate::harness::work::Work;
 /// The block of floors, unless another is asked for.
 pub(super) const FLOOR_BLOCK: usize = 256 << 10;
 
-/// Passes over a file once. The clock runs from opening the input to having the output in its place.
+/// PassRunner over a file once. The clock runs from opening the input to having the output in its place.
 ///
 /// # Errors
 /// The method is none of this program's, cannot do this, or whatever the system says: one line.
@@ -44,7 +44,7 @@ pub fn run(
         };
         let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
         let start = Instant::now();
-        let mut passes = Passes::new(PassOptions {
+        let mut passes = PassRunner::new(PassOptions {
             method: Some(method),
             block: *block,
             sequential: *hint,
