@@ -286,7 +286,7 @@ fn path(name: Vec<u8>) -> Result<PathBuf, String> {
     if name.contains(&0) {
         return Err("the name has a NUL".to_owned());
     }
-    let name = system::name_of(name).ok_or("the name is no text, which names are here")?;
+    let name = system::name_from_bytes(name).ok_or("the name is no text, which names are here")?;
     Ok(Path::new(&name).to_owned())
 }
 

@@ -182,7 +182,7 @@ impl Source {
             return if same_state(&self.before, &after) { Ok(()) } else { changed() };
         }
         // Here the size says nothing: files of /proc have none, those of /sys a whole page.
-        if system::is_made_up(&self.path) { Ok(()) } else { changed() }
+        if system::is_pseudo_file(&self.path) { Ok(()) } else { changed() }
     }
 
     /// Reads what comes next, and leaves nothing of it in the system's cache that was not there; if that

@@ -70,12 +70,12 @@ pub(super) fn apply_in_place(
 ) -> Result<(), Error> {
     let size = source.size();
     match holes {
-        Holes::Fill if size > 0 && source.is_sparse() => out.touch(source, |file| {
+        Holes::Fill if size > 0 && source.is_sparse() => out.modify_input(source, |file| {
             let reserved = system::reserve(file, 0..size);
             reserved.map(drop).map_err(Error::system(Operation::Write, source.path()))
         }),
         Holes::Make if size > 0 => {
-            out.touch(source, |file| HolePuncher { file, source, cancel, block }.punch_all())
+            out.modify_input(source, |file| HolePuncher { file, source, cancel, block }.punch_all())
         }
         _ => Ok(()),
     }
@@ -120,7 +120,8 @@ impl HolePuncher<'_> {
             if zeros > 0 {
                 // Behind the end of the file there is nothing but the rest of its last page.
                 let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
-                system::punch(self.file, offset..end).map_err(not_punched(self.source.path()))?;
+                system::punch_hole(self.file, offset..end)
+                    .map_err(not_punched(self.source.path()))?;
             }
             let data = leading_run(&rest[zeros..], offset + zeros as u64, false);
             rest = &rest[zeros + data..];

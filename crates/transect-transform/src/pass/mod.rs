@@ -251,7 +251,7 @@ impl PassRunner {
             (OutputMode::InPlace, Some(false), Some(out)) => {
                 holes::apply_in_place(options.holes, source, out, &options.cancel, block)?;
             }
-            (_, _, Some(out)) => out.expect(digest),
+            (_, _, Some(out)) => out.expect_digest(digest),
             _ => {}
         }
         if let Some(ring) = ring {
@@ -279,7 +279,8 @@ impl PassRunner {
             return Ok(None);
         }
         // Where the size is made up, only reading to the end finds the end.
-        let Some(slot) = step.blake3_slot().filter(|_| !system::is_made_up(source.path())) else {
+        let Some(slot) = step.blake3_slot().filter(|_| !system::is_pseudo_file(source.path()))
+        else {
             return Ok(None);
         };
         *slot = Some(parallel_digest::digest(source, &self.options, idle)?);

@@ -17,7 +17,7 @@ use super::journal::{self, Edit, Journal};
 use super::overlay::{Overlay, expect};
 use crate::error::{Error, Operation, Rejection};
 use crate::pass::{PassOptions, PassRunner, check_cancelled};
-use crate::publish::without_link;
+use crate::publish::resolve_link;
 use crate::source::{PositionedReader, Source, fill, same_state};
 use crate::step::InvalidData;
 
@@ -169,7 +169,7 @@ struct Target {
 impl Target {
     fn open(path: &Path) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Write, path);
-        let path = without_link(path).map_err(Error::system(Operation::Read, path))?;
+        let path = resolve_link(path).map_err(Error::system(Operation::Read, path))?;
         // What is no regular file is not opened for writing.
         let source = Source::open(&path)?;
         let file = File::options().read(true).write(true).open(&path).map_err(failed())?;

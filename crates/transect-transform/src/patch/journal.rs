@@ -27,7 +27,7 @@ use transect_sys::FileType;
 use transect_sys::file::attributes_of;
 
 use crate::error::{Error, Operation, Rejection};
-use crate::publish::{Durability, Existing, ReplaceOptions, Replacement, folder_of};
+use crate::publish::{Durability, Existing, ReplaceOptions, Replacement, parent_dir};
 use crate::source::Source;
 use crate::step::InvalidData;
 use crate::system;
@@ -148,13 +148,13 @@ pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> 
         durability: Durability::File,
         ..ReplaceOptions::default()
     };
-    Ok(Replacement::begin(path, Some(source), options)?.private())
+    Ok(Replacement::begin(path, Some(source), options)?.owner_only())
 }
 
 /// Removes a journal; when this returns, it does not come back by a crash.
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     std::fs::remove_file(path)?;
-    system::sync_folder(folder_of(path))
+    system::sync_directory(parent_dir(path))
 }
 
 /// Opens a journal. In a folder where others may write, anybody can put a file at this place that fits
@@ -163,12 +163,12 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
 fn open_trusted(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Read, path);
     let rejected = |reason| Err(Error::rejected(Operation::Read, path, reason));
-    let file = match system::open_unfollowed(path) {
+    let file = match system::open_no_follow(path) {
         Err(_) if path.is_symlink() => return rejected(Rejection::Untrusted("it is a link")),
         opened => opened.map_err(failed())?,
     };
     let there = attributes_of(&file).map_err(failed())?;
-    match (there.file_type(), system::distrust(&there)) {
+    match (there.file_type(), system::distrust_reason(&there)) {
         (FileType::File, None) => Ok(file),
         (FileType::File, Some(why)) => rejected(Rejection::Untrusted(why)),
         (FileType::Symlink, _) => rejected(Rejection::Untrusted("it is a link")),

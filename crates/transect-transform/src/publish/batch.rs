@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::file::attributes_at;
 
-use super::target::folder_of;
-use super::{Durability, Finished, PublishReport, Replacement};
+use super::target::parent_dir;
+use super::{CompleteResult, Durability, PublishReport, Replacement};
 use crate::error::{Error, Operation, again};
 use crate::system::{self, FileSystem};
 
@@ -16,11 +16,11 @@ type Outcome = Result<PublishReport, Error>;
 
 /// A result in a batch.
 #[derive(Debug)]
-enum Member {
+enum BatchEntry {
     /// It equals its input, and nothing is to be done.
-    Settled(PublishReport),
+    Unwritten(PublishReport),
     /// It waits, on this device.
-    Waiting(u64, Finished),
+    Pending(u64, CompleteResult),
 }
 
 /// Results that are complete and wait to be put in their places together: each file system is synced
@@ -31,7 +31,7 @@ enum Member {
 pub struct Batch {
     /// Whether the results may be in their places before a device has them.
     unsynced: bool,
-    members: Vec<Member>,
+    entries: Vec<BatchEntry>,
     file_systems: HashMap<u64, Option<FileSystem>>,
 }
 
@@ -43,18 +43,18 @@ impl Batch {
 
     /// Returns an empty batch that waits for no device ([`Durability::None`]): only that all results
     /// are complete before the first is put in its place.
-    pub fn unsynced() -> Self {
+    pub fn without_sync() -> Self {
         Self { unsynced: true, ..Self::default() }
     }
 
     /// Returns how many results it has.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.entries.len()
     }
 
     /// Returns whether it has no results.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.entries.is_empty()
     }
 
     /// Takes a result that is complete. Its file is closed: a batch may be larger than the number of
@@ -65,24 +65,24 @@ impl Batch {
     pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
         result.options.durability = Durability::Batch;
         if result.is_unwritten() {
-            self.members.push(Member::Settled(result.unwritten()));
+            self.entries.push(BatchEntry::Unwritten(result.unwritten_report()));
             return Ok(());
         }
         let device = if self.unsynced { 0 } else { self.device_of(result.path())? };
-        self.members.push(match result.finish()? {
-            Some(finished) => Member::Waiting(device, finished),
-            None => Member::Settled(result.unwritten()),
+        self.entries.push(match result.finish()? {
+            Some(complete) => BatchEntry::Pending(device, complete),
+            None => BatchEntry::Unwritten(result.unwritten_report()),
         });
         Ok(())
     }
 
     /// Returns the device that a target lies on, whose file system is open from now on.
     fn device_of(&mut self, target: &Path) -> Result<u64, Error> {
-        let folder = folder_of(target);
+        let folder = parent_dir(target);
         let attributes = attributes_at(folder).map_err(Error::system(Operation::Sync, target))?;
         let device = attributes.device().unwrap_or(0);
         if let Entry::Vacant(unknown) = self.file_systems.entry(device) {
-            let opened = FileSystem::of_folder(folder);
+            let opened = FileSystem::of_directory(folder);
             unknown.insert(opened.map_err(Error::system(Operation::Sync, target))?);
         }
         Ok(device)
@@ -91,27 +91,27 @@ impl Batch {
     /// Puts all results in their places, as far as that can be: one that fails keeps no other from
     /// its place. Returns what became of each, in the order in which they were added.
     pub fn publish(self) -> Vec<Outcome> {
-        let mut outcomes = Vec::with_capacity(self.members.len());
+        let mut outcomes = Vec::with_capacity(self.entries.len());
         let synced: HashMap<u64, Option<std::io::Result<()>>> = self
             .file_systems
             .iter()
             .map(|(device, system)| (*device, system.as_ref().map(FileSystem::sync)))
             .collect();
         let mut folders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        for member in self.members {
-            let outcome = match member {
-                Member::Settled(published) => Ok(published),
-                Member::Waiting(_, finished) if self.unsynced => finished.put_in_place(),
-                Member::Waiting(device, finished) => {
-                    sync(&finished, synced.get(&device).and_then(Option::as_ref))
-                        .and_then(|()| finished.put_in_place())
+        for entry in self.entries {
+            let outcome = match entry {
+                BatchEntry::Unwritten(published) => Ok(published),
+                BatchEntry::Pending(_, complete) if self.unsynced => complete.put_in_place(),
+                BatchEntry::Pending(device, complete) => {
+                    sync(&complete, synced.get(&device).and_then(Option::as_ref))
+                        .and_then(|()| complete.put_in_place())
                 }
             };
             if let Ok(published) = &outcome
                 && published.written
                 && !self.unsynced
             {
-                let folder = folder_of(&published.path).to_owned();
+                let folder = parent_dir(&published.path).to_owned();
                 folders.entry(folder).or_default().push(outcomes.len());
             }
             outcomes.push(outcome);
@@ -124,13 +124,13 @@ impl Batch {
 }
 
 /// Makes sure that the device has a file: by what its file system said, or by itself.
-fn sync(finished: &Finished, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
+fn sync(complete: &CompleteResult, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
     let synced = match together {
         Some(Ok(())) => Ok(()),
         Some(Err(error)) => Err(again(error)),
-        None => finished.temporary.sync(),
+        None => complete.temporary.sync(),
     };
-    synced.map_err(Error::system(Operation::Sync, &finished.target.path))
+    synced.map_err(Error::system(Operation::Sync, &complete.target.path))
 }
 
 /// Syncs the folder that all these results lie in: if that fails, all of them have failed.
@@ -139,7 +139,7 @@ fn sync_names(names: &[usize], outcomes: &mut [Outcome]) {
     let Some(first) = names.first().and_then(|&first| path_of(&outcomes[first])) else {
         return;
     };
-    let Err(error) = system::sync_folder(folder_of(&first)) else {
+    let Err(error) = system::sync_directory(parent_dir(&first)) else {
         return;
     };
     for &index in names {

@@ -22,7 +22,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::target::folder_of;
+use super::target::parent_dir;
 use crate::error::{Error, Operation};
 use crate::system::{self, ProcessSpace};
 
@@ -31,25 +31,25 @@ pub(super) const SUFFIX: &str = ".transect";
 
 /// The process that made a temporary file, as the name of the file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Maker {
+pub(super) struct CreatorProcess {
     process: u32,
     /// Not known on systems that do not tell, and in names of earlier versions.
     space: Option<ProcessSpace>,
 }
 
-impl Maker {
+impl CreatorProcess {
     /// Returns this process.
-    pub(super) fn this() -> Self {
+    pub(super) fn current() -> Self {
         Self { process: std::process::id(), space: system::process_space().cloned() }
     }
 
     /// Returns the maker that the name of a temporary file has; `None` for other names.
-    fn of(name: &OsStr) -> Option<Self> {
+    fn parse(name: &OsStr) -> Option<Self> {
         let mut parts = name.to_str()?.strip_suffix(SUFFIX)?.strip_prefix('.')?.rsplit('.');
-        let (_number, maker) = (decimal(parts.next()?)?, parts.next()?);
+        let (_number, creator) = (decimal(parts.next()?)?, parts.next()?);
         // There is a name before.
         parts.next()?;
-        let mut parts = maker.split('-');
+        let mut parts = creator.split('-');
         let process = u32::try_from(decimal(parts.next()?)?).ok()?;
         let space = match (parts.next(), parts.next(), parts.next()) {
             (None, ..) => None,
@@ -62,21 +62,21 @@ impl Maker {
     }
 
     /// Returns why the process may still be at work. `own` is the space of this process.
-    fn may_work(&self, own: Option<&ProcessSpace>) -> Option<Kept> {
+    fn keep_reason(&self, own: Option<&ProcessSpace>) -> Option<KeepReason> {
         let (Some(space), Some(own)) = (&self.space, own) else {
-            return Some(Kept::UnknownMaker);
+            return Some(KeepReason::UnknownCreator);
         };
         if space.boot != own.boot {
             return None;
         }
         if space.namespace != own.namespace {
-            return Some(Kept::OtherNamespace);
+            return Some(KeepReason::OtherNamespace);
         }
-        system::is_running(self.process).then_some(Kept::Running(self.process))
+        system::is_running(self.process).then_some(KeepReason::Running(self.process))
     }
 }
 
-impl fmt::Display for Maker {
+impl fmt::Display for CreatorProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.space {
             Some(ProcessSpace { boot, namespace }) => {
@@ -99,31 +99,31 @@ fn hexadecimal(digits: &str) -> Option<u32> {
 
 /// Returns whether a file has the name of one that results are written to.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    Maker::of(name).is_some()
+    CreatorProcess::parse(name).is_some()
 }
 
 /// Why a temporary file is not removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kept {
+pub enum KeepReason {
     /// It is not a regular file, or belongs to another user.
-    NotOurs,
+    NotOwned,
     /// Processes of other machines may write to its file system.
     SharedFileSystem,
     /// Its name does not say where its process runs: it is of another system or an earlier version.
-    UnknownMaker,
+    UnknownCreator,
     /// It was made in another process namespace, such as that of a container.
     OtherNamespace,
     /// A process has the number of the one that made it.
     Running(u32),
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOurs => f.write_str("it is not a regular file of this user"),
+            Self::NotOwned => f.write_str("it is not a regular file of this user"),
             Self::SharedFileSystem => f.write_str("other machines may use its file system"),
-            Self::UnknownMaker => f.write_str("its name does not say where its process runs"),
+            Self::UnknownCreator => f.write_str("its name does not say where its process runs"),
             Self::OtherNamespace => f.write_str("its process runs in another process namespace"),
             Self::Running(process) => write!(f, "process {process} is running"),
         }
@@ -134,17 +134,17 @@ impl fmt::Display for Kept {
 ///
 /// # Errors
 /// Whatever the system says, also that there is nothing any more.
-pub fn kept(leftover: &Path) -> io::Result<Option<Kept>> {
-    let Some(maker) = leftover.file_name().and_then(Maker::of) else {
-        return Ok(Some(Kept::UnknownMaker));
+pub fn keep_reason(leftover: &Path) -> io::Result<Option<KeepReason>> {
+    let Some(creator) = leftover.file_name().and_then(CreatorProcess::parse) else {
+        return Ok(Some(KeepReason::UnknownCreator));
     };
-    if let Some(kept) = maker.may_work(system::process_space()) {
+    if let Some(kept) = creator.keep_reason(system::process_space()) {
         return Ok(Some(kept));
     }
-    if !system::is_own(leftover)? {
-        return Ok(Some(Kept::NotOurs));
+    if !system::is_own_file(leftover)? {
+        return Ok(Some(KeepReason::NotOwned));
     }
-    Ok((!system::is_local(folder_of(leftover))).then_some(Kept::SharedFileSystem))
+    Ok((!system::is_local(parent_dir(leftover))).then_some(KeepReason::SharedFileSystem))
 }
 
 /// What became of temporary files that a walk has found.
@@ -153,16 +153,16 @@ pub struct CleanupReport {
     /// How many were removed.
     pub removed: usize,
     /// Those that stay, and why.
-    pub kept: Vec<(PathBuf, Kept)>,
+    pub kept: Vec<(PathBuf, KeepReason)>,
     /// What went wrong.
     pub errors: Vec<Error>,
 }
 
 /// Removes those of `leftovers` that are abandoned. What is gone meanwhile counts for nothing.
-pub fn sweep(leftovers: &[PathBuf]) -> CleanupReport {
+pub fn remove_abandoned(leftovers: &[PathBuf]) -> CleanupReport {
     let mut swept = CleanupReport::default();
     for leftover in leftovers {
-        let removed = match kept(leftover) {
+        let removed = match keep_reason(leftover) {
             Ok(Some(kept)) => {
                 swept.kept.push((leftover.clone(), kept));
                 continue;
@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn maker_written_into_a_name_read_from_it() {
         for (space, text) in [(None, "17"), (Some(OWN), "17-00000007-f0000001")] {
-            let maker = Maker { process: 17, space };
-            assert_eq!(maker.to_string(), text);
-            let name = format!(".some.file.{maker}.3{SUFFIX}");
-            assert_eq!(Maker::of(name.as_ref()), Some(maker));
+            let creator = CreatorProcess { process: 17, space };
+            assert_eq!(creator.to_string(), text);
+            let name = format!(".some.file.{creator}.3{SUFFIX}");
+            assert_eq!(CreatorProcess::parse(name.as_ref()), Some(creator));
         }
         for name in [
             ".a.17-00000007.3.transect",
@@ -202,7 +202,7 @@ mod tests {
             ".a.17..transect",
             ".17.3.transect",
         ] {
-            assert_eq!(Maker::of(name.as_ref()), None, "{name}");
+            assert_eq!(CreatorProcess::parse(name.as_ref()), None, "{name}");
         }
     }
 
@@ -216,15 +216,15 @@ mod tests {
         let other_boot = ProcessSpace { boot: 8, ..OWN };
         let other_namespace = ProcessSpace { namespace: 1, ..OWN };
         for (process, space, expected) in [
-            (own, Some(OWN), Some(Kept::Running(own))),
+            (own, Some(OWN), Some(KeepReason::Running(own))),
             (ended, Some(OWN), None),
             (own, Some(other_boot), None),
-            (ended, Some(other_namespace), Some(Kept::OtherNamespace)),
-            (ended, None, Some(Kept::UnknownMaker)),
+            (ended, Some(other_namespace), Some(KeepReason::OtherNamespace)),
+            (ended, None, Some(KeepReason::UnknownCreator)),
         ] {
-            let maker = Maker { process, space };
-            assert_eq!(maker.may_work(Some(&OWN)), expected, "{maker}");
-            assert_eq!(maker.may_work(None), Some(Kept::UnknownMaker));
+            let creator = CreatorProcess { process, space };
+            assert_eq!(creator.keep_reason(Some(&OWN)), expected, "{creator}");
+            assert_eq!(creator.keep_reason(None), Some(KeepReason::UnknownCreator));
         }
     }
 }

@@ -24,12 +24,12 @@ use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
 pub(crate) use leftover::is_temporary;
-pub use leftover::{CleanupReport, Kept, kept, sweep};
+pub use leftover::{CleanupReport, KeepReason, keep_reason, remove_abandoned};
 pub(crate) use read_back::{Digest, Digester};
-pub(crate) use relink::name_also;
+pub(crate) use relink::replace_with_link;
 use target::Target;
-pub(crate) use target::{folder_of, without_link};
-use temporary::Temporary;
+pub(crate) use target::{parent_dir, resolve_link};
+use temporary::TemporaryFile;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_of;
 
@@ -110,7 +110,7 @@ pub struct Replacement {
     input: Option<Attributes>,
     /// A new file is nobody's but ours to read.
     private: bool,
-    temporary: Option<Temporary>,
+    temporary: Option<TemporaryFile>,
     /// How much of the result there is, holes included.
     length: u64,
     /// How much room was made; the file is that long already.
@@ -140,8 +140,8 @@ impl Replacement {
             options.existing == Existing::InPlace && source.path().as_os_str() == target.as_os_str()
         });
         let target = match in_place {
-            Some(input) => Target::of_input(input),
-            None => Target::look_at(target, source, &options)?,
+            Some(input) => Target::for_input(input),
+            None => Target::inspect(target, source, &options)?,
         };
         let input = source.map(|source| *source.attributes());
         Ok(Self {
@@ -160,7 +160,7 @@ impl Replacement {
     }
 
     /// Returns the same, but if it will be a new file, nobody else may read it.
-    pub(crate) fn private(self) -> Self {
+    pub(crate) fn owner_only(self) -> Self {
         Self { private: true, ..self }
     }
 
@@ -170,7 +170,7 @@ impl Replacement {
     }
 
     /// Returns what the input was, if there is one.
-    pub(crate) fn input(&self) -> Option<&Attributes> {
+    pub(crate) fn input_attributes(&self) -> Option<&Attributes> {
         self.input.as_ref()
     }
 
@@ -195,11 +195,11 @@ impl Replacement {
     /// Whatever the system says.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.temporary.is_none() {
-            self.target.judge(&self.options)?;
-            let mode = self.first_mode();
+            self.target.check(&self.options)?;
+            let mode = self.initial_mode();
             // A batch renames later, and has no room for thousands of open files.
             let unnamed = !self.target.exists() && self.options.durability != Durability::Batch;
-            let made = Temporary::create(&self.target.path, mode, unnamed);
+            let made = TemporaryFile::create(&self.target.path, mode, unnamed);
             self.temporary =
                 Some(made.map_err(Error::system(Operation::Create, &self.target.path))?);
         }
@@ -216,7 +216,7 @@ impl Replacement {
     /// Returns the permissions that the temporary file begins with: those of the input, if it will
     /// be a new file, so that the system applies mask and lists of its folder as always; else
     /// nobody's but ours, until it has those of what it replaces.
-    fn first_mode(&self) -> u32 {
+    fn initial_mode(&self) -> u32 {
         match &self.input {
             _ if self.private => 0o600,
             Some(input) if !self.target.exists() => {
@@ -297,13 +297,13 @@ impl Replacement {
 
     /// Says which digest the whole result has: before it is put in its place, what the device has of
     /// it is compared with that.
-    pub(crate) fn expect(&mut self, digest: Option<Digest>) {
+    pub(crate) fn expect_digest(&mut self, digest: Option<Digest>) {
         self.expected = digest;
     }
 
     /// Does something to the input itself, which is to stay where it is and keeps its content: what
     /// is allocated of it. As durable as a result, and with its times if these are kept.
-    pub(crate) fn touch(
+    pub(crate) fn modify_input(
         &self,
         source: &Source,
         change: impl FnOnce(&File) -> Result<(), Error>,
@@ -337,18 +337,18 @@ impl Replacement {
             self.options.durability = Durability::File;
         }
         let durable = self.options.durability == Durability::File;
-        let Some(finished) = self.finish()? else {
-            return Ok(self.unwritten());
+        let Some(complete) = self.finish()? else {
+            return Ok(self.unwritten_report());
         };
-        let published = finished.put_in_place()?;
+        let published = complete.put_in_place()?;
         if durable {
-            sync_folder_of(&published.path)?;
+            sync_parent_dir(&published.path)?;
         }
         Ok(published)
     }
 
     /// Completes the temporary file. Nothing if nothing is to be written.
-    fn finish(&mut self) -> Result<Option<Finished>, Error> {
+    fn finish(&mut self) -> Result<Option<CompleteResult>, Error> {
         if self.is_unwritten() {
             return Ok(None);
         }
@@ -358,13 +358,13 @@ impl Replacement {
             let cut = self.file().set_len(self.length);
             cut.map_err(Error::system(Operation::Write, path))?;
         }
-        let lost_metadata = self.keep_attributes();
+        let lost_metadata = self.copy_metadata();
         if self.options.durability == Durability::File || self.expected.is_some() {
             self.file().sync_all().map_err(Error::system(Operation::Sync, path))?;
         }
         if let Some(expected) = &self.expected {
-            let holds = read_back::holds(self.file(), expected);
-            if !holds.map_err(Error::system(Operation::ReadBack, path))? {
+            let matches = read_back::matches_digest(self.file(), expected);
+            if !matches.map_err(Error::system(Operation::ReadBack, path))? {
                 return Err(Error::rejected(Operation::ReadBack, path, Rejection::NotAsWritten));
             }
         }
@@ -373,12 +373,12 @@ impl Replacement {
             temporary.close_if_named().map_err(Error::system(Operation::Write, path))?;
         }
         let replaces = self.options.existing != Existing::Keep;
-        Ok(Some(Finished { target: self.target.clone(), replaces, temporary, lost_metadata }))
+        Ok(Some(CompleteResult { target: self.target.clone(), replaces, temporary, lost_metadata }))
     }
 
-    fn keep_attributes(&self) -> Vec<LostMetadata> {
+    fn copy_metadata(&self) -> Vec<LostMetadata> {
         let mut lost_metadata = match &self.target.there {
-            Some(there) => system::keep(&self.target.path, there, self.file()),
+            Some(there) => system::copy_metadata(&self.target.path, there, self.file()),
             None => Vec::new(),
         };
         if let (true, Some(input)) = (self.options.keep_times, &self.input)
@@ -389,13 +389,13 @@ impl Replacement {
         lost_metadata
     }
 
-    fn unwritten(&self) -> PublishReport {
+    fn unwritten_report(&self) -> PublishReport {
         PublishReport { path: self.target.path.clone(), written: false, lost_metadata: Vec::new() }
     }
 
     /// Returns the temporary file.
     pub(crate) fn file(&self) -> &File {
-        self.temporary.as_ref().and_then(Temporary::file).expect("BUG: it was not started")
+        self.temporary.as_ref().and_then(TemporaryFile::file).expect("BUG: it was not started")
     }
 }
 
@@ -448,28 +448,28 @@ impl Write for Replacement {
 
 /// A temporary file that is complete.
 #[derive(Debug)]
-struct Finished {
+struct CompleteResult {
     target: Target,
     replaces: bool,
-    temporary: Temporary,
+    temporary: TemporaryFile,
     lost_metadata: Vec<LostMetadata>,
 }
 
-impl Finished {
+impl CompleteResult {
     fn put_in_place(self) -> Result<PublishReport, Error> {
         let Self { target, replaces, temporary, lost_metadata } = self;
         target.verify_unchanged()?;
         let moved = temporary.put_in_place(&target.path, replaces);
         moved.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists if !replaces => target.appeared(),
+            io::ErrorKind::AlreadyExists if !replaces => target.appeared_error(),
             _ => Error::system(Operation::Replace, &target.path)(error),
         })?;
         Ok(PublishReport { path: target.path, written: true, lost_metadata })
     }
 }
 
-fn sync_folder_of(path: &Path) -> Result<(), Error> {
-    system::sync_folder(folder_of(path)).map_err(Error::system(Operation::Sync, path))
+fn sync_parent_dir(path: &Path) -> Result<(), Error> {
+    system::sync_directory(parent_dir(path)).map_err(Error::system(Operation::Sync, path))
 }
 
 fn set_times(file: &File, input: &Attributes) -> io::Result<()> {

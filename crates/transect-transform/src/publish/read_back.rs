@@ -17,7 +17,7 @@ pub(crate) type Digester = blake3::Hasher;
 const BLOCK: usize = 256 << 10;
 
 /// Returns whether a file that was synced holds what has this digest.
-pub(super) fn holds(file: &File, expected: &Digest) -> io::Result<bool> {
+pub(super) fn matches_digest(file: &File, expected: &Digest) -> io::Result<bool> {
     // What is read from memory says nothing of the device.
     match drop_pages(file) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
@@ -50,7 +50,7 @@ mod tests {
         for (made, device) in [(&b"new"[..], &b"nex"[..]), (b"new", b"ne"), (b"new", b"new\0")] {
             let mut out = Replacement::begin(&target, None, options).unwrap();
             out.append(device).unwrap();
-            out.expect(Some(blake3::hash(made)));
+            out.expect_digest(Some(blake3::hash(made)));
             let refused = out.publish().unwrap_err().to_string();
             let path = target.display();
             let why = "the device has something else than was written";
@@ -59,7 +59,7 @@ mod tests {
         }
         let mut out = Replacement::begin(&target, None, options).unwrap();
         out.append(b"new").unwrap();
-        out.expect(Some(blake3::hash(b"new")));
+        out.expect_digest(Some(blake3::hash(b"new")));
         out.publish().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_at;
 
-use super::temporary::at_free_name;
-use super::{Durability, sync_folder_of};
+use super::temporary::with_unused_name;
+use super::{Durability, sync_parent_dir};
 use crate::error::{Error, Operation};
 
 /// Gives `first` the name `other`, which was one of the file that `first` has replaced: all names stay
@@ -14,7 +14,7 @@ use crate::error::{Error, Operation};
 ///
 /// # Errors
 /// `other` is no longer what it was, or whatever the system says. It is then left as it is.
-pub(crate) fn name_also(
+pub(crate) fn replace_with_link(
     first: &Path,
     other: &Path,
     before: &Attributes,
@@ -34,7 +34,7 @@ pub(crate) fn name_also(
     if !is_same {
         return Err(Error::Changed { path: other.to_owned() });
     }
-    let linked = at_free_name(other, |name| std::fs::hard_link(first, name));
+    let linked = with_unused_name(other, |name| std::fs::hard_link(first, name));
     let ((), name) = linked.map_err(failed())?;
     std::fs::rename(&name, other).map_err(|error| {
         // What went wrong first is what is told.
@@ -43,6 +43,6 @@ pub(crate) fn name_also(
     })?;
     match durability {
         Durability::None => Ok(()),
-        Durability::File | Durability::Batch => sync_folder_of(other),
+        Durability::File | Durability::Batch => sync_parent_dir(other),
     }
 }

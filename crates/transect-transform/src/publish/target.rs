@@ -20,12 +20,12 @@ pub(super) struct Target {
     /// It is the input: nobody else may have changed it at the end.
     is_input: bool,
     /// It was judged. An input that nothing changes need not be.
-    judged: bool,
+    checked: bool,
 }
 
 impl Target {
     /// Looks at what is there, and judges it.
-    pub(super) fn look_at(
+    pub(super) fn inspect(
         path: &Path,
         source: Option<&Source>,
         options: &ReplaceOptions,
@@ -37,7 +37,7 @@ impl Target {
         let there = match attributes_at(path) {
             Ok(attributes) => attributes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::new(path, options);
+                return Self::new_file(path, options);
             }
             Err(error) => return Err(Error::system(Operation::Create, path)(error)),
         };
@@ -46,43 +46,43 @@ impl Target {
             FileType::Symlink => return rejected(Rejection::LinkToNowhere),
             other => return rejected(Rejection::NotAFile(other)),
         }
-        let is_input = source.is_some_and(|source| is_same(source, &there));
+        let is_input = source.is_some_and(|source| is_same_file(source, &there));
         match options.existing {
             Existing::Keep | Existing::Replace if is_input => return rejected(Rejection::IsInput),
             Existing::Keep => return rejected(Rejection::Exists),
             Existing::InPlace if !is_input => return rejected(Rejection::NotInput),
             Existing::Replace | Existing::InPlace => {}
         }
-        let end = end_of(path, &there, options)?;
-        Ok(Self { path: end, there: Some(there), is_input, judged: true })
+        let end = replaced_path(path, &there, options)?;
+        Ok(Self { path: end, there: Some(there), is_input, checked: true })
     }
 
     /// Returns an input that is to be changed in place, if it comes to that: it is looked at when the
     /// first difference is met. Most files of a tree that is in order already have none.
-    pub(super) fn of_input(source: &Source) -> Self {
+    pub(super) fn for_input(source: &Source) -> Self {
         let path = source.path().to_owned();
-        Self { path, there: Some(*source.attributes()), is_input: true, judged: false }
+        Self { path, there: Some(*source.attributes()), is_input: true, checked: false }
     }
 
     /// Judges what was not judged yet: something is going to be written.
-    pub(super) fn judge(&mut self, options: &ReplaceOptions) -> Result<(), Error> {
-        if let (false, Some(there)) = (self.judged, &self.there) {
+    pub(super) fn check(&mut self, options: &ReplaceOptions) -> Result<(), Error> {
+        if let (false, Some(there)) = (self.checked, &self.there) {
             self.verify_unchanged()?;
-            self.path = end_of(&self.path, there, options)?;
-            self.judged = true;
+            self.path = replaced_path(&self.path, there, options)?;
+            self.checked = true;
         }
         Ok(())
     }
 
     /// Returns a target with nothing there.
-    fn new(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
+    fn new_file(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
         if options.existing == Existing::InPlace {
             return Err(Error::rejected(Operation::Replace, path, Rejection::NotInput));
         }
-        let folder = attributes_at(folder_of(path));
+        let folder = attributes_at(parent_dir(path));
         match folder.map_err(Error::system(Operation::Create, path))?.file_type() {
             FileType::Directory => {
-                Ok(Self { path: path.to_owned(), there: None, is_input: false, judged: true })
+                Ok(Self { path: path.to_owned(), there: None, is_input: false, checked: true })
             }
             _ => {
                 let error = io::ErrorKind::NotADirectory.into();
@@ -111,25 +111,29 @@ impl Target {
     }
 
     /// Returns the error for what came to be there meanwhile.
-    pub(super) fn appeared(&self) -> Error {
+    pub(super) fn appeared_error(&self) -> Error {
         Error::rejected(Operation::Replace, &self.path, Rejection::Exists)
     }
 }
 
 /// Returns the path of the file that is replaced: not that of a link that leads to it. A file with
 /// several names is not, unless that was asked for.
-fn end_of(path: &Path, there: &Attributes, options: &ReplaceOptions) -> Result<PathBuf, Error> {
+fn replaced_path(
+    path: &Path,
+    there: &Attributes,
+    options: &ReplaceOptions,
+) -> Result<PathBuf, Error> {
     match there.nlink() {
         Some(names @ 2..) if !options.break_links => {
             Err(Error::rejected(Operation::Replace, path, Rejection::ManyNames(names)))
         }
-        _ => without_link(path).map_err(Error::system(Operation::Replace, path)),
+        _ => resolve_link(path).map_err(Error::system(Operation::Replace, path)),
     }
 }
 
 /// Returns the path of the file that a link at the end of a path leads to; a path without one as it
 /// is. Where the system does not answer, that is an error: what is taken for a file would be replaced.
-pub(crate) fn without_link(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve_link(path: &Path) -> io::Result<PathBuf> {
     match query_attributes(path, FieldMask::empty(), false)?.file_type() {
         FileType::Symlink => path.canonicalize(),
         _ => Ok(path.to_owned()),
@@ -138,7 +142,7 @@ pub(crate) fn without_link(path: &Path) -> io::Result<PathBuf> {
 
 /// Returns whether what is there is the input. Where the system does not tell files apart, what has
 /// the same size and times is taken for it: refusing costs less than destroying.
-fn is_same(source: &Source, there: &Attributes) -> bool {
+fn is_same_file(source: &Source, there: &Attributes) -> bool {
     match (source.file_id(), there.file_id()) {
         (Some(input), Some(there)) => input == there,
         _ => same_state(source.attributes(), there),
@@ -146,7 +150,7 @@ fn is_same(source: &Source, there: &Attributes) -> bool {
 }
 
 /// Returns the folder that a path lies in.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn parent_dir(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,

@@ -5,26 +5,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::leftover::{Maker, SUFFIX};
-use super::target::folder_of;
+use super::leftover::{CreatorProcess, SUFFIX};
+use super::target::parent_dir;
 use crate::system;
 
 /// A file in the folder of its target, gone when this is dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(super) struct TemporaryFile {
     /// Nothing once it is closed.
     file: Option<File>,
     /// Nothing if it has no name: then nothing is left of it even if we are killed.
     name: Option<PathBuf>,
 }
 
-impl Temporary {
+impl TemporaryFile {
     /// Makes a file for `target`: without a name if that is asked for and can be.
     pub(super) fn create(target: &Path, mode: u32, unnamed: bool) -> io::Result<Self> {
-        if unnamed && let Some(file) = system::create_unnamed(folder_of(target), mode) {
+        if unnamed && let Some(file) = system::create_unnamed(parent_dir(target), mode) {
             return Ok(Self { file: Some(file), name: None });
         }
-        let (file, name) = at_free_name(target, |name| system::create_new(name, mode))?;
+        let (file, name) = with_unused_name(target, |name| system::create_new(name, mode))?;
         Ok(Self { file: Some(file), name: Some(name) })
     }
 
@@ -57,10 +57,11 @@ impl Temporary {
     /// Gives the file its name, complete as it is, or leaves nothing.
     pub(super) fn put_in_place(mut self, target: &Path, replace: bool) -> io::Result<()> {
         if let (Some(file), None) = (&self.file, &self.name) {
-            match system::name(file, target) {
+            match system::link_unnamed(file, target) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
                     // Something appeared that may be replaced, which only renaming does.
-                    let ((), name) = at_free_name(target, |name| system::name(file, name))?;
+                    let ((), name) =
+                        with_unused_name(target, |name| system::link_unnamed(file, name))?;
                     self.name = Some(name);
                 }
                 // Files without names are on local file systems, which say nothing on closing.
@@ -80,7 +81,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // Windows removes nothing that is open.
         drop(self.file.take());
@@ -92,18 +93,18 @@ impl Drop for Temporary {
 }
 
 /// Makes something in the folder of `target` under a name that nothing has, and returns both.
-pub(super) fn at_free_name<T>(
+pub(super) fn with_unused_name<T>(
     target: &Path,
     mut make: impl FnMut(&Path) -> io::Result<T>,
 ) -> io::Result<(T, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     // A name has at most 255 bytes, of which a letter takes up to four.
-    let maker = Maker::this();
+    let creator = CreatorProcess::current();
     let name: String =
         target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
     loop {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{name}.{maker}.{next}{SUFFIX}");
+        let name = format!(".{name}.{creator}.{next}{SUFFIX}");
         let path = target.with_file_name(name);
         match make(&path) {
             Ok(made) => return Ok((made, path)),
@@ -126,7 +127,7 @@ mod tests {
     fn what_is_left_behind_is_known_by_its_name() {
         let temp = TempDir::new();
         for name in ["file", ".hidden", "a.1.2.transect", &"long".repeat(50)] {
-            let made = Temporary::create(&temp.join(name), 0o600, false).unwrap();
+            let made = TemporaryFile::create(&temp.join(name), 0o600, false).unwrap();
             assert!(is_temporary(made.name.as_deref().unwrap().file_name().unwrap()));
         }
         for name in [

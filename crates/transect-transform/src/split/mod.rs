@@ -132,7 +132,7 @@ impl<'a> Parts<'a> {
     /// Writes all parts, which then wait to be put in their places together.
     fn write(&mut self, cancel: &Cancel) -> Result<Batch, Error> {
         let mut batch = match self.durability {
-            Durability::None => Batch::unsynced(),
+            Durability::None => Batch::without_sync(),
             Durability::File | Durability::Batch => Batch::new(),
         };
         let mut block = vec![0; LARGE_BLOCK];

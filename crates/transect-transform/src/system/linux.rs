@@ -66,7 +66,7 @@ pub(crate) fn write_past_cache(file: &File, mut bytes: &[u8]) -> io::Result<bool
     Ok(true)
 }
 
-pub(crate) fn is_made_up(path: &Path) -> bool {
+pub(crate) fn is_pseudo_file(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
@@ -99,19 +99,19 @@ pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
     // Found out now: when the work is done it would be lost.
     static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
     let can_be_named = CAN_BE_NAMED.get_or_init(|| {
-        let by_path = rustix::fs::stat(way_to(&file)).map(|stat| (stat.st_dev, stat.st_ino));
+        let by_path = rustix::fs::stat(proc_path(&file)).map(|stat| (stat.st_dev, stat.st_ino));
         let by_handle = rustix::fs::fstat(&file).map(|stat| (stat.st_dev, stat.st_ino));
         by_path.is_ok() && by_path == by_handle
     });
     can_be_named.then_some(file)
 }
 
-pub(crate) fn name(file: &File, path: &Path) -> io::Result<()> {
+pub(crate) fn link_unnamed(file: &File, path: &Path) -> io::Result<()> {
     // AT_EMPTY_PATH would take a privilege.
-    Ok(rustix::fs::linkat(CWD, way_to(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(rustix::fs::linkat(CWD, proc_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-fn way_to(file: &File) -> String {
+fn proc_path(file: &File) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
@@ -149,7 +149,7 @@ pub(crate) fn is_local(folder: &Path) -> bool {
 }
 
 /// Returns whether what is at a path, which is not followed, is a regular file of our user.
-pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_own_file(path: &Path) -> io::Result<bool> {
     let there = query_attributes(path, FieldMask::UID, false)?;
     let own = rustix::process::geteuid().as_raw();
     Ok(there.file_type() == FileType::File && there.uid() == Some(own))
@@ -158,13 +158,13 @@ pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Not every file system knows the flag.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::link_and_forget(from, to),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::link_and_unlink(from, to),
         answer => Ok(answer?),
     }
 }
 
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = open_folder(folder)?;
+pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
+    let folder = open_directory(folder)?;
     match retry_on_intr(|| rustix::fs::fsync(&folder)) {
         // Some file systems have nothing to do here, and say it so.
         Ok(()) | Err(Errno::INVAL) => Ok(()),
@@ -172,7 +172,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn open_folder(folder: &Path) -> io::Result<File> {
+fn open_directory(folder: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| rustix::fs::open(folder, flags, Mode::empty()))?.into())
 }
@@ -182,8 +182,8 @@ fn open_folder(folder: &Path) -> io::Result<File> {
 pub(crate) struct FileSystem(File);
 
 impl FileSystem {
-    pub(crate) fn of_folder(folder: &Path) -> io::Result<Option<Self>> {
-        Ok(Some(Self(open_folder(folder)?)))
+    pub(crate) fn of_directory(folder: &Path) -> io::Result<Option<Self>> {
+        Ok(Some(Self(open_directory(folder)?)))
     }
 
     pub(crate) fn sync(&self) -> io::Result<()> {
@@ -308,31 +308,31 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     }
 }
 
-pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     match rustix::fs::fallocate(file, flags, range.start, range.end - range.start) {
-        Err(Errno::INTR) => punch(file, range),
+        Err(Errno::INTR) => punch_hole(file, range),
         answer => Ok(answer?),
     }
 }
 
 /// Gives `to` the owner, the extended attributes and the mode of what was at `from`.
-pub(crate) fn keep(from: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
+pub(crate) fn copy_metadata(from: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
     let mut lost = Vec::new();
     // In this order: a new owner takes set-user-ID away, and capabilities; an access list brings a
     // mode along.
-    let owner_kept = keep_owner(attributes, to, &mut lost);
-    keep_xattrs(from, to, &mut lost);
+    let owner_kept = copy_owner(attributes, to, &mut lost);
+    copy_xattrs(from, to, &mut lost);
     if let Some(mode) = attributes.mode() {
         // Whose program it no longer is, it must not run as.
         let mask = if owner_kept { 0o7777 } else { 0o1777 };
         let mode = Mode::from_raw_mode(u32::from(mode) & mask);
-        note(rustix::fs::fchmod(to, mode), "permissions", &mut lost);
+        record_loss(rustix::fs::fchmod(to, mode), "permissions", &mut lost);
     }
     lost
 }
 
-fn keep_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) -> bool {
+fn copy_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) -> bool {
     let (Some(user), Some(group), Ok(now)) =
         (attributes.uid(), attributes.gid(), rustix::fs::fstat(to))
     else {
@@ -341,10 +341,11 @@ fn keep_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) 
     let mut kept = true;
     // One by one: a group of one's own may be set where the user may not.
     if now.st_uid != user {
-        kept &= note(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", lost);
+        kept &= record_loss(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", lost);
     }
     if now.st_gid != group {
-        kept &= note(rustix::fs::fchown(to, None, Some(Gid::from_raw(group))), "group", lost);
+        kept &=
+            record_loss(rustix::fs::fchown(to, None, Some(Gid::from_raw(group))), "group", lost);
     }
     kept
 }
@@ -352,14 +353,14 @@ fn keep_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) 
 /// An access list, which a folder may give to all that is made in it.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-fn keep_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
+fn copy_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
     let mut names = vec![0; LARGEST_XATTR];
     let length = match rustix::fs::listxattr(from, names.as_mut_slice()) {
         Ok(length) => length,
         // There are none on this file system.
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => return,
         Err(errno) => {
-            note(Err(errno), "extended attributes", lost);
+            record_loss(Err(errno), "extended attributes", lost);
             return;
         }
     };
@@ -382,14 +383,14 @@ fn keep_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
             }
             rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty())
         });
-        note(kept, &String::from_utf8_lossy(name), lost);
+        record_loss(kept, &String::from_utf8_lossy(name), lost);
     }
 }
 
 /// The largest list of names, and the largest value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const LARGEST_XATTR: usize = 1 << 16;
 
-fn note(kept: Result<(), Errno>, what: &str, lost: &mut Vec<LostMetadata>) -> bool {
+fn record_loss(kept: Result<(), Errno>, what: &str, lost: &mut Vec<LostMetadata>) -> bool {
     if let Err(errno) = kept {
         lost.push(LostMetadata { what: what.to_owned(), reason: errno.into() });
     }

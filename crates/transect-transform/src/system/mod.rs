@@ -14,29 +14,29 @@
 //! * `DirectSwitch`: a file that is written past the cache, and through it, in turn; whether it can be, and
 //!   the handle to write with until the next turn.
 //! * `Ring`, `Buffer`, `has_io_uring`: many reads and writes on their way at once.
-//! * `is_made_up`: whether the kernel makes up the content, so that sizes say nothing.
+//! * `is_pseudo_file`: whether the kernel makes up the content, so that sizes say nothing.
 //! * `free_space`: bytes that whoever asks may still write where a folder is, if the system tells.
 //! * `reserve`: room for a part, which is not empty, or an error now rather than later; whether there
 //!   is such a thing here.
 //! * `Mapping`, `HAS_MAPPINGS`: a part of a file in memory, where a file that is cut is an error and no fault.
 //! * `create_new`: a file that was not there, with the permissions asked for.
-//! * `create_unnamed`, `name`: a file without a name, that gets one when it is complete; `None`
+//! * `create_unnamed`, `link_unnamed`: a file without a name, that gets one when it is complete; `None`
 //!   where there are none.
 //! * `rename_new`: never replaces anything.
-//! * `sync_folder`: returns when the device has the names of a folder.
+//! * `sync_directory`: returns when the device has the names of a folder.
 //! * `FileSystem`: syncs all that was written to a file system at once, where that can be.
 //! * `clone_file`, `copy_range`: copies that the kernel makes; whether it could.
 //! * `allow_holes`: what is not written of a file from now on is a hole, where it has to be asked for
 //!   that; a file system that has none writes zeros.
 //! * `next_data`: where the next bytes are that are no hole.
-//! * `punch`: makes a hole; `Unsupported` where that cannot be.
-//! * `name_of`: the name that bytes in a file stand for.
-//! * `cut`: shortens a file that was opened to be appended to.
-//! * `open_unfollowed`: opens a file to be read, never through a link.
-//! * `distrust`: why another user may have written a file that only we should have.
-//! * `process_space`, `is_running`, `is_local`, `is_own`: what [`crate::publish`] must know of the process
+//! * `punch_hole`: makes a hole; `Unsupported` where that cannot be.
+//! * `name_from_bytes`: the name that bytes in a file stand for.
+//! * `truncate`: shortens a file that was opened to be appended to.
+//! * `open_no_follow`: opens a file to be read, never through a link.
+//! * `distrust_reason`: why another user may have written a file that only we should have.
+//! * `process_space`, `is_running`, `is_local`, `is_own_file`: what [`crate::publish`] must know of the process
 //!   that made a temporary file; nothing where the system does not tell.
-//! * `keep`: gives a file what another one has beside its content, and tells what it could not.
+//! * `copy_metadata`: gives a file what another one has beside its content, and tells what it could not.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -58,27 +58,35 @@ pub(crate) use windows::*;
 
 /// Gives a file a name that nothing has, where renaming could replace: the system lets no link
 /// replace anything.
-fn link_and_forget(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
+fn link_and_unlink(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     std::fs::hard_link(from, to)?;
     std::fs::remove_file(from)
 }
 
 /// Shortens a file that was opened to be appended to.
 #[cfg(not(windows))]
-pub(crate) fn cut(file: &std::fs::File, _: &std::path::Path, length: u64) -> std::io::Result<()> {
+pub(crate) fn truncate(
+    file: &std::fs::File,
+    _: &std::path::Path,
+    length: u64,
+) -> std::io::Result<()> {
     file.set_len(length)
 }
 
 /// Shortens a file that was opened to be appended to, which does not allow that here.
 #[cfg(windows)]
-pub(crate) fn cut(_: &std::fs::File, path: &std::path::Path, length: u64) -> std::io::Result<()> {
+pub(crate) fn truncate(
+    _: &std::fs::File,
+    path: &std::path::Path,
+    length: u64,
+) -> std::io::Result<()> {
     std::fs::File::options().write(true).open(path)?.set_len(length)
 }
 
 /// Opens a file to be read. A link at the end of the path is not followed, and a pipe is not waited
 /// for.
 #[cfg(unix)]
-pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+pub(crate) fn open_no_follow(path: &std::path::Path) -> std::io::Result<std::fs::File> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -87,7 +95,7 @@ pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs
 
 /// Opens a file to be read. Of a link, the link itself is opened.
 #[cfg(windows)]
-pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+pub(crate) fn open_no_follow(path: &std::path::Path) -> std::io::Result<std::fs::File> {
     use std::os::windows::fs::OpenOptionsExt;
     /// `FILE_FLAG_OPEN_REPARSE_POINT`, as `winbase.h` has it.
     const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
@@ -96,7 +104,7 @@ pub(crate) fn open_unfollowed(path: &std::path::Path) -> std::io::Result<std::fs
 
 /// Returns why what a file holds may be from another user than the one who runs this process.
 #[cfg(unix)]
-pub(crate) fn distrust(there: &transect_sys::Attributes) -> Option<&'static str> {
+pub(crate) fn distrust_reason(there: &transect_sys::Attributes) -> Option<&'static str> {
     if there.uid() != Some(rustix::process::geteuid().as_raw()) {
         return Some("it belongs to another user");
     }
@@ -111,19 +119,19 @@ pub(crate) fn distrust(there: &transect_sys::Attributes) -> Option<&'static str>
 
 /// Windows gives a new file the permissions of its folder, so these say nothing of who wrote it.
 #[cfg(windows)]
-pub(crate) fn distrust(_: &transect_sys::Attributes) -> Option<&'static str> {
+pub(crate) fn distrust_reason(_: &transect_sys::Attributes) -> Option<&'static str> {
     None
 }
 
 /// Returns the name that bytes stand for: there any bytes may be one.
 #[cfg(unix)]
-pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
+pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
     Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
 }
 
 /// Returns the name that bytes stand for, if they are text.
 #[cfg(not(unix))]
-pub(crate) fn name_of(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
+pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
     String::from_utf8(bytes).ok().map(Into::into)
 }
 

@@ -86,7 +86,7 @@ impl std::ops::DerefMut for Buffer {
     }
 }
 
-pub(crate) fn is_made_up(_: &Path) -> bool {
+pub(crate) fn is_pseudo_file(_: &Path) -> bool {
     false
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn create_unnamed(_: &Path, _: u32) -> Option<File> {
     None
 }
 
-pub(crate) fn name(_: &File, _: &Path) -> io::Result<()> {
+pub(crate) fn link_unnamed(_: &File, _: &Path) -> io::Result<()> {
     unreachable!("BUG: there are no files without a name here")
 }
 
@@ -131,22 +131,22 @@ pub(crate) fn is_local(_: &Path) -> bool {
     false
 }
 
-pub(crate) fn is_own(_: &Path) -> io::Result<bool> {
+pub(crate) fn is_own_file(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    super::link_and_forget(from, to)
+    super::link_and_unlink(from, to)
 }
 
 #[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// Folders cannot be synced by name here; the journal of NTFS keeps names in order.
 #[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
 pub(crate) enum FileSystem {}
 
 impl FileSystem {
-    pub(crate) fn of_folder(_: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn of_directory(_: &Path) -> io::Result<Option<Self>> {
         Ok(None)
     }
 
@@ -174,12 +174,12 @@ pub(crate) fn copy_range(_: &File, _: &File, _: u64, _: usize) -> io::Result<Opt
 
 /// Windows gives a new file the permissions of its folder.
 #[cfg(not(unix))]
-pub(crate) fn keep(_: &Path, _: &Attributes, _: &File) -> Vec<LostMetadata> {
+pub(crate) fn copy_metadata(_: &Path, _: &Attributes, _: &File) -> Vec<LostMetadata> {
     Vec::new()
 }
 
 #[cfg(unix)]
-pub(crate) fn keep(_: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
+pub(crate) fn copy_metadata(_: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
     use std::os::unix::fs::{PermissionsExt, fchown};
     let owner = fchown(to, attributes.uid(), attributes.gid());
     let mask = if owner.is_ok() { 0o7777 } else { 0o1777 };

@@ -19,7 +19,7 @@ pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
 pub(crate) const HAS_DIRECT: bool = true;
 
 pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
-    unless_unknown(open_unbuffered(path))
+    none_if_unsupported(open_unbuffered(path))
 }
 
 pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
@@ -39,7 +39,7 @@ pub(crate) struct DirectSwitch {
 impl DirectSwitch {
     pub(crate) fn set_direct(&mut self, file: &File, direct: bool) -> io::Result<bool> {
         if direct && self.past.is_none() {
-            self.past = unless_unknown(reopen_write_unbuffered(file))?;
+            self.past = none_if_unsupported(reopen_write_unbuffered(file))?;
         }
         self.direct = direct;
         Ok(!direct || self.past.is_some())
@@ -51,7 +51,7 @@ impl DirectSwitch {
 }
 
 /// Returns nothing for a file system that does not know what it was asked for.
-fn unless_unknown<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+fn none_if_unsupported<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     const INVALID_FUNCTION: i32 = 1;
     const NOT_SUPPORTED: i32 = 50;
     const INVALID_PARAMETER: i32 = 87;
@@ -98,10 +98,10 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
         .unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
 }
 
-pub(crate) fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
     // Else the zeros would be written.
     let punched = make_sparse(file).and_then(|()| zero_range(file, range));
-    unless_unknown(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
+    none_if_unsupported(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Input {
     }
 
     /// Returns its path below its root; its name, if it is a root itself.
-    pub fn below(&self) -> &Path {
+    pub fn relative_path(&self) -> &Path {
         let mut above = self.path.components();
         let names = self.depth.max(1) as usize;
         // What is left when all before the last names is gone.
@@ -59,24 +59,24 @@ pub struct InputSet {
 ///
 /// # Errors
 /// Only what keeps a walk from beginning. What goes wrong inside a tree is counted in the tally.
-pub fn find(options: ScanOptions, sizes: bool) -> Result<InputSet, transect::Error> {
-    run(options, || Finder::new(sizes, true))
+pub fn find_inputs(options: ScanOptions, sizes: bool) -> Result<InputSet, transect::Error> {
+    run(options, || InputSink::new(sizes, true))
 }
 
 /// Walks, and returns the temporary files of other runs only ([`InputSet::leftovers`]).
 ///
 /// # Errors
-/// Those of [`find`].
+/// Those of [`find_inputs`].
 pub fn find_leftovers(options: ScanOptions) -> Result<InputSet, transect::Error> {
-    run(options, || Finder::new(false, false))
+    run(options, || InputSink::new(false, false))
 }
 
 fn run(
     options: ScanOptions,
-    finder: impl Fn() -> Finder + Sync,
+    sink: impl Fn() -> InputSink + Sync,
 ) -> Result<InputSet, transect::Error> {
-    let outcome = options.plan()?.run(finder)?;
-    let Finder { mut files, mut leftovers, mut tally, .. } = outcome.sink;
+    let outcome = options.plan()?.run(sink)?;
+    let InputSink { mut files, mut leftovers, mut tally, .. } = outcome.sink;
     files.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     leftovers.sort_unstable();
     tally.sort();
@@ -85,7 +85,7 @@ fn run(
 
 /// Gathers files.
 #[derive(Debug)]
-struct Finder {
+struct InputSink {
     files: Vec<Input>,
     leftovers: Vec<PathBuf>,
     tally: Diagnostics,
@@ -94,14 +94,14 @@ struct Finder {
     inputs: bool,
 }
 
-impl Finder {
+impl InputSink {
     fn new(sizes: bool, inputs: bool) -> Self {
         let tally = Diagnostics::new(Diagnostics::DEFAULT_KEPT);
         Self { files: Vec::new(), leftovers: Vec::new(), tally, sizes, inputs }
     }
 }
 
-impl Sink for Finder {
+impl Sink for InputSink {
     type Tag = ();
 
     fn want(&self) -> Want {
@@ -172,7 +172,7 @@ mod tests {
             ("file", 0, "file"),
         ] {
             let input = Input { depth, ..Input::new(path) };
-            assert_eq!(input.below(), Path::new(below), "{path}");
+            assert_eq!(input.relative_path(), Path::new(below), "{path}");
         }
     }
 }

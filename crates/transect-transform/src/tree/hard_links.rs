@@ -11,15 +11,15 @@ use super::Input;
 /// Which inputs are further names of others. The first name in the order of inputs stands for all,
 /// however many threads there are.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct HardLinks {
     /// By the places of all their names.
     files: HashMap<usize, usize>,
-    groups: Vec<Group>,
+    groups: Vec<LinkGroup>,
 }
 
 /// A file that several inputs name.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct LinkGroup {
     /// The places of its names among the inputs, the first one first.
     places: Vec<usize>,
     /// What it was when its names were looked for.
@@ -28,17 +28,17 @@ pub(super) struct Group {
     pub(super) is_whole: bool,
 }
 
-impl Group {
+impl LinkGroup {
     /// Returns the places of all names but the first.
-    pub(super) fn further(&self) -> &[usize] {
+    pub(super) fn other_names(&self) -> &[usize] {
         &self.places[1..]
     }
 }
 
-impl Names {
+impl HardLinks {
     /// Looks for names of the same file. The listings have told a number of each, so that only what
     /// can be the same is asked about.
-    pub(super) fn of(inputs: &[Input]) -> Self {
+    pub(super) fn find(inputs: &[Input]) -> Self {
         let numbered = inputs.iter().enumerate().filter_map(|(place, input)| {
             let is_file = input.file_type == FileType::File;
             Some((input.inode.filter(|_| is_file)?, place))
@@ -48,21 +48,21 @@ impl Names {
         let mut names = Self::default();
         for alike in numbered.chunk_by(|one, other| one.0 == other.0) {
             if alike.len() > 1 {
-                names.gather(inputs, alike.iter().map(|&(_, place)| place));
+                names.add_group(inputs, alike.iter().map(|&(_, place)| place));
             }
         }
         names
     }
 
     /// Takes names whose files have the same number, on whatever devices.
-    fn gather(&mut self, inputs: &[Input], places: impl Iterator<Item = usize>) {
-        let mut by_id: HashMap<FileId, Group> = HashMap::new();
+    fn add_group(&mut self, inputs: &[Input], places: impl Iterator<Item = usize>) {
+        let mut by_id: HashMap<FileId, LinkGroup> = HashMap::new();
         for place in places {
             // What is gone is nobody's name; whoever opens it tells so.
             let there = attributes_at(&inputs[place].path);
             if let Some((id, before)) = there.ok().and_then(|there| Some((there.file_id()?, there)))
             {
-                let group = Group { places: Vec::new(), before, is_whole: false };
+                let group = LinkGroup { places: Vec::new(), before, is_whole: false };
                 by_id.entry(id).or_insert(group).places.push(place);
             }
         }
@@ -76,7 +76,7 @@ impl Names {
     }
 
     /// Returns the file that an input names, if others name it as well.
-    pub(super) fn group(&self, place: usize) -> Option<&Group> {
+    pub(super) fn group(&self, place: usize) -> Option<&LinkGroup> {
         // Mostly there is none at all.
         if self.groups.is_empty() {
             return None;
@@ -85,7 +85,7 @@ impl Names {
     }
 
     /// Returns whether an input is another name of one before it.
-    pub(super) fn is_further(&self, place: usize) -> bool {
+    pub(super) fn is_other_name(&self, place: usize) -> bool {
         self.group(place).is_some_and(|group| group.places[0] != place)
     }
 }

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use transect::FileType;
 use transect_sys::Attributes;
 
-use super::hard_links::Names;
-use super::{Input, Journal};
+use super::hard_links::HardLinks;
+use super::{Input, JobJournal};
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Rejection};
 use crate::pass::{IdleThreads, PassOptions, PassReport, PassRunner};
 use crate::publish::{
     Batch, Durability, Existing, LostMetadata, PublishReport, ReplaceOptions, Replacement,
-    name_also,
+    replace_with_link,
 };
 use crate::step::{Shape, Step};
 use crate::system;
@@ -26,13 +26,13 @@ use crate::whole_file::pass;
 
 /// How many results wait for a common sync, on each thread: the wait is shared by so many that it
 /// does not count, and no more room than theirs is needed beside what is there.
-const BATCH: usize = 256;
+const SYNC_BATCH: usize = 256;
 
 /// How many outcomes a thread gathers before it wakes whoever reports them.
-const REPORT: usize = 64;
+const SEND_BATCH: usize = 64;
 
 /// How long it gathers them, while it has more to do.
-const PATIENCE: Duration = Duration::from_millis(50);
+const SEND_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Job {
     /// the digest of a large one. [`PassOptions::idle`] is not asked for more.
     pub threads: usize,
     /// What an earlier run has done, and where to write down what this one does.
-    pub journal: Option<Arc<Journal>>,
+    pub journal: Option<Arc<JobJournal>>,
 }
 
 /// What a file came to.
@@ -127,8 +127,8 @@ impl Job {
         };
         let mut by_target: HashMap<&Path, &Path> = HashMap::with_capacity(inputs.len());
         for input in inputs {
-            if let Some(other) = by_target.insert(input.below(), &input.path) {
-                let path = folder.join(input.below());
+            if let Some(other) = by_target.insert(input.relative_path(), &input.path) {
+                let path = folder.join(input.relative_path());
                 return Err(Error::SameTarget { path, inputs: [other.into(), input.path.clone()] });
             }
         }
@@ -160,29 +160,29 @@ impl Job {
     /// replaced only with [`ReplaceOptions::break_links`] if it has any.
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, FileOutcome)) {
         let next = AtomicUsize::new(0);
-        let names = match self.output {
-            OutputTarget::Discard | OutputTarget::InPlace => Names::of(inputs),
-            OutputTarget::File(_) | OutputTarget::Directory(_) => Names::default(),
+        let links = match self.output {
+            OutputTarget::Discard | OutputTarget::InPlace => HardLinks::find(inputs),
+            OutputTarget::File(_) | OutputTarget::Directory(_) => HardLinks::default(),
         };
-        let mut line = Line { inputs, each, early: BTreeMap::new(), expected: 0 };
-        let named = (inputs, &names);
+        let mut reporter = OrderedReporter { inputs, each, early: BTreeMap::new(), expected: 0 };
+        let named = (inputs, &links);
         let workers = self.threads.min(inputs.len());
         let idle = (self.threads > 1).then(|| Arc::new(IdleThreads::new(self.threads - workers)));
         let idle = idle.as_ref();
         match workers {
             // Nobody else is needed, and what is told goes from hand to hand.
             0 | 1 => {
-                let mut tell = |index, outcome| line.take(index, outcome);
-                Worker::new(self, named, chain.fresh(), idle, &mut tell).run(&next);
+                let mut report = |index, outcome| reporter.take(index, outcome);
+                Worker::new(self, named, chain.fresh(), idle, &mut report).run(&next);
             }
             threads => std::thread::scope(|scope| {
                 let (report, reports) = channel();
                 for _ in 0..threads {
                     let (chain, report, next) = (chain.fresh(), report.clone(), &next);
                     scope.spawn(move || {
-                        let mut gathered = Gathered::new(report);
-                        let mut tell = |index, outcome| gathered.put(index, outcome);
-                        Worker::new(self, named, chain, idle, &mut tell).run(next);
+                        let mut gathered = OutcomeSender::new(report);
+                        let mut report = |index, outcome| gathered.put(index, outcome);
+                        Worker::new(self, named, chain, idle, &mut report).run(next);
                         // Who still has a large file may use this thread.
                         idle.inspect(|idle| idle.add());
                     });
@@ -191,10 +191,10 @@ impl Job {
                 reports
                     .into_iter()
                     .flatten()
-                    .for_each(|(index, outcome)| line.take(index, outcome));
+                    .for_each(|(index, outcome)| reporter.take(index, outcome));
             }),
         }
-        line.end();
+        reporter.finish();
     }
 
     /// Returns where the result of an input goes, and makes the folders on the way.
@@ -204,7 +204,7 @@ impl Job {
             OutputTarget::InPlace => Some(Cow::Borrowed(&input.path)),
             OutputTarget::File(file) => Some(Cow::Borrowed(file)),
             OutputTarget::Directory(folder) => {
-                let target = folder.join(input.below());
+                let target = folder.join(input.relative_path());
                 let above = target.parent().unwrap_or(folder);
                 std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
                 Some(Cow::Owned(target))
@@ -220,7 +220,7 @@ impl Job {
         ReplaceOptions { existing, ..self.replace }
     }
 
-    fn in_batches(&self) -> bool {
+    fn syncs_in_batches(&self) -> bool {
         self.replace.durability == Durability::Batch
     }
 
@@ -237,7 +237,7 @@ impl Job {
 }
 
 /// What became of inputs, told in their order: it comes in any.
-struct Line<'a> {
+struct OrderedReporter<'a> {
     inputs: &'a [Input],
     each: &'a mut dyn FnMut(&Input, FileOutcome),
     /// What came before its turn.
@@ -246,25 +246,25 @@ struct Line<'a> {
     expected: usize,
 }
 
-impl Line<'_> {
+impl OrderedReporter<'_> {
     fn take(&mut self, index: usize, outcome: FileOutcome) {
         if index != self.expected {
             self.early.insert(index, outcome);
             return;
         }
-        self.tell(outcome);
+        self.report_next(outcome);
         while let Some(outcome) = self.early.remove(&self.expected) {
-            self.tell(outcome);
+            self.report_next(outcome);
         }
     }
 
-    fn tell(&mut self, outcome: FileOutcome) {
+    fn report_next(&mut self, outcome: FileOutcome) {
         (self.each)(&self.inputs[self.expected], outcome);
         self.expected += 1;
     }
 
     /// Tells what is left: who was stopped has not begun what lies before further names of a file.
-    fn end(self) {
+    fn finish(self) {
         for (index, outcome) in self.early {
             (self.each)(&self.inputs[index], outcome);
         }
@@ -272,21 +272,21 @@ impl Line<'_> {
 }
 
 /// Outcomes with the places of their inputs, on the way to another thread.
-struct Gathered {
+struct OutcomeSender {
     to: Sender<Vec<(usize, FileOutcome)>>,
     outcomes: Vec<(usize, FileOutcome)>,
     /// When the last ones went.
     sent: Instant,
 }
 
-impl Gathered {
+impl OutcomeSender {
     fn new(to: Sender<Vec<(usize, FileOutcome)>>) -> Self {
         Self { to, outcomes: Vec::new(), sent: Instant::now() }
     }
 
     fn put(&mut self, index: usize, outcome: FileOutcome) {
         self.outcomes.push((index, outcome));
-        if self.outcomes.len() >= REPORT || self.sent.elapsed() >= PATIENCE {
+        if self.outcomes.len() >= SEND_BATCH || self.sent.elapsed() >= SEND_INTERVAL {
             self.send();
         }
     }
@@ -298,7 +298,7 @@ impl Gathered {
     }
 }
 
-impl Drop for Gathered {
+impl Drop for OutcomeSender {
     fn drop(&mut self) {
         self.send();
     }
@@ -308,18 +308,18 @@ impl Drop for Gathered {
 struct Worker<'a> {
     job: &'a Job,
     inputs: &'a [Input],
-    names: &'a Names,
+    links: &'a HardLinks,
     chain: Chain,
     runner: PassRunner,
     /// Who takes outcomes, with the places of their inputs.
     report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
     /// What waits in the batch.
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingResult>,
 }
 
 /// A result in a batch.
-struct Waiting {
+struct PendingResult {
     index: usize,
     target: PathBuf,
     pass: PassReport,
@@ -330,14 +330,14 @@ struct Waiting {
 impl<'a> Worker<'a> {
     fn new(
         job: &'a Job,
-        (inputs, names): (&'a [Input], &'a Names),
+        (inputs, links): (&'a [Input], &'a HardLinks),
         chain: Chain,
         idle: Option<&Arc<IdleThreads>>,
         report: &'a mut dyn FnMut(usize, FileOutcome),
     ) -> Self {
         let runner = PassRunner::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
         let (batch, waiting) = (Batch::new(), Vec::new());
-        Self { job, inputs, names, chain, runner, report, batch, waiting }
+        Self { job, inputs, links, chain, runner, report, batch, waiting }
     }
 
     fn run(mut self, next: &AtomicUsize) {
@@ -347,63 +347,64 @@ impl<'a> Worker<'a> {
                 break;
             };
             // What became of a file is told for all its names at once.
-            if !self.names.is_further(index) {
-                self.one(index, input);
+            if !self.links.is_other_name(index) {
+                self.process(index, input);
             }
-            if self.waiting.len() >= BATCH {
+            if self.waiting.len() >= SYNC_BATCH {
                 self.publish();
             }
         }
         if self.job.passes.cancel.is_cancelled() {
-            self.give_up();
+            self.cancel_pending();
         } else {
             self.publish();
         }
     }
 
     /// Passes over a file, and reports what became of it, unless it waits.
-    fn one(&mut self, index: usize, input: &Input) {
+    fn process(&mut self, index: usize, input: &Input) {
         let job = self.job;
         let target = match job.target_of(input) {
             Ok(target) => target,
-            Err(error) => return self.tell(index, None, None, Err(error)),
+            Err(error) => return self.report_result(index, None, None, Err(error)),
         };
         let elsewhere = target.as_deref().filter(|_| self.job.output != OutputTarget::InPlace);
-        if self.job.journal.as_ref().is_some_and(|journal| journal.has(&input.path, elsewhere)) {
+        if self.job.journal.as_ref().is_some_and(|journal| journal.is_done(&input.path, elsewhere))
+        {
             return self.skip(index, target.map(Cow::into_owned), Skip::AlreadyDone);
         }
         let outcome = self.pass(index, target.as_deref());
         let target = target.map(Cow::into_owned);
         match outcome {
-            Ok((pass, None)) => self.tell(index, target, Some(pass), Ok(None)),
-            Ok((pass, Some(result))) if self.job.in_batches() => {
+            Ok((pass, None)) => self.report_result(index, target, Some(pass), Ok(None)),
+            Ok((pass, Some(result))) if self.job.syncs_in_batches() => {
                 let target = target.unwrap_or_default();
-                let before = result.input().copied().filter(|_| !result.is_unwritten());
+                let before = result.input_attributes().copied().filter(|_| !result.is_unwritten());
                 match self.batch.add(result) {
-                    Ok(()) => self.waiting.push(Waiting { index, target, pass, before }),
-                    Err(error) => self.tell(index, Some(target), None, Err(error)),
+                    Ok(()) => self.waiting.push(PendingResult { index, target, pass, before }),
+                    Err(error) => self.report_result(index, Some(target), None, Err(error)),
                 }
             }
             Ok((pass, Some(result))) => {
                 let published = self.publish_one(input, result);
-                self.tell(index, target, Some(pass), published.map(Some));
+                self.report_result(index, target, Some(pass), published.map(Some));
             }
-            Err(error) => self.tell(index, target, None, Err(error)),
+            Err(error) => self.report_result(index, target, None, Err(error)),
         }
     }
 
     /// Puts a result in its place, and writes it down: before, if that changes the input.
     fn publish_one(&self, input: &Input, result: Replacement) -> Result<PublishReport, Error> {
-        let before = result.input().copied().filter(|_| !result.is_unwritten());
+        let before = result.input_attributes().copied().filter(|_| !result.is_unwritten());
         let (Some(journal), Some(before)) = (&self.job.journal, before) else {
             return result.publish();
         };
         if self.job.output != OutputTarget::InPlace {
             let published = result.publish()?;
-            journal.note(&input.path, &before)?;
+            journal.record(&input.path, &before)?;
             return Ok(published);
         }
-        journal.note(&input.path, &before)?;
+        journal.record(&input.path, &before)?;
         if self.job.replace.durability != Durability::None {
             journal.sync()?;
         }
@@ -418,7 +419,7 @@ impl<'a> Worker<'a> {
         let input = &self.inputs[index];
         let mut options = self.job.replace_options();
         // The others become names of what this one is replaced by.
-        options.break_links |= self.names.group(index).is_some_and(|group| group.is_whole);
+        options.break_links |= self.links.group(index).is_some_and(|group| group.is_whole);
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
@@ -433,60 +434,65 @@ impl<'a> Worker<'a> {
     fn publish(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if self.job.output == OutputTarget::InPlace
-            && let Err(error) = self.note(&waiting)
+            && let Err(error) = self.record_all(&waiting)
         {
             // Without its journal nothing is done.
             self.batch = Batch::new();
-            for Waiting { index, target, .. } in waiting {
-                self.tell(index, Some(target), None, Err(error.again()));
+            for PendingResult { index, target, .. } in waiting {
+                self.report_result(index, Some(target), None, Err(error.again()));
             }
             return;
         }
         let outcomes = std::mem::take(&mut self.batch).publish();
         let written = outcomes.iter().map(Result::is_ok);
         let done = waiting.iter().zip(written).filter(|(_, written)| *written);
-        let noted = match self.job.output {
+        let recorded = match self.job.output {
             OutputTarget::InPlace => Ok(()),
-            _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.note_one(one)),
+            _ => done.map(|(waiting, _)| waiting).try_for_each(|one| self.record_done(one)),
         };
-        for (Waiting { index, target, pass, .. }, outcome) in waiting.into_iter().zip(outcomes) {
-            let outcome = match &noted {
+        for (PendingResult { index, target, pass, .. }, outcome) in
+            waiting.into_iter().zip(outcomes)
+        {
+            let outcome = match &recorded {
                 Ok(()) => outcome,
                 Err(error) => Err(error.again()),
             };
-            self.tell(index, Some(target), Some(pass), outcome.map(Some));
+            self.report_result(index, Some(target), Some(pass), outcome.map(Some));
         }
     }
 
     /// Writes down what waits, and is going to change.
-    fn note(&self, waiting: &[Waiting]) -> Result<(), Error> {
-        waiting.iter().try_for_each(|one| self.note_one(one))?;
+    fn record_all(&self, waiting: &[PendingResult]) -> Result<(), Error> {
+        waiting.iter().try_for_each(|one| self.record_done(one))?;
         self.job.journal.as_ref().map_or(Ok(()), |journal| journal.sync())
     }
 
-    fn note_one(&self, one: &Waiting) -> Result<(), Error> {
+    fn record_done(&self, one: &PendingResult) -> Result<(), Error> {
         match (&self.job.journal, &one.before) {
-            (Some(journal), Some(before)) => journal.note(&self.inputs[one.index].path, before),
+            (Some(journal), Some(before)) => journal.record(&self.inputs[one.index].path, before),
             _ => Ok(()),
         }
     }
 
     /// Nothing that waits gets to its place any more.
-    fn give_up(&mut self) {
+    fn cancel_pending(&mut self) {
         self.batch = Batch::new();
-        for Waiting { index, target, .. } in std::mem::take(&mut self.waiting) {
+        for PendingResult { index, target, .. } in std::mem::take(&mut self.waiting) {
             let error = Error::Cancelled { path: target.clone() };
-            self.tell(index, Some(target), None, Err(error));
+            self.report_result(index, Some(target), None, Err(error));
         }
     }
 
     /// Tells that an input was left alone.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let status = Ok(FileStatus::Skipped(why));
-        self.report(index, FileOutcome { target, pass: None, status, lost_metadata: Vec::new() });
+        self.report_all_names(
+            index,
+            FileOutcome { target, pass: None, status, lost_metadata: Vec::new() },
+        );
     }
 
-    fn tell(
+    fn report_result(
         &mut self,
         index: usize,
         target: Option<PathBuf>,
@@ -507,23 +513,23 @@ impl<'a> Worker<'a> {
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        self.report(index, FileOutcome { target, pass, status, lost_metadata });
+        self.report_all_names(index, FileOutcome { target, pass, status, lost_metadata });
     }
 
     /// Reports what became of a file, by all its names.
-    fn report(&mut self, index: usize, outcome: FileOutcome) {
-        let Some(group) = self.names.group(index) else {
+    fn report_all_names(&mut self, index: usize, outcome: FileOutcome) {
+        let Some(group) = self.links.group(index) else {
             return (self.report)(index, outcome);
         };
         let is_new = matches!(outcome.status, Ok(FileStatus::Changed));
         let pass = outcome.pass.clone();
         (self.report)(index, outcome);
         let path = |place: usize| self.inputs[place].path.as_path();
-        for &further in group.further() {
+        for &further in group.other_names() {
             let named = match is_new {
                 true => {
                     let durability = self.job.replace.durability;
-                    name_also(path(index), path(further), &group.before, durability)
+                    replace_with_link(path(index), path(further), &group.before, durability)
                 }
                 false => Ok(()),
             };

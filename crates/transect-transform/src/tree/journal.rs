@@ -35,7 +35,7 @@ const DIGITS: usize = 32;
 
 /// The journal of a job, appended to.
 #[derive(Debug)]
-pub struct Journal {
+pub struct JobJournal {
     path: PathBuf,
     /// Locked, so that no other run appends.
     lines: Mutex<JournalFile>,
@@ -56,7 +56,7 @@ impl JournalFile {
     fn append(&mut self, path: &Path, line: &[u8]) -> io::Result<()> {
         if self.is_torn {
             // The next line would go on where that one ends, and the journal be of no use.
-            system::cut(&self.file, path, self.length)?;
+            system::truncate(&self.file, path, self.length)?;
         }
         self.is_torn = true;
         self.file.write_all(line)?;
@@ -66,7 +66,7 @@ impl JournalFile {
     }
 }
 
-impl Journal {
+impl JobJournal {
     /// Opens a journal, or begins one where there is no file or an empty one. A last line that was not
     /// finished counts for nothing: what it was about did not begin.
     ///
@@ -79,20 +79,20 @@ impl Journal {
         let file = open_or_create(path)?;
         lock(&file, path)?;
         let head = format!("{HEAD} {chain}\n");
-        let Recorded { before, whole, length } = Recorded::read(&file, path, &head)?;
+        let JournalContents { before, whole, length } = JournalContents::read(&file, path, &head)?;
         let failed = || Error::system(Operation::Write, path);
         let length = if whole == 0 {
             // The file is empty, or its head was not finished.
             let rest = &head.as_bytes()[length as usize..];
             if let Err(error) = (&file).write_all(rest) {
                 // A part of it would not be known as ours by the next run.
-                let _ = system::cut(&file, path, length);
+                let _ = system::truncate(&file, path, length);
                 return Err(failed()(error));
             }
             head.len() as u64
         } else {
             if whole < length {
-                system::cut(&file, path, whole).map_err(failed())?;
+                system::truncate(&file, path, whole).map_err(failed())?;
             }
             whole
         };
@@ -102,7 +102,7 @@ impl Journal {
 
     /// Returns whether an earlier run has done an input. `target` is where its result goes, if that
     /// is another place.
-    pub(super) fn has(&self, input: &Path, target: Option<&Path>) -> bool {
+    pub(super) fn is_done(&self, input: &Path, target: Option<&Path>) -> bool {
         let Some(before) = self.before.get(input) else {
             return false;
         };
@@ -110,13 +110,13 @@ impl Journal {
         let Ok(now) = attributes_at(input) else {
             return false;
         };
-        let is_as_before = state(&now) == *before;
+        let is_as_before = state_checksum(&now) == *before;
         target.map_or(!is_as_before, |target| is_as_before && target.exists())
     }
 
     /// Writes down what an input was.
-    pub(super) fn note(&self, input: &Path, before: &Attributes) -> Result<(), Error> {
-        let line = Line::new(state(before), input).to_bytes();
+    pub(super) fn record(&self, input: &Path, before: &Attributes) -> Result<(), Error> {
+        let line = Line::new(state_checksum(before), input).to_bytes();
         // Whole lines only, whatever somebody else panicked at.
         let mut lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         lines.append(&self.path, &line).map_err(Error::system(Operation::Write, &self.path))
@@ -172,41 +172,41 @@ fn invalid(path: &Path, reason: String) -> Error {
 }
 
 /// What a file holds that is a journal.
-struct Recorded {
+struct JournalContents {
     before: HashMap<PathBuf, String>,
     /// Where its last finished line ends.
     whole: u64,
     length: u64,
 }
 
-impl Recorded {
+impl JournalContents {
     /// Reads a journal to its end. `head` is the first line that it must have.
     fn read(file: &File, path: &Path, head: &str) -> Result<Self, Error> {
-        let mut recorded = Self { before: HashMap::new(), whole: 0, length: 0 };
+        let mut contents = Self { before: HashMap::new(), whole: 0, length: 0 };
         let mut lines = Lines::new(BufReader::new(file));
         while let Some(line) = lines.next().map_err(Error::system(Operation::Read, path))? {
             let is_finished = line.text.ends_with(b"\n") && !line.is_too_long;
-            recorded.length = line.start + line.text.len() as u64;
+            contents.length = line.start + line.text.len() as u64;
             if line.number == 1 {
-                verify_head(line.text, is_finished, path, head)?;
+                check_head(line.text, is_finished, path, head)?;
             } else if is_finished {
                 let entry = manifest::line_of(&line);
                 let entry = entry.map_err(|error| invalid(path, error.to_string()))?;
-                recorded.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
-            } else if line.is_too_long || !may_be_unfinished(line.text) {
+                contents.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
+            } else if line.is_too_long || !may_be_torn_line(line.text) {
                 let number = line.number;
                 return Err(invalid(path, format!("line {number} is not one of a journal")));
             }
             if is_finished {
-                recorded.whole = recorded.length;
+                contents.whole = contents.length;
             }
         }
-        Ok(recorded)
+        Ok(contents)
     }
 }
 
 /// Makes sure that a file begins as a journal of these steps does.
-fn verify_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Result<(), Error> {
+fn check_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Result<(), Error> {
     let is_unfinished_head =
         !is_finished && first.starts_with(HEAD.as_bytes()) && head.as_bytes().starts_with(first);
     if first == head.as_bytes() || is_unfinished_head {
@@ -221,9 +221,9 @@ fn verify_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Resu
     Err(invalid(path, format!("it is a journal of '{steps}', not of '{wanted}'")))
 }
 
-/// Returns whether a text without an end can be the beginning of a line that [`Journal::note`] writes.
+/// Returns whether a text without an end can be the beginning of a line that [`JobJournal::record`] writes.
 /// After a crash of the system, the rest of it may be zeros.
-fn may_be_unfinished(text: &[u8]) -> bool {
+fn may_be_torn_line(text: &[u8]) -> bool {
     let zeros = text.iter().rev().take_while(|&&byte| byte == 0).count();
     let text = &text[..text.len() - zeros];
     let line = text.strip_prefix(b"\\").unwrap_or(text);
@@ -233,7 +233,7 @@ fn may_be_unfinished(text: &[u8]) -> bool {
 }
 
 /// Returns the checksum of all that tells one state of a file from another.
-fn state(attributes: &Attributes) -> String {
+fn state_checksum(attributes: &Attributes) -> String {
     let mut bytes = Vec::with_capacity(40);
     let id = attributes.file_id();
     for number in [
@@ -258,14 +258,14 @@ mod tests {
 
     const IN_USE: &str = "another run is using it";
 
-    fn open_once(path: &Path) -> Result<Journal, String> {
+    fn open_once(path: &Path) -> Result<JobJournal, String> {
         let chain = Chain::parse(&["trim"]).unwrap();
-        Journal::open(path, &chain).map_err(|error| error.to_string())
+        JobJournal::open(path, &chain).map_err(|error| error.to_string())
     }
 
     /// Another test may be starting a process, which has all open files, with their locks, until it
     /// runs another program.
-    fn open(path: &Path) -> Result<Journal, String> {
+    fn open(path: &Path) -> Result<JobJournal, String> {
         loop {
             match open_once(path) {
                 Err(error) if error.ends_with(IN_USE) => std::thread::yield_now(),

@@ -13,6 +13,6 @@ mod hard_links;
 mod job;
 mod journal;
 
-pub use find::{Input, InputSet, find, find_leftovers};
+pub use find::{Input, InputSet, find_inputs, find_leftovers};
 pub use job::{FileOutcome, FileStatus, Job, OutputTarget, Skip};
-pub use journal::Journal;
+pub use journal::JobJournal;

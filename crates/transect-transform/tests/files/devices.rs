@@ -12,7 +12,7 @@ use transect_transform::output::Out;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, StepError};
-use transect_transform::tree::{Job, OutputTarget, find};
+use transect_transform::tree::{Job, OutputTarget, find_inputs};
 use transect_transform::{Error, FileReport, Source, transform, transform_into};
 
 use crate::support::{
@@ -652,7 +652,7 @@ fn results_that_have_no_room_together_are_refused_before_the_first() {
     for name in ["one", "two"] {
         std::fs::write(root.join(name), text(5 << 20)).unwrap();
     }
-    let inputs = find(ScanOptions::new([&root]), true).unwrap().files;
+    let inputs = find_inputs(ScanOptions::new([&root]), true).unwrap().files;
     let folder = memory.path().join("out");
     let job = Job {
         output: OutputTarget::Directory(folder.clone()),

@@ -357,9 +357,9 @@ fn an_input_that_changes_meanwhile_is_an_error() {
 }
 
 /// Keeps all as it is, and is changed for by somebody else meanwhile.
-struct Kept<F>(F, Vec<Finding>);
+struct KeepReason<F>(F, Vec<Finding>);
 
-impl<F: FnMut() + Send> Step for Kept<F> {
+impl<F: FnMut() + Send> Step for KeepReason<F> {
     fn shape(&self) -> Shape {
         Shape::Resizing
     }
@@ -409,7 +409,7 @@ fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed(
             let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
             let mut passes =
                 PassRunner::new(PassOptions { block, holes, ..PassOptions::default() });
-            let mut step = Kept(touch, vec![finding.clone()]);
+            let mut step = KeepReason(touch, vec![finding.clone()]);
             let target = in_place.then_some(input.as_path());
             let options = existing(Existing::InPlace);
             let passed = transform(&input, target, Some(&mut step), &mut passes, options);

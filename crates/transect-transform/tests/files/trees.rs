@@ -11,11 +11,11 @@ use transect_transform::chain::Chain;
 use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 #[cfg(target_os = "linux")]
-use transect_transform::publish::{Kept, Replacement, sweep};
+use transect_transform::publish::{KeepReason, Replacement, remove_abandoned};
 #[cfg(target_os = "linux")]
 use transect_transform::tree::find_leftovers;
 use transect_transform::tree::{
-    FileOutcome, FileStatus, Input, InputSet, Job, Journal, OutputTarget, Skip, find,
+    FileOutcome, FileStatus, Input, InputSet, Job, JobJournal, OutputTarget, Skip, find_inputs,
 };
 use transect_transform::{Error, Source};
 
@@ -27,7 +27,7 @@ fn job(output: OutputTarget, threads: usize, durability: Durability) -> Job {
 }
 
 fn inputs(root: &Path) -> Vec<Input> {
-    find(ScanOptions::new([root]), true).unwrap().files
+    find_inputs(ScanOptions::new([root]), true).unwrap().files
 }
 
 fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, FileOutcome)> {
@@ -35,7 +35,9 @@ fn run(job: &Job, line: &str, inputs: &[Input]) -> Vec<(PathBuf, FileOutcome)> {
     let mut outcomes = Vec::new();
     let mut job = job.clone();
     job.passes.text_only = chain.is_for_text();
-    job.run(&chain, inputs, &mut |input, done| outcomes.push((input.below().to_owned(), done)));
+    job.run(&chain, inputs, &mut |input, done| {
+        outcomes.push((input.relative_path().to_owned(), done))
+    });
     outcomes
 }
 
@@ -145,7 +147,7 @@ fn two_inputs_for_one_place_are_refused_before_anything_is_written() {
         std::fs::write(temp.join(folder).join("same"), folder).unwrap();
     }
     let roots = [temp.join("one"), temp.join("two")];
-    let inputs = find(ScanOptions::new(roots), false).unwrap().files;
+    let inputs = find_inputs(ScanOptions::new(roots), false).unwrap().files;
     let job = job(OutputTarget::Directory(temp.join("out")), 1, Durability::None);
     let refused = job.check(&Chain::parse(&["trim"]).unwrap(), &inputs).unwrap_err();
     assert!(refused.to_string().ends_with("both go there"), "{refused}");
@@ -186,8 +188,9 @@ fn leftovers_of_the_killed_are_no_inputs() {
     for name in ["file", ".file.17.0.transect", ".own.transect"] {
         std::fs::write(temp.join(name), name).unwrap();
     }
-    let InputSet { files, leftovers, .. } = find(ScanOptions::new([temp.path()]), false).unwrap();
-    let names: Vec<_> = files.iter().map(|file| file.below().to_str().unwrap()).collect();
+    let InputSet { files, leftovers, .. } =
+        find_inputs(ScanOptions::new([temp.path()]), false).unwrap();
+    let names: Vec<_> = files.iter().map(|file| file.relative_path().to_str().unwrap()).collect();
     assert_eq!(names, [".own.transect", "file"]);
     assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
 }
@@ -222,8 +225,8 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
     let [_, boot, namespace]: [&str; 3] = ended.split('-').collect::<Vec<_>>().try_into().unwrap();
     let own = std::process::id();
     let other_boot = format!("{:08x}", u32::from_str_radix(boot, 16).unwrap() ^ 1);
-    let other = |name: &str, maker: String| {
-        let path = temp.join(format!(".{name}.{maker}.0.transect"));
+    let other = |name: &str, creator: String| {
+        let path = temp.join(format!(".{name}.{creator}.0.transect"));
         std::fs::write(&path, "").unwrap();
         path
     };
@@ -236,14 +239,14 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
 
     let found = find_leftovers(ScanOptions::new([temp.path()])).unwrap();
     assert_eq!((found.files.len(), found.leftovers.len()), (0, 5));
-    let swept = sweep(&[found.leftovers, vec![link.clone()]].concat());
+    let swept = remove_abandoned(&[found.leftovers, vec![link.clone()]].concat());
     assert_eq!((swept.removed, swept.errors.len()), (2, 0), "{swept:?}");
     assert!(!temp.join(&left[0]).exists() && !gone.exists());
     let expected = [
-        (namespace, Kept::OtherNamespace),
-        (running, Kept::Running(own)),
-        (version, Kept::UnknownMaker),
-        (link, Kept::NotOurs),
+        (namespace, KeepReason::OtherNamespace),
+        (running, KeepReason::Running(own)),
+        (version, KeepReason::UnknownCreator),
+        (link, KeepReason::NotOwned),
     ];
     assert_eq!(swept.kept, expected);
     assert!(swept.kept.iter().all(|(path, _)| path.symlink_metadata().is_ok()));
@@ -288,7 +291,7 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     std::os::unix::fs::symlink("file", temp.join("link")).unwrap();
     assert_eq!(inputs(temp.path()).len(), 1);
     let named = inputs(&temp.join("link"));
-    assert_eq!(named[0].below(), Path::new("link"));
+    assert_eq!(named[0].relative_path(), Path::new("link"));
     run(&job(OutputTarget::InPlace, 1, Durability::None), "case=upper", &named);
     assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"TEXT");
     assert!(temp.join("link").is_symlink());
@@ -359,7 +362,7 @@ fn what_was_given_twice_is_done_once() {
     let file = temp.join("file");
     std::fs::write(&file, "a").unwrap();
     let roots = [file.clone(), temp.join(".").join("file")];
-    let inputs = find(ScanOptions::new(roots), false).unwrap().files;
+    let inputs = find_inputs(ScanOptions::new(roots), false).unwrap().files;
     run(&job(OutputTarget::InPlace, 2, Durability::None), "replace=a/aa", &inputs);
     assert_eq!(std::fs::read(&file).unwrap(), b"aa");
     assert_eq!(names(temp.path()), ["file"]);
@@ -425,9 +428,9 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
 
 /// Opens a journal that is closed. Another test may be starting a process, which has all open files,
 /// with their locks, until it runs another program.
-fn journal(path: &Path, chain: &Chain) -> Result<Journal, String> {
+fn journal(path: &Path, chain: &Chain) -> Result<JobJournal, String> {
     loop {
-        match Journal::open(path, chain).map_err(|error| error.to_string()) {
+        match JobJournal::open(path, chain).map_err(|error| error.to_string()) {
             Err(error) if error.ends_with("another run is using it") => std::thread::yield_now(),
             opened => return opened,
         }

@@ -37,7 +37,7 @@ impl Serialize for Leftover {
 pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), Fatal> {
     let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
     let judged = found.leftovers.into_iter().filter_map(|path| {
-        let kept = match publish::kept(&path) {
+        let kept = match publish::keep_reason(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => Some(transect::reason(&error).to_string()),
             Ok(kept) => kept.map(|kept| kept.to_string()),

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use transect_lab::experiments::transform::Sync;
 use transect_transform::pass::{PassOptions, Preference};
-use transect_transform::publish::{CleanupReport, Existing, ReplaceOptions, sweep};
+use transect_transform::publish::{CleanupReport, Existing, ReplaceOptions, remove_abandoned};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
-use transect_transform::tree::{Job, Journal, OutputTarget, find};
+use transect_transform::tree::{Job, JobJournal, OutputTarget, find_inputs};
 
 use crate::args::{SyncWhat, TransformArgs};
 use crate::exit::{End, Fatal};
@@ -69,15 +69,15 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     passes.preferred = preferred(args, &paths, &to);
     let sizes = matches!(to, OutputTarget::Directory(_));
     let threads = args.threads.map_or_else(cores, usize::from);
-    let journal = args.journal.as_deref().map(|path| Journal::open(path, &chain)).transpose()?;
+    let journal = args.journal.as_deref().map(|path| JobJournal::open(path, &chain)).transpose()?;
     let job = Job { output: to, passes, replace, threads, journal: journal.map(Arc::new) };
     let began = Instant::now();
-    let found = find(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
+    let found = find_inputs(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
     // Only a run that changes the tree anyway removes anything from it.
     let swept = match job.output {
-        OutputTarget::InPlace => sweep(&found.leftovers),
+        OutputTarget::InPlace => remove_abandoned(&found.leftovers),
         _ => CleanupReport::default(),
     };
     let mut report = Report::new(args, &chain, &job, &found.files);

@@ -120,7 +120,7 @@ pub fn create_key_file(path: &Path) -> Result<(), Error> {
         .write_all(&text)
         .and_then(|()| file.sync_all())
         .and_then(|()| transect_sys::file::close(file))
-        .and_then(|()| system::sync_folder(crate::publish::folder_of(path)));
+        .and_then(|()| system::sync_directory(crate::publish::parent_dir(path)));
     written.map_err(|error| {
         // What went wrong first is what is told.
         let _ = std::fs::remove_file(path);
