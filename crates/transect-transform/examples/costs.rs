@@ -12,7 +12,7 @@
 use std::time::{Duration, Instant};
 
 use transect_transform::chain::Chain;
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::step::Step;
 
 const SIZE: usize = 8 << 20;
@@ -129,7 +129,7 @@ fn run(word: &str, input: &[u8], mut take: impl FnMut(&[u8])) -> Duration {
         take(block);
         Ok(())
     };
-    let mut out = Out::new(&mut gathered, &mut next);
+    let mut out = OutputBuffer::new(&mut gathered, &mut next);
     let start = Instant::now();
     for block in input.chunks(256 << 10) {
         step.feed(block, &mut out).unwrap();

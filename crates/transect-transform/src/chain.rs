@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, Finding, InvalidData, Shape, Stage, Step, StepError};
-use crate::steps::{self, Described, STEPS};
+use crate::steps::{self, STEPS, StepInfo};
 
 mod nearest;
 
@@ -15,7 +15,7 @@ mod nearest;
 ///
 /// ```
 /// use transect_transform::chain::Chain;
-/// use transect_transform::output::Out;
+/// use transect_transform::output::OutputBuffer;
 /// use transect_transform::step::Step;
 ///
 /// let mut chain = Chain::parse(&["eol=lf", "case=upper", "crc32c"])?;
@@ -24,7 +24,7 @@ mod nearest;
 ///     result.extend_from_slice(block);
 ///     Ok(())
 /// };
-/// let mut out = Out::new(&mut gathered, &mut next);
+/// let mut out = OutputBuffer::new(&mut gathered, &mut next);
 /// chain.feed(b"one\r\nt", &mut out)?;
 /// chain.feed(b"wo\r\n", &mut out)?;
 /// chain.finish(&mut out)?;
@@ -34,14 +34,14 @@ mod nearest;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Chain {
-    links: Vec<Link>,
+    steps: Vec<ChainedStep>,
     shape: Shape,
 }
 
 /// A step in its place in a chain.
-struct Link {
+struct ChainedStep {
     word: String,
-    described: &'static Described,
+    info: &'static StepInfo,
     step: Box<dyn Step>,
     /// What it made and did not hand on yet.
     gathered: Vec<u8>,
@@ -53,68 +53,71 @@ impl Chain {
     /// # Errors
     /// A word is no step ([`STEPS`]), or its parameter is not what the step takes.
     pub fn parse<Word: AsRef<str>>(words: &[Word]) -> Result<Self, ParseError> {
-        let links: Result<Vec<_>, _> =
-            words.iter().map(|word| Link::parse(word.as_ref())).collect();
-        let links = links?;
-        let shape =
-            links.iter().map(|link| link.step.shape()).reduce(Shape::then).unwrap_or(Shape::Reduce);
-        Ok(Self { links, shape })
+        let steps: Result<Vec<_>, _> =
+            words.iter().map(|word| ChainedStep::parse(word.as_ref())).collect();
+        let steps = steps?;
+        let shape = steps
+            .iter()
+            .map(|entry| entry.step.shape())
+            .reduce(Shape::then)
+            .unwrap_or(Shape::Reduce);
+        Ok(Self { steps, shape })
     }
 
     /// Returns the words that it was made of.
     pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.links.iter().map(|link| link.word.as_str())
+        self.steps.iter().map(|entry| entry.word.as_str())
     }
 
     /// Returns whether files that are no text ([`is_binary`](crate::text::is_binary)) are better left
     /// alone: a step is made for text, and gets what is in the file, not what another step makes of
     /// it.
     pub fn is_for_text(&self) -> bool {
-        let is_text_made = |link: &Link| {
-            link.word.starts_with("decode=utf-16") || !link.described.text && link.is_resizing()
+        let is_text_made = |entry: &ChainedStep| {
+            entry.word.starts_with("decode=utf-16") || !entry.info.text && entry.is_resizing()
         };
-        let as_it_is = self.links.iter().take_while(|link| !is_text_made(link));
-        as_it_is.into_iter().any(|link| link.described.text)
+        let as_it_is = self.steps.iter().take_while(|entry| !is_text_made(entry));
+        as_it_is.into_iter().any(|entry| entry.info.text)
     }
 
     /// Returns what whoever asked for the steps should know, though they do what they are made for.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.links.iter().filter_map(|link| link.step.warning())
+        self.steps.iter().filter_map(|entry| entry.step.warning())
     }
 
     /// Returns another chain of the same words, at its beginning, for another thread. On one thread
     /// [`Step::reset`] is cheaper.
     #[must_use]
-    pub fn fresh(&self) -> Self {
-        Self { links: self.links.iter().map(Link::fresh).collect(), shape: self.shape }
+    pub fn clone_reset(&self) -> Self {
+        Self { steps: self.steps.iter().map(ChainedStep::clone_reset).collect(), shape: self.shape }
     }
 }
 
-impl Link {
+impl ChainedStep {
     fn parse(word: &str) -> Result<Self, ParseError> {
         let (name, parameter) = match word.split_once('=') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (word, None),
         };
-        let Some(described) = STEPS.iter().find(|described| described.name == name) else {
-            let names = STEPS.iter().map(|described| described.name);
+        let Some(info) = STEPS.iter().find(|info| info.name == name) else {
+            let names = STEPS.iter().map(|info| info.name);
             let nearest = nearest::nearest(name, names);
             return Err(ParseError::Unknown { name: name.to_owned(), nearest });
         };
-        let step = described.make(parameter).map_err(|reason| ParseError::Parameter {
+        let step = info.make(parameter).map_err(|reason| ParseError::Parameter {
             word: word.to_owned(),
-            described,
+            info,
             reason,
         })?;
-        Ok(Self { word: word.to_owned(), described, step, gathered: Vec::new() })
+        Ok(Self { word: word.to_owned(), info, step, gathered: Vec::new() })
     }
 
     /// Returns another link of the same word, at its beginning.
-    fn fresh(&self) -> Self {
-        match self.step.another() {
+    fn clone_reset(&self) -> Self {
+        match self.step.clone_reset() {
             Some(step) => {
-                let (word, described) = (self.word.clone(), self.described);
-                Self { word, described, step, gathered: Vec::new() }
+                let (word, info) = (self.word.clone(), self.info);
+                Self { word, info, step, gathered: Vec::new() }
             }
             None => Self::parse(&self.word).expect("BUG: this word has been parsed before"),
         }
@@ -129,21 +132,21 @@ impl Link {
     }
 
     /// Lets a step that only looks have a block.
-    fn look(&mut self, block: &[u8]) -> Result<(), StepError> {
+    fn inspect(&mut self, block: &[u8]) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.feed(block, out));
         self.named(outcome)
     }
 
-    /// As [`Link::look`], where nobody can stop it but the step itself.
-    fn look_only(&mut self, block: &[u8]) -> Result<(), InvalidData> {
-        self.look(block).map_err(|stop| match stop {
+    /// As [`ChainedStep::inspect`], where nobody can stop it but the step itself.
+    fn inspect_or_refuse(&mut self, block: &[u8]) -> Result<(), InvalidData> {
+        self.inspect(block).map_err(|stop| match stop {
             StepError::Invalid(error) => error,
             StepError::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
         })
     }
 
     /// Tells a step that only looks that this was all.
-    fn look_no_more(&mut self) -> Result<(), StepError> {
+    fn finish_inspection(&mut self) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.finish(out));
         self.named(outcome)
     }
@@ -166,32 +169,36 @@ fn named(word: &str, mut stop: StepError) -> StepError {
 
 /// Calls a step that only looks, and so makes nothing.
 fn with_no_result(
-    call: impl FnOnce(&mut Out<'_>) -> Result<(), StepError>,
+    call: impl FnOnce(&mut OutputBuffer<'_>) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
     let mut nothing = Vec::new();
     let mut next = |_: &[u8]| unreachable!("BUG: a step that only looks made something");
-    let outcome = call(&mut Out::new(&mut nothing, &mut next));
+    let outcome = call(&mut OutputBuffer::new(&mut nothing, &mut next));
     debug_assert!(nothing.is_empty(), "a step that only looks made something");
     outcome
 }
 
 /// Lets bytes go through all links, and what comes out at the end into `out`.
-fn feed(links: &mut [Link], input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
-    let Some((first, rest)) = links.split_first_mut() else { return out.put(input) };
+fn feed(
+    steps: &mut [ChainedStep],
+    input: &[u8],
+    out: &mut OutputBuffer<'_>,
+) -> Result<(), StepError> {
+    let Some((first, rest)) = steps.split_first_mut() else { return out.put(input) };
     if first.is_reduce() {
-        first.look(input)?;
+        first.inspect(input)?;
         return feed(rest, input, out);
     }
-    through(first, rest, out, |step, out| step.feed(input, out))
+    feed_rest(first, rest, out, |step, out| step.feed(input, out))
 }
 
 /// Ends all links, the first one first: what it still gives goes through the others.
-fn finish(links: &mut [Link], out: &mut Out<'_>) -> Result<(), StepError> {
-    let Some((first, rest)) = links.split_first_mut() else { return Ok(()) };
+fn finish(steps: &mut [ChainedStep], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+    let Some((first, rest)) = steps.split_first_mut() else { return Ok(()) };
     if first.is_reduce() {
-        first.look_no_more()?;
+        first.finish_inspection()?;
     } else {
-        through(first, rest, out, |step, out| step.finish(out))?;
+        feed_rest(first, rest, out, |step, out| step.finish(out))?;
     }
     finish(rest, out)
 }
@@ -199,20 +206,23 @@ fn finish(links: &mut [Link], out: &mut Out<'_>) -> Result<(), StepError> {
 /// Calls the first of some links, and lets what it makes go through the others, all of it: what were
 /// kept here until more comes would come too late to be compared with the input, or for who waits at
 /// the other end of a pipe.
-fn through(
-    first: &mut Link,
-    rest: &mut [Link],
-    out: &mut Out<'_>,
-    call: impl FnOnce(&mut dyn Step, &mut Out<'_>) -> Result<(), StepError>,
+fn feed_rest(
+    first: &mut ChainedStep,
+    rest: &mut [ChainedStep],
+    out: &mut OutputBuffer<'_>,
+    call: impl FnOnce(&mut dyn Step, &mut OutputBuffer<'_>) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
-    let Link { word, step, gathered, .. } = first;
+    let ChainedStep { word, step, gathered, .. } = first;
     if rest.is_empty() {
         return call(step.as_mut(), out).map_err(|stop| named(word, stop));
     }
     let mut next = |block: &[u8]| feed(rest, block, out);
-    let mut between = Out::new(gathered, &mut next);
+    let mut between = OutputBuffer::new(gathered, &mut next);
     let outcome = call(step.as_mut(), &mut between);
-    between.settle(outcome).and_then(|()| between.flush()).map_err(|stop| named(word, stop))
+    between
+        .flush_before_error(outcome)
+        .and_then(|()| between.flush())
+        .map_err(|stop| named(word, stop))
 }
 
 impl Step for Chain {
@@ -222,28 +232,28 @@ impl Step for Chain {
 
     /// As much as the dearest link.
     fn cost(&self) -> Cost {
-        self.links.iter().map(|link| link.step.cost()).max().unwrap_or_default()
+        self.steps.iter().map(|entry| entry.step.cost()).max().unwrap_or_default()
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.shape {
             // Nobody made anything of the bytes: whoever feeds has them already.
-            Shape::Reduce => self.links.iter_mut().try_for_each(|link| link.look(input)),
-            _ => feed(&mut self.links, input, out),
+            Shape::Reduce => self.steps.iter_mut().try_for_each(|entry| entry.inspect(input)),
+            _ => feed(&mut self.steps, input, out),
         }
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
-        finish(&mut self.links, out)
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+        finish(&mut self.steps, out)
     }
 
     fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
-        for link in &mut self.links {
-            if link.is_reduce() {
-                link.look_only(block)?;
+        for entry in &mut self.steps {
+            if entry.is_reduce() {
+                entry.inspect_or_refuse(block)?;
             } else {
-                link.step.change(block).map_err(|mut error| {
-                    link.word.clone_into(&mut error.step);
+                entry.step.change(block).map_err(|mut error| {
+                    entry.word.clone_into(&mut error.step);
                     error
                 })?;
             }
@@ -251,47 +261,47 @@ impl Step for Chain {
         Ok(())
     }
 
-    fn keeps(&self, input: &[u8]) -> bool {
-        self.links.iter().all(|link| link.is_reduce() || link.step.keeps(input))
+    fn leaves_unchanged(&self, input: &[u8]) -> bool {
+        self.steps.iter().all(|entry| entry.is_reduce() || entry.step.leaves_unchanged(input))
     }
 
-    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
-        self.links.iter_mut().try_for_each(|link| match link.is_reduce() {
-            true => link.look_only(input),
-            false => link.step.keep(input),
+    fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
+        self.steps.iter_mut().try_for_each(|entry| match entry.is_reduce() {
+            true => entry.inspect_or_refuse(input),
+            false => entry.step.accept_unchanged(input),
         })
     }
 
     fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
-        match self.links.as_mut_slice() {
+        match self.steps.as_mut_slice() {
             [only] => only.step.blake3_slot(),
             _ => None,
         }
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let changing = self.links.iter().filter(|link| !link.is_reduce()).count();
+        let changing = self.steps.iter().filter(|entry| !entry.is_reduce()).count();
         let mut changed = 0;
         let mut findings = Vec::new();
-        for link in &self.links {
+        for entry in &self.steps {
             // What a step that changes something finds is about what it got.
             let stage = match changed {
                 0 => Stage::Input,
                 _ if changed == changing => Stage::Result,
                 _ => Stage::Between,
             };
-            let step = || link.word.clone();
-            let of_link = link.step.findings().into_iter();
+            let step = || entry.word.clone();
+            let of_link = entry.step.findings().into_iter();
             findings.extend(of_link.map(|finding| Finding { step: step(), stage, ..finding }));
-            changed += usize::from(!link.is_reduce());
+            changed += usize::from(!entry.is_reduce());
         }
         findings
     }
 
     fn reset(&mut self) {
-        for link in &mut self.links {
-            link.step.reset();
-            link.gathered.clear();
+        for entry in &mut self.steps {
+            entry.step.reset();
+            entry.gathered.clear();
         }
     }
 }
@@ -348,7 +358,7 @@ pub enum ParseError {
         /// What was typed.
         word: String,
         /// The step.
-        described: &'static Described,
+        info: &'static StepInfo,
         /// What is wrong.
         reason: String,
     },
@@ -364,8 +374,8 @@ impl fmt::Display for ParseError {
                 }
                 write!(f, "; there are {}", steps::names())
             }
-            Self::Parameter { word, described, reason } => {
-                write!(f, "'{word}': {reason}; the step is {}", described.syntax())
+            Self::Parameter { word, info, reason } => {
+                write!(f, "'{word}': {reason}; the step is {}", info.syntax())
             }
         }
     }
@@ -379,7 +389,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts, made_of};
+    use crate::test_support::{StepTester, any_bytes, cuts, made_of};
 
     #[test]
     fn a_chain_costs_what_its_dearest_link_costs() {
@@ -403,7 +413,8 @@ mod tests {
 
     #[test]
     fn a_finding_is_about_the_input_the_result_or_what_is_between() {
-        let outcome = Trial::of("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
+        let outcome =
+            StepTester::of("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
         let stages = |finding: &Finding| (finding.name, finding.stage);
         assert_eq!(
             outcome.findings.iter().map(stages).collect::<Vec<_>>(),
@@ -479,18 +490,18 @@ mod tests {
             ("encrypt", key),
             ("decrypt", key),
         ];
-        for (at, described) in STEPS.iter().enumerate() {
-            let parameter = parameters.iter().find(|(name, _)| *name == described.name);
+        for (at, info) in STEPS.iter().enumerate() {
+            let parameter = parameters.iter().find(|(name, _)| *name == info.name);
             let word = match parameter {
                 Some((name, parameter)) => format!("{name}={parameter}"),
-                None => described.name.to_owned(),
+                None => info.name.to_owned(),
             };
             let chain: Chain = word.parse().unwrap();
-            assert_eq!(chain.shape(), described.shape, "{word}");
+            assert_eq!(chain.shape(), info.shape, "{word}");
             assert_eq!(chain.to_string(), word);
-            let first = STEPS.iter().position(|other| other.name == described.name);
+            let first = STEPS.iter().position(|other| other.name == info.name);
             assert_eq!(first, Some(at), "names are unique");
-            assert!(described.about.len() < 90 && !described.about.ends_with('.'), "{word}");
+            assert!(info.about.len() < 90 && !info.about.ends_with('.'), "{word}");
         }
     }
 
@@ -512,7 +523,7 @@ mod tests {
     #[test]
     fn findings_come_in_order_with_the_words_that_were_typed() {
         let line = "eol=report decode=auto eol=lf crc32c";
-        let outcome = Trial::of(line).run(b"123456789", &[2]).unwrap();
+        let outcome = StepTester::of(line).run(b"123456789", &[2]).unwrap();
         let found: Vec<_> = outcome
             .findings
             .iter()
@@ -536,7 +547,8 @@ mod tests {
 
     #[test]
     fn a_digest_is_of_what_reaches_it() {
-        let outcome = Trial::of("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
+        let outcome =
+            StepTester::of("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
         let digests: Vec<_> = outcome.findings.iter().map(|found| found.value.clone()).collect();
         let expected = [b"ab", b"1b", b"12"].map(|text| format!("{:08x}", crc32c::crc32c(text)));
         assert_eq!(digests, expected);
@@ -551,14 +563,14 @@ mod tests {
     fn of_two_that_refuse_the_one_that_is_met_first_is_told() {
         let encoding = b"abc\xe2\x82\xacdef\xff";
         for (sizes, input) in [(&[1][..], &encoding[..]), (&[100], encoding)] {
-            let error = Trial::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
+            let error = StepTester::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 "encode=latin1: U+20AC, which latin1 does not have, at byte 3"
             );
         }
         // The other way round, the first step refuses before the second has anything to refuse.
-        let error = Trial::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
+        let error = StepTester::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
         assert_eq!(error.step, "decode=utf-8");
     }
 
@@ -570,7 +582,7 @@ mod tests {
             calls += 1;
             Err(StepError::Closed)
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         chain.feed(b"text", &mut out).unwrap();
         chain.finish(&mut out).unwrap();
         assert_eq!(out.flush(), Err(StepError::Closed));
@@ -582,7 +594,7 @@ mod tests {
         let mut chain: Chain = "crc32c".parse().unwrap();
         chain.change(&mut b"123456789".to_vec()).unwrap();
         assert_eq!(chain.findings()[0].value, "e3069283");
-        assert_eq!(chain.fresh().findings()[0].value, "00000000");
+        assert_eq!(chain.clone_reset().findings()[0].value, "00000000");
         chain.reset();
         assert_eq!(chain.findings()[0].value, "00000000");
     }
@@ -596,7 +608,7 @@ mod tests {
         assert_eq!(line, r"replace=a\x20b/\x09 replace=\\\x20/\n map=\x20-~/! trim");
         let again: Chain = line.parse().unwrap();
         assert_eq!(again.to_string(), line);
-        let mut trials = [Trial::of(&line), Trial::of(&again.to_string())];
+        let mut trials = [StepTester::of(&line), StepTester::of(&again.to_string())];
         let results = trials.each_mut().map(|trial| trial.result(b"a b\t \\ x  ", &[1]));
         assert_eq!(results[0], results[1]);
     }
@@ -619,17 +631,17 @@ mod tests {
             ];
             let mut expected = input.clone();
             for word in words {
-                expected = Trial::of(word).result(&expected, &sizes);
+                expected = StepTester::of(word).result(&expected, &sizes);
             }
             let line = words.join(" sha256 ");
-            let outcome = Trial::of(&line).run(&input, &sizes).unwrap();
+            let outcome = StepTester::of(&line).run(&input, &sizes).unwrap();
             prop_assert_eq!(outcome.result, expected);
         }
 
         #[test]
         fn what_keeps_its_size_may_be_changed_in_place(input in any_bytes(), sizes in cuts()) {
             let line = "case=upper crc32c map=A-Z/a-z xxh3";
-            let outcome = Trial::of(line).run(&input, &sizes).unwrap();
+            let outcome = StepTester::of(line).run(&input, &sizes).unwrap();
             let mut chain: Chain = line.parse().unwrap();
             let mut changed = input;
             changed.chunks_mut(7).for_each(|block| chain.change(block).unwrap());

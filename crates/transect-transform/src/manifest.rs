@@ -413,7 +413,7 @@ mod tests {
     fn a_digest_is_as_long_as_its_step_makes_it() {
         for algorithm in Algorithm::ALL {
             let outcome =
-                crate::test_support::Trial::of(algorithm.step()).run(b"text", &[1]).unwrap();
+                crate::test_support::StepTester::of(algorithm.step()).run(b"text", &[1]).unwrap();
             assert_eq!(outcome.finding(algorithm.step()).len(), algorithm.digits());
         }
     }

@@ -15,28 +15,28 @@ pub const BLOCK: usize = 128 << 10;
 /// allocated for them.
 ///
 /// ```
-/// use transect_transform::output::Out;
+/// use transect_transform::output::OutputBuffer;
 ///
 /// let (mut gathered, mut result) = (Vec::new(), Vec::new());
 /// let mut next = |block: &[u8]| {
 ///     result.extend_from_slice(block);
 ///     Ok(())
 /// };
-/// let mut out = Out::new(&mut gathered, &mut next);
+/// let mut out = OutputBuffer::new(&mut gathered, &mut next);
 /// out.put(b"one ")?;
 /// out.put(b"two")?;
 /// out.flush()?;
 /// assert_eq!(result, b"one two");
 /// # Ok::<(), transect_transform::step::StepError>(())
 /// ```
-pub struct Out<'a> {
+pub struct OutputBuffer<'a> {
     gathered: &'a mut Vec<u8>,
     next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
     /// Whoever comes next takes no more.
     stopped: bool,
 }
 
-impl<'a> Out<'a> {
+impl<'a> OutputBuffer<'a> {
     /// Returns an end for a step. `gathered` holds what was not handed on yet: empty at first, and
     /// the same for all calls about one file; `next` takes the blocks.
     pub fn new(
@@ -56,12 +56,12 @@ impl<'a> Out<'a> {
             self.gathered.extend_from_slice(bytes);
             return Ok(());
         }
-        self.put_beyond(bytes)
+        self.put_full(bytes)
     }
 
     /// Takes bytes that fill the block. A long piece is handed on where it lies, uncopied.
     #[cold]
-    fn put_beyond(&mut self, bytes: &[u8]) -> Result<(), StepError> {
+    fn put_full(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         let mut rest = bytes;
         if !self.gathered.is_empty() {
             let (first, after) = rest.split_at(BLOCK.saturating_sub(self.gathered.len()));
@@ -70,7 +70,7 @@ impl<'a> Out<'a> {
             rest = after;
         }
         if rest.len() >= BLOCK {
-            return self.hand_on(rest);
+            return self.emit(rest);
         }
         self.gathered.extend_from_slice(rest);
         Ok(())
@@ -123,7 +123,7 @@ impl<'a> Out<'a> {
         if !self.gathered.is_empty() {
             // Whatever becomes of it, it must not be handed on twice.
             let mut block = std::mem::take(self.gathered);
-            let handed = self.hand_on(&block);
+            let handed = self.emit(&block);
             block.clear();
             *self.gathered = block;
             handed?;
@@ -134,14 +134,17 @@ impl<'a> Out<'a> {
     /// Returns what became of the step that wrote here. What it made before it refused its input
     /// still goes on: if that is refused as well, further down, it is what a reader of the file
     /// meets first, and the same however the input was cut.
-    pub(crate) fn settle(&mut self, outcome: Result<(), StepError>) -> Result<(), StepError> {
+    pub(crate) fn flush_before_error(
+        &mut self,
+        outcome: Result<(), StepError>,
+    ) -> Result<(), StepError> {
         if matches!(outcome, Err(StepError::Invalid(_))) && !self.stopped {
             self.flush()?;
         }
         outcome
     }
 
-    fn hand_on(&mut self, block: &[u8]) -> Result<(), StepError> {
+    fn emit(&mut self, block: &[u8]) -> Result<(), StepError> {
         let handed = (self.next)(block);
         self.stopped |= handed.is_err();
         handed
@@ -161,7 +164,7 @@ mod tests {
             all.extend_from_slice(block);
             Ok(())
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         for piece in pieces {
             out.put(piece).unwrap();
         }
@@ -197,7 +200,7 @@ mod tests {
             all.extend_from_slice(block);
             Ok(())
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         let change = |piece: &mut [u8]| {
             assert_eq!(piece.len() % 8, 0);
             piece.fill(8);
@@ -215,11 +218,11 @@ mod tests {
             calls += 1;
             Err(invalid("below"))
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         out.put(b"what was certain").unwrap();
-        assert_eq!(out.settle(Err(invalid("above"))), Err(invalid("below")));
+        assert_eq!(out.flush_before_error(Err(invalid("above"))), Err(invalid("below")));
         out.put(b"more").unwrap();
-        assert_eq!(out.settle(Err(invalid("below"))), Err(invalid("below")));
+        assert_eq!(out.flush_before_error(Err(invalid("below"))), Err(invalid("below")));
         assert_eq!(calls, 1);
     }
 }

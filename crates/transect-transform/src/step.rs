@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::manifest::Algorithm;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 
 /// What becomes of the length of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,13 +196,13 @@ pub trait Step: Send {
     /// # Errors
     /// The input holds what this step cannot take, or `out` takes no more. Nothing is to be fed after
     /// that but another file, after [`Step::reset`].
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError>;
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
 
     /// Ends: puts what is left of the result.
     ///
     /// # Errors
     /// The input ended too early, or `out` takes no more.
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError>;
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
 
     /// Changes a block where it lies. Only for [`Shape::SameSize`]; the others never get here.
     ///
@@ -214,18 +214,18 @@ pub trait Step: Send {
     }
 
     /// Returns whether the next bytes would come out as they are, all of them at once, and nothing
-    /// before them: then [`Step::keep`] may take them in the place of [`Step::feed`], and nobody has to
+    /// before them: then [`Step::accept_unchanged`] may take them in the place of [`Step::feed`], and nobody has to
     /// copy and compare them. Most files of a tree that is in order are so.
-    fn keeps(&self, input: &[u8]) -> bool {
+    fn leaves_unchanged(&self, input: &[u8]) -> bool {
         let _ = input;
         false
     }
 
-    /// Takes bytes that [`Step::keeps`] has just been asked about.
+    /// Takes bytes that [`Step::leaves_unchanged`] has just been asked about.
     ///
     /// # Errors
     /// As [`Step::feed`].
-    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
+    fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         let _ = input;
         Ok(())
     }
@@ -252,7 +252,7 @@ pub trait Step: Send {
 
     /// Returns another step that does the same, at its beginning, if its word alone would not make
     /// one: a key file may be gone, or another one, by the time it is read again.
-    fn another(&self) -> Option<Box<dyn Step>> {
+    fn clone_reset(&self) -> Option<Box<dyn Step>> {
         None
     }
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use crate::chain::Chain;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 
 /// A chain under test.
-pub(crate) struct Trial(Chain);
+pub(crate) struct StepTester(Chain);
 
 /// What became of an input.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-impl Trial {
+impl StepTester {
     /// Returns a trial of the chain that a line of words stands for.
     pub(crate) fn of(line: &str) -> Self {
         Self::with(line.parse().unwrap_or_else(|error| panic!("{error}")))
@@ -46,12 +46,12 @@ impl Trial {
         let in_pieces = self.feed(input, sizes);
         let at_once = self.feed(input, &[usize::MAX]);
         assert_eq!(in_pieces, at_once, "{:?} cut into {sizes:?}", self.0);
-        let kept = self.feed_unless(input, sizes, Chain::keeps);
+        let kept = self.feed_unless(input, sizes, Chain::leaves_unchanged);
         assert_eq!(in_pieces, kept, "{:?} cut into {sizes:?}, kept where it can be", self.0);
         in_pieces
     }
 
-    /// As [`Trial::run`], for what must not be refused.
+    /// As [`StepTester::run`], for what must not be refused.
     pub(crate) fn result(&mut self, input: &[u8], sizes: &[usize]) -> Vec<u8> {
         self.run(input, sizes).unwrap_or_else(|error| panic!("{error}")).result
     }
@@ -75,14 +75,14 @@ impl Trial {
             result.extend_from_slice(block);
             Ok(())
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         let mut feed_all = || {
             let (mut rest, mut sizes) = (input, sizes.iter().cycle());
             while !rest.is_empty() {
                 let size = sizes.next().expect("at least one size");
                 let (block, after) = rest.split_at(rest.len().min(*size));
                 if keeps(&self.0, block) {
-                    self.0.keep(block)?;
+                    self.0.accept_unchanged(block)?;
                     if self.0.shape() != Shape::Reduce {
                         out.put(block)?;
                     }

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::diff_writer::{BlockWriter, DiffWriter, WriteSummary};
 use super::{OutputMode, PassOptions, add_progress, check_cancelled};
 use crate::error::{Error, Operation, Rejection};
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::source::Source;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
@@ -122,8 +122,8 @@ impl StepRunner<'_, '_> {
             // A block may end within a word: then the step keeps the first part of it.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
-                if output.is_in_step_with_input(at) && step.keeps(block) {
-                    step.keep(block).map_err(invalid)?;
+                if output.is_in_step_with_input(at) && step.leaves_unchanged(block) {
+                    step.accept_unchanged(block).map_err(invalid)?;
                     return output.put_unchanged(block);
                 }
                 let mut next = |piece: &[u8]| output.put(piece, block, at);
@@ -143,7 +143,7 @@ pub(crate) fn run_step(
     path: &Path,
     gathered: &mut Vec<u8>,
     next: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
-    make: impl FnOnce(&mut Out<'_>) -> Result<(), StepError>,
+    make: impl FnOnce(&mut OutputBuffer<'_>) -> Result<(), StepError>,
 ) -> Result<(), Error> {
     let mut failed = None;
     let mut hand_on = |piece: &[u8]| {
@@ -152,7 +152,7 @@ pub(crate) fn run_step(
             StepError::Closed
         })
     };
-    let mut out = Out::new(gathered, &mut hand_on);
+    let mut out = OutputBuffer::new(gathered, &mut hand_on);
     let made = make(&mut out).and_then(|()| out.flush());
     match (made, failed) {
         (Ok(()), _) => Ok(()),

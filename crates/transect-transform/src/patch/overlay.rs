@@ -3,7 +3,7 @@
 use flate2::Crc;
 
 use super::{Change, Changes};
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 
 /// Lays changes over a file, and refuses what the patch is not for.
@@ -59,14 +59,14 @@ impl<'a> Overlay<'a> {
     }
 
     /// Puts what comes next of the result, as far as it is not cut off.
-    fn put(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let left = self.changes.cut.unwrap_or(u64::MAX).saturating_sub(self.at);
         self.at += bytes.len() as u64;
         out.put(&bytes[..clamped(left, bytes.len())])
     }
 
     /// Puts the changes behind the end of the file, with zeros before them.
-    fn grow(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn grow(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         const ZEROS: [u8; 4096] = [0; 4096];
         while let Some(change) = self.change() {
             if self.same_size || !self.changes.grows {
@@ -123,7 +123,7 @@ impl Step for Overlay<'_> {
         }
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             let (length, new) = self.take(rest)?;
@@ -133,7 +133,7 @@ impl Step for Overlay<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.verify()?;
         self.grow(out)
     }

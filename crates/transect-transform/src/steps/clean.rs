@@ -8,7 +8,7 @@ pub(super) const SPAN: usize = 4 << 10;
 ///
 /// `is_open` says of a byte that what follows decides about it: no span ends with one, and every span
 /// is judged alone. `is_clean` sees spans that are not empty.
-pub(super) fn clean(
+pub(super) fn clean_prefix(
     bytes: &[u8],
     is_open: impl Fn(u8) -> bool,
     is_clean: impl Fn(&[u8]) -> bool,

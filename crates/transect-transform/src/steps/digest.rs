@@ -2,7 +2,7 @@
 
 use sha2::Digest as _;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, Finding, Shape, Step, StepError};
 use crate::system;
 
@@ -43,12 +43,12 @@ impl<H: Hash> Step for Digest<H> {
         H::cost()
     }
 
-    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.0.take(input);
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -173,10 +173,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
-        let outcome = Trial::of(word).run(input, sizes).unwrap();
+        let outcome = StepTester::of(word).run(input, sizes).unwrap();
         assert_eq!(outcome.result, b"", "a digest makes nothing");
         assert_eq!(outcome.findings[0].algorithm().unwrap().step(), word);
         outcome.finding(word)

@@ -2,9 +2,9 @@
 
 use memchr::memchr;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 use crate::steps::eol::LF;
 use crate::steps::tabs::{MOST, TAB, stops};
 
@@ -22,14 +22,18 @@ struct Entab {
 }
 
 /// Returns the step that puts tabs in the place of spaces.
-pub(super) fn entab(parameter: Option<&str>) -> Made {
+pub(super) fn entab(parameter: Option<&str>) -> StepResult {
     let every = stops(parameter)?;
     Ok(Box::new(Entab { every, at_beginning: true, spaces: 0, replaced: 0 }))
 }
 
 impl Entab {
     /// Takes blanks that a line begins with. Returns what follows them.
-    fn blanks<'a>(&mut self, text: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
+    fn blanks<'a>(
+        &mut self,
+        text: &'a [u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<&'a [u8], StepError> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {
                 b' ' => self.spaces += 1,
@@ -47,7 +51,7 @@ impl Entab {
     }
 
     /// Puts the spaces that reached no stop.
-    fn put_spaces(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put_spaces(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let spaces = std::mem::take(&mut self.spaces);
         out.put(&[b' '; MOST][..spaces])
     }
@@ -58,7 +62,7 @@ impl Step for Entab {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         loop {
             if self.at_beginning {
@@ -79,7 +83,7 @@ impl Step for Entab {
         }
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.put_spaces(out)
     }
 
@@ -99,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     /// Line by line: the column that the blanks lead to, written anew.
     fn oracle(input: &str, every: usize) -> String {
@@ -125,7 +129,7 @@ mod tests {
             ("entab=1", " a", "\ta"),
             ("entab=4", "    \r\n", "\t\r\n"),
         ] {
-            let result = Trial::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{word} of {input:?}");
         }
         assert!(entab(Some("0")).is_err());
@@ -139,13 +143,13 @@ mod tests {
             every in 1..12_usize,
         ) {
             let word = format!("entab={every}");
-            let outcome = Trial::of(&word).run(&input, &sizes).unwrap();
+            let outcome = StepTester::of(&word).run(&input, &sizes).unwrap();
             let text = std::str::from_utf8(&input).unwrap();
             let spaces = |text: &[u8]| text.iter().filter(|byte| **byte == b' ').count() as u64;
             let gone = spaces(&input) - spaces(&outcome.result);
             prop_assert_eq!(outcome.count("spaces"), gone);
             prop_assert_eq!(std::str::from_utf8(&outcome.result).unwrap(), oracle(text, every));
-            let again = Trial::of(&word).run(&outcome.result, &sizes).unwrap();
+            let again = StepTester::of(&word).run(&outcome.result, &sizes).unwrap();
             prop_assert_eq!(again.count("spaces"), 0);
             prop_assert_eq!(again.result, outcome.result);
         }
@@ -156,8 +160,8 @@ mod tests {
             sizes in cuts(),
             every in 1..12_usize,
         ) {
-            let spaces = Trial::of(&format!("tabs={every}")).result(&input, &sizes);
-            let both = Trial::of(&format!("entab={every} tabs={every}")).result(&input, &sizes);
+            let spaces = StepTester::of(&format!("tabs={every}")).result(&input, &sizes);
+            let both = StepTester::of(&format!("entab={every} tabs={every}")).result(&input, &sizes);
             prop_assert_eq!(both, spaces);
         }
     }

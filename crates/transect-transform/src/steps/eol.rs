@@ -6,10 +6,10 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::clean::{SPAN, any_of_three, clean};
+use crate::steps::StepResult;
+use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
 use crate::steps::eol_report::Report;
 
 pub(super) const CR: u8 = b'\r';
@@ -39,7 +39,7 @@ struct State {
 }
 
 /// Returns the step that changes or counts the ends of lines.
-pub(super) fn eol(parameter: Option<&str>) -> Made {
+pub(super) fn eol(parameter: Option<&str>) -> StepResult {
     let end = match parameter {
         Some("lf") => End::Lf,
         Some("crlf") => End::CrLf,
@@ -54,12 +54,12 @@ impl Eol {
     fn right(&self, bytes: &[u8]) -> usize {
         match self.end {
             End::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
-            End::CrLf => clean(bytes, |byte| byte == CR, has_crlf_only),
+            End::CrLf => clean_prefix(bytes, |byte| byte == CR, has_crlf_only),
         }
     }
 
     /// Takes bytes whose ends may have to be changed.
-    fn change(&mut self, bytes: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn change(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = bytes;
         while let [first, after @ ..] = rest {
             match *first {
@@ -84,7 +84,7 @@ impl Eol {
     }
 
     /// Puts the end of a line, whose LF was seen.
-    fn put_end(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put_end(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let (end, right): (&[u8], _) = match self.end {
             End::Lf => (b"\n", 0),
             End::CrLf => (b"\r\n", 1),
@@ -95,7 +95,7 @@ impl Eol {
     }
 
     /// Puts CRs after which no LF came.
-    fn put_alone(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put_alone(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.state.alone += self.state.open;
         for _ in 0..std::mem::take(&mut self.state.open) {
             out.put(&[CR])?;
@@ -129,7 +129,7 @@ impl Step for Eol {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             if self.state.open == 0 {
@@ -148,15 +148,15 @@ impl Step for Eol {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.put_alone(out)
     }
 
-    fn keeps(&self, input: &[u8]) -> bool {
+    fn leaves_unchanged(&self, input: &[u8]) -> bool {
         self.state.open == 0 && self.right(input) == input.len()
     }
 
-    fn keep(&mut self, input: &[u8]) -> Result<(), InvalidData> {
+    fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         if self.end == End::CrLf {
             self.state.alone += alone(input);
         }
@@ -177,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     /// The result for an end, the ends changed, and the CRs that are alone.
     fn oracle(input: &[u8], end: &[u8]) -> (Vec<u8>, u64, u64) {
@@ -215,8 +215,8 @@ mod tests {
             ("\n\r", "\n\r", "\r\n\r"),
         ] {
             let (input, lf, crlf) = (input.as_bytes(), lf.as_bytes(), crlf.as_bytes());
-            assert_eq!(Trial::of("eol=lf").result(input, &[1]), lf, "{input:?}");
-            assert_eq!(Trial::of("eol=crlf").result(input, &[1]), crlf, "{input:?}");
+            assert_eq!(StepTester::of("eol=lf").result(input, &[1]), lf, "{input:?}");
+            assert_eq!(StepTester::of("eol=crlf").result(input, &[1]), crlf, "{input:?}");
         }
     }
 
@@ -235,11 +235,11 @@ mod tests {
         ) {
             for (word, end) in [("eol=lf", &b"\n"[..]), ("eol=crlf", b"\r\n")] {
                 let (result, changed, alone) = oracle(&input, end);
-                let outcome = Trial::of(word).run(&input, &sizes).unwrap();
+                let outcome = StepTester::of(word).run(&input, &sizes).unwrap();
                 prop_assert_eq!(&outcome.result, &result);
                 prop_assert_eq!((outcome.count("changed"), outcome.count("cr")), (changed, alone));
                 // Once is enough.
-                let again = Trial::of(word).run(&result, &sizes).unwrap();
+                let again = StepTester::of(word).run(&result, &sizes).unwrap();
                 prop_assert_eq!(&again.result, &result);
                 prop_assert_eq!((again.count("changed"), again.count("cr")), (0, alone));
             }

@@ -2,9 +2,9 @@
 
 use memchr::{memchr, memchr2};
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::clean::{SPAN, clean};
+use crate::steps::clean::{SPAN, clean_prefix};
 use crate::steps::eol::{CR, LF, alone, count, has_crlf_only};
 
 /// Counts the ends of lines by kind.
@@ -28,7 +28,7 @@ impl Report {
     fn count_alike<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (lf, rest) = bytes.split_at(memchr(CR, bytes).unwrap_or(bytes.len()));
         self.lf += count(LF, lf);
-        let (crlf, rest) = rest.split_at(clean(rest, |byte| byte == CR, has_crlf_only));
+        let (crlf, rest) = rest.split_at(clean_prefix(rest, |byte| byte == CR, has_crlf_only));
         self.crlf += count(LF, crlf);
         self.cr += alone(crlf);
         rest
@@ -60,7 +60,7 @@ impl Step for Report {
         Shape::Reduce
     }
 
-    fn feed(&mut self, input: &[u8], _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             if self.open == 0 {
@@ -73,7 +73,7 @@ impl Step for Report {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.cr += std::mem::take(&mut self.open);
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Step for Report {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     /// The counts of LF, CRLF, CRCRLF and CR, by a regular grammar rather than by states.
     fn oracle(input: &[u8]) -> [u64; 4] {
@@ -125,7 +125,7 @@ mod tests {
             ("a\rb\r", "no"),
             ("a\rb\n", "yes"),
         ] {
-            let outcome = Trial::of("eol=report").run(input.as_bytes(), &[1]).unwrap();
+            let outcome = StepTester::of("eol=report").run(input.as_bytes(), &[1]).unwrap();
             assert_eq!(outcome.finding("mixed"), mixed, "{input:?}");
         }
     }
@@ -136,7 +136,7 @@ mod tests {
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
             sizes in cuts(),
         ) {
-            let outcome = Trial::of("eol=report").run(&input, &sizes).unwrap();
+            let outcome = StepTester::of("eol=report").run(&input, &sizes).unwrap();
             let counts = ["lf", "crlf", "crcrlf", "cr"].map(|name| outcome.count(name));
             prop_assert_eq!(counts, oracle(&input));
             prop_assert!(outcome.result.is_empty());

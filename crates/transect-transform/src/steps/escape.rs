@@ -3,16 +3,16 @@
 
 /// A byte of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Typed {
+pub(super) struct ParameterByte {
     pub(super) byte: u8,
     /// Whether it stands for itself: with an escape, it has no other meaning than that byte.
     pub(super) plain: bool,
 }
 
 /// Returns both sides of the only `/` that is not escaped.
-pub(super) fn pair(text: &str) -> Result<(Vec<Typed>, Vec<Typed>), String> {
+pub(super) fn pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>), String> {
     let typed = parse(text)?;
-    let slash = Typed { byte: b'/', plain: true };
+    let slash = ParameterByte { byte: b'/', plain: true };
     let mut sides = typed.split(|&byte| byte == slash);
     match (sides.next(), sides.next(), sides.next()) {
         (Some(first), Some(second), None) => Ok((first.to_vec(), second.to_vec())),
@@ -22,21 +22,21 @@ pub(super) fn pair(text: &str) -> Result<(Vec<Typed>, Vec<Typed>), String> {
 }
 
 /// Returns the bytes that were meant.
-pub(super) fn bytes(typed: &[Typed]) -> Vec<u8> {
+pub(super) fn bytes(typed: &[ParameterByte]) -> Vec<u8> {
     typed.iter().map(|typed| typed.byte).collect()
 }
 
-fn parse(text: &str) -> Result<Vec<Typed>, String> {
+fn parse(text: &str) -> Result<Vec<ParameterByte>, String> {
     let mut typed = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         if byte == b'\\' {
             let (byte, after) = escaped(rest).ok_or("after '\\' only n, t, r, \\, / or xNN")?;
-            typed.push(Typed { byte, plain: false });
+            typed.push(ParameterByte { byte, plain: false });
             rest = after;
         } else {
-            typed.push(Typed { byte, plain: true });
+            typed.push(ParameterByte { byte, plain: true });
         }
     }
     Ok(typed)

@@ -2,7 +2,7 @@
 
 use memchr::memrchr;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::eol::{CR, LF};
 
@@ -22,7 +22,7 @@ impl Step for FinalNewline {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if let Some(end) = memrchr(LF, input) {
             let before = if end > 0 { Some(input[end - 1]) } else { self.last };
             self.crlf = before == Some(CR);
@@ -31,7 +31,7 @@ impl Step for FinalNewline {
         out.put(input)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.added = self.last.is_some_and(|last| last != LF);
         match self.last {
             None | Some(LF) => Ok(()),
@@ -55,7 +55,7 @@ impl Step for FinalNewline {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     fn oracle(input: &[u8]) -> &'static [u8] {
         let lines: Vec<_> = input.split_inclusive(|byte| *byte == b'\n').collect();
@@ -79,7 +79,7 @@ mod tests {
             ("a\r\nb\r", "a\r\nb\r\n"),
             ("a\r\nb\nc", "a\r\nb\nc\n"),
         ] {
-            let result = Trial::of("final-newline").result(input.as_bytes(), &[1]);
+            let result = StepTester::of("final-newline").result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{input:?}");
         }
     }
@@ -90,7 +90,7 @@ mod tests {
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a"]),
             sizes in cuts(),
         ) {
-            let outcome = Trial::of("final-newline").run(&input, &sizes).unwrap();
+            let outcome = StepTester::of("final-newline").run(&input, &sizes).unwrap();
             let added = oracle(&input);
             prop_assert_eq!(outcome.count("added"), u64::from(!added.is_empty()));
             prop_assert_eq!(outcome.result, [&input[..], added].concat());

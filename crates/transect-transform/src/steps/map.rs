@@ -1,17 +1,17 @@
 //! One byte for another: `case`, `map`.
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::escape::{self, Typed};
+use crate::steps::StepResult;
+use crate::steps::escape::{self, ParameterByte};
 
 /// Puts one byte in the place of another, each alone.
 struct Map {
-    way: Way,
+    mapping: Mapping,
 }
 
 /// How to get at the new byte.
-enum Way {
+enum Mapping {
     /// Bytes that lie side by side get the same added. A few such ranges are compared with whole
     /// vectors of bytes at once, while a look into a table is one byte's.
     One([Range; 1]),
@@ -35,7 +35,7 @@ impl Range {
 }
 
 /// Returns the step that makes ASCII letters large or small.
-pub(super) fn case(parameter: Option<&str>) -> Made {
+pub(super) fn case(parameter: Option<&str>) -> StepResult {
     let change = match parameter {
         Some("upper") => u8::to_ascii_uppercase,
         Some("lower") => u8::to_ascii_lowercase,
@@ -47,7 +47,7 @@ pub(super) fn case(parameter: Option<&str>) -> Made {
 }
 
 /// Returns the step that puts each byte of a second list in the place of that of a first.
-pub(super) fn map(parameter: Option<&str>) -> Made {
+pub(super) fn map(parameter: Option<&str>) -> StepResult {
     let (from, to) = escape::pair(parameter.unwrap_or_default())?;
     let (from, to) = (listed(&from)?, listed(&to)?);
     // One byte for all is what people mean by a list of one.
@@ -68,8 +68,8 @@ pub(super) fn map(parameter: Option<&str>) -> Made {
 }
 
 /// Returns the bytes of a list: `a-f_` is seven. A `-` at an end is one itself.
-fn listed(typed: &[Typed]) -> Result<Vec<u8>, String> {
-    let dash = Typed { byte: b'-', plain: true };
+fn listed(typed: &[ParameterByte]) -> Result<Vec<u8>, String> {
+    let dash = ParameterByte { byte: b'-', plain: true };
     let mut bytes = Vec::new();
     let mut rest = typed;
     while let [first, after @ ..] = rest {
@@ -102,24 +102,24 @@ fn identity() -> [u8; 256] {
 impl Map {
     fn new(table: [u8; 256]) -> Self {
         let ranges = ranges(&table);
-        let way = match ranges.as_slice() {
-            [range] => Way::One([*range]),
+        let mapping = match ranges.as_slice() {
+            [range] => Mapping::One([*range]),
             few if few.len() <= 4 => {
                 // A range of no bytes adds nothing.
                 let mut filled = [Range::default(); 4];
                 filled[..few.len()].copy_from_slice(few);
-                Way::Few(filled)
+                Mapping::Few(filled)
             }
-            _ => Way::Table(Box::new(table)),
+            _ => Mapping::Table(Box::new(table)),
         };
-        Self { way }
+        Self { mapping }
     }
 
     fn apply(&self, block: &mut [u8]) {
-        match &self.way {
-            Way::One(ranges) => add(block, ranges),
-            Way::Few(ranges) => add(block, ranges),
-            Way::Table(table) => {
+        match &self.mapping {
+            Mapping::One(ranges) => add(block, ranges),
+            Mapping::Few(ranges) => add(block, ranges),
+            Mapping::Table(table) => {
                 block.iter_mut().for_each(|byte| *byte = table[usize::from(*byte)]);
             }
         }
@@ -162,11 +162,11 @@ impl Step for Map {
         Shape::BYTES
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         out.put_changed(input, 1, |piece| self.apply(piece))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
     fn lists_are_bytes_ranges_and_escapes() {
@@ -201,7 +201,7 @@ mod tests {
             (r"map=\x00-\xff/\x01-\xff\x00", b"\x00a\xff", b"\x01b\x00"),
             ("map=acegikmoqs/bdfhjlnprt", b"abcdefs", b"bbddfft"),
         ] {
-            assert_eq!(Trial::of(word).result(input, &[1]), expected, "{word}");
+            assert_eq!(StepTester::of(word).result(input, &[1]), expected, "{word}");
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
                 .iter()
                 .map(|byte| from.iter().position(|from| from == byte).map_or(*byte, |at| to[at]))
                 .collect();
-            prop_assert_eq!(&Trial::of(&word).result(&input, &sizes), &expected);
+            prop_assert_eq!(&StepTester::of(&word).result(&input, &sizes), &expected);
             let mut changed = input.clone();
             let mut chain: Chain = word.parse().unwrap();
             chain.change(&mut changed).unwrap();
@@ -265,9 +265,9 @@ mod tests {
 
         #[test]
         fn case_is_that_of_the_standard_library(input in any_bytes(), sizes in cuts()) {
-            let upper = Trial::of("case=upper").result(&input, &sizes);
+            let upper = StepTester::of("case=upper").result(&input, &sizes);
             prop_assert_eq!(upper, input.to_ascii_uppercase());
-            let lower = Trial::of("case=lower").result(&input, &sizes);
+            let lower = StepTester::of("case=lower").result(&input, &sizes);
             prop_assert_eq!(lower, input.to_ascii_lowercase());
         }
     }

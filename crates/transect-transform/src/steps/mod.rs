@@ -23,11 +23,11 @@ pub use encryption::key::create_key_file;
 pub(crate) use escape::hex;
 
 /// A step, or what is wrong with its parameter.
-type Made = Result<Box<dyn Step>, String>;
+type StepResult = Result<Box<dyn Step>, String>;
 
 /// A step, as help and lists show it.
 #[derive(Clone, Copy, Debug)]
-pub struct Described {
+pub struct StepInfo {
     /// What users type.
     pub name: &'static str,
     /// What follows the name, such as `=lf|crlf`; brackets are around what can be left out.
@@ -39,33 +39,33 @@ pub struct Described {
     /// It is made for text: in other files it would change what only looks like text.
     pub text: bool,
     /// Makes the step of what follows the `=`, or says what is wrong with that.
-    make: fn(Option<&str>) -> Made,
+    make: fn(Option<&str>) -> StepResult,
 }
 
-impl Described {
+impl StepInfo {
     /// Returns the step with its parameter, as it is typed.
     pub fn syntax(&self) -> String {
         format!("{}{}", self.name, self.parameter)
     }
 
     /// Makes the step of what follows the `=`.
-    pub(crate) fn make(&self, parameter: Option<&str>) -> Made {
+    pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
         (self.make)(parameter)
     }
 }
 
 /// A function pointer has no identity that means anything: a step is its name.
-impl PartialEq for Described {
+impl PartialEq for StepInfo {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Described {}
+impl Eq for StepInfo {}
 
 /// All steps, in the order of a list.
-pub const STEPS: &[Described] = &[
-    Described {
+pub const STEPS: &[StepInfo] = &[
+    StepInfo {
         name: "blake3",
         parameter: "",
         about: "the BLAKE3 digest",
@@ -73,7 +73,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: |parameter| none(parameter, digest::blake3),
     },
-    Described {
+    StepInfo {
         name: "sha256",
         parameter: "",
         about: "the SHA-256 digest",
@@ -81,7 +81,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: |parameter| none(parameter, digest::sha256),
     },
-    Described {
+    StepInfo {
         name: "xxh3",
         parameter: "",
         about: "the XXH3 checksum of 128 bits: fast, and no protection against intent",
@@ -89,7 +89,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: |parameter| none(parameter, digest::xxh3),
     },
-    Described {
+    StepInfo {
         name: "crc32c",
         parameter: "",
         about: "the CRC-32C checksum: fast, and no protection against intent",
@@ -97,7 +97,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: |parameter| none(parameter, digest::crc32c),
     },
-    Described {
+    StepInfo {
         name: "case",
         parameter: "=upper|lower",
         about: "ASCII letters large or small",
@@ -105,7 +105,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: map::case,
     },
-    Described {
+    StepInfo {
         name: "map",
         parameter: "=FROM/TO",
         about: "each byte of FROM becomes that of TO, as by tr: a-z is a range, \\xNN a byte",
@@ -113,7 +113,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: map::map,
     },
-    Described {
+    StepInfo {
         name: "swap",
         parameter: "=16|32|64",
         about: "the bytes of every word of so many bits in the opposite order",
@@ -122,7 +122,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: swap::swap,
     },
-    Described {
+    StepInfo {
         name: "decode",
         parameter: "=auto|utf-8|utf-16|utf-16le|utf-16be|latin1|cp1252",
         about: "UTF-8 of another encoding; auto: that of the byte order mark, which goes, or UTF-8",
@@ -130,7 +130,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: encoding::decode::decode,
     },
-    Described {
+    StepInfo {
         name: "encode",
         parameter: "=utf-8|utf-16le|utf-16be|latin1|cp1252[,bom]",
         about: "another encoding of UTF-8; what it cannot express is refused",
@@ -138,7 +138,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: encoding::encode::encode,
     },
-    Described {
+    StepInfo {
         name: "bom",
         parameter: "=add|remove",
         about: "a byte order mark before UTF-8, or none",
@@ -146,7 +146,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: encoding::bom::bom,
     },
-    Described {
+    StepInfo {
         name: "eol",
         parameter: "=lf|crlf|report",
         about: "all lines end alike, or are counted by their ends: then nothing is changed",
@@ -154,7 +154,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: eol::eol,
     },
-    Described {
+    StepInfo {
         name: "trim",
         parameter: "",
         about: "no spaces and tabs at the ends of lines",
@@ -162,7 +162,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: |parameter| none(parameter, trim::Trim::default),
     },
-    Described {
+    StepInfo {
         name: "tabs",
         parameter: "=N",
         about: "spaces for tabs, up to the next of the stops that are N columns apart",
@@ -170,7 +170,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: tabs::tabs,
     },
-    Described {
+    StepInfo {
         name: "entab",
         parameter: "=N",
         about: "tabs for the blanks that lines begin with, as far as they reach such stops",
@@ -178,7 +178,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: entab::entab,
     },
-    Described {
+    StepInfo {
         name: "final-newline",
         parameter: "",
         about: "the last line ends as the others do",
@@ -186,7 +186,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: |parameter| none(parameter, final_newline::FinalNewline::default),
     },
-    Described {
+    StepInfo {
         name: "replace",
         parameter: "=OLD/NEW",
         about: "NEW for every OLD, literally: \\n, \\t, \\r, \\\\, \\/ and \\xNN are bytes",
@@ -194,7 +194,7 @@ pub const STEPS: &[Described] = &[
         text: true,
         make: replace::replace,
     },
-    Described {
+    StepInfo {
         name: "zstd",
         parameter: "[=LEVEL]",
         about: "compress by Zstandard, with a level from 1 to 22, or 3",
@@ -202,7 +202,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: compression::zstd::zstd,
     },
-    Described {
+    StepInfo {
         name: "unzstd",
         parameter: "",
         about: "decompress what zstd has made",
@@ -210,7 +210,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: compression::unzstd::unzstd,
     },
-    Described {
+    StepInfo {
         name: "gzip",
         parameter: "[=LEVEL]",
         about: "compress as gzip does, with a level from 1 to 9, or 6",
@@ -218,7 +218,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: compression::gzip::gzip,
     },
-    Described {
+    StepInfo {
         name: "gunzip",
         parameter: "",
         about: "decompress what gzip has made",
@@ -226,7 +226,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: compression::gunzip::gunzip,
     },
-    Described {
+    StepInfo {
         name: "encrypt",
         parameter: "=KEYFILE",
         about: "encrypt so that no change goes unnoticed, with a key of 64 hexadecimal digits",
@@ -234,7 +234,7 @@ pub const STEPS: &[Described] = &[
         text: false,
         make: encryption::encrypt::encrypt,
     },
-    Described {
+    StepInfo {
         name: "decrypt",
         parameter: "=KEYFILE",
         about: "decrypt what encrypt has made; what was changed, cut off or added to is refused",
@@ -246,11 +246,11 @@ pub const STEPS: &[Described] = &[
 
 /// Returns the names of all steps, for a message.
 pub(crate) fn names() -> String {
-    STEPS.iter().map(|described| described.name).collect::<Vec<_>>().join(", ")
+    STEPS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Makes a step that has no parameter.
-fn none<S: Step + 'static>(parameter: Option<&str>, make: impl FnOnce() -> S) -> Made {
+fn none<S: Step + 'static>(parameter: Option<&str>, make: impl FnOnce() -> S) -> StepResult {
     match parameter {
         None => Ok(Box::new(make())),
         Some(_) => Err("it has no parameter".to_owned()),

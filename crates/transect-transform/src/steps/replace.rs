@@ -2,9 +2,9 @@
 
 use memchr::memmem::Finder;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 use crate::steps::escape;
 
 /// Puts one text in the place of every other one: those that are met first, from the beginning.
@@ -19,7 +19,7 @@ struct Replace {
 }
 
 /// Returns the step that puts one text in the place of another.
-pub(super) fn replace(parameter: Option<&str>) -> Made {
+pub(super) fn replace(parameter: Option<&str>) -> StepResult {
     let (old, new) = escape::pair(parameter.unwrap_or_default())?;
     if old.is_empty() {
         return Err("OLD is empty".to_owned());
@@ -36,7 +36,11 @@ pub(super) fn replace(parameter: Option<&str>) -> Made {
 impl Replace {
     /// Decides about what the last block left open. Returns the input from where nothing is open, or
     /// nothing if the whole input is open as well.
-    fn close<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
+    fn close<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<&'a [u8], StepError> {
         let needed = self.old.needle().len() - 1;
         let (decisive, _) = input.split_at(needed.min(input.len()));
         let mut border = std::mem::take(&mut self.border);
@@ -73,7 +77,7 @@ impl Replace {
         Ok(&input[done - open..])
     }
 
-    fn put_new(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put_new(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.replaced += 1;
         out.put(&self.new)
     }
@@ -92,7 +96,7 @@ impl Step for Replace {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if !self.open.is_empty() {
             rest = self.close(input, out)?;
@@ -107,7 +111,7 @@ impl Step for Replace {
         out.put(certain)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let open = std::mem::take(&mut self.open);
         out.put(&open)
     }
@@ -127,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts};
+    use crate::test_support::{StepTester, cuts};
 
     fn oracle(input: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut replaced, mut at) = (Vec::new(), 0, 0);
@@ -154,7 +158,7 @@ mod tests {
             ("replace=.*/x", "a.*b", "axb"),
             ("replace=aa/ab", "aaaaa", "ababa"),
         ] {
-            let result = Trial::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{word}");
         }
     }
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn what_has_become_long_is_handed_on_in_blocks() {
         let word = format!("replace=a/{}", "b".repeat(50_000));
-        let result = Trial::of(&word).result(&[b'a'; 30], &[7]);
+        let result = StepTester::of(&word).result(&[b'a'; 30], &[7]);
         assert_eq!(result, vec![b'b'; 30 * 50_000]);
     }
 
@@ -183,7 +187,7 @@ mod tests {
         ) {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             let word = format!("replace={}/{}", text(&old), text(&new));
-            let outcome = Trial::of(&word).run(&input, &sizes).unwrap();
+            let outcome = StepTester::of(&word).run(&input, &sizes).unwrap();
             let (result, replaced) = oracle(&input, &old, &new);
             prop_assert_eq!(outcome.count("replaced"), replaced);
             prop_assert_eq!(outcome.result, result);

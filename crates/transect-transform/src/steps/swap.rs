@@ -1,9 +1,9 @@
 //! The bytes of every word in the opposite order.
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::pending::fill;
+use crate::steps::StepResult;
+use crate::steps::pending::carry_over;
 
 /// Turns the bytes of every word around, from one byte order to the other.
 struct Swap {
@@ -14,7 +14,7 @@ struct Swap {
 }
 
 /// Returns the step that swaps words of so many bits.
-pub(super) fn swap(parameter: Option<&str>) -> Made {
+pub(super) fn swap(parameter: Option<&str>) -> StepResult {
     let word = match parameter {
         Some("16") => 2,
         Some("32") => 4,
@@ -53,9 +53,9 @@ impl Step for Swap {
         Shape::SameSize { word: self.word, in_order: false }
     }
 
-    fn feed(&mut self, mut input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, mut input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if !self.broken.is_empty() {
-            input = fill(&mut self.broken, self.word, input);
+            input = carry_over(&mut self.broken, self.word, input);
             if self.broken.len() < self.word {
                 return Ok(());
             }
@@ -68,7 +68,7 @@ impl Step for Swap {
         out.put_changed(whole, self.word, |piece| self.apply(piece))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.broken.len() {
             0 => Ok(()),
             left => Err(self.invalid(left).into()),
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::chain::Chain;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
     fn words_are_16_32_or_64_bits() {
@@ -107,13 +107,13 @@ mod tests {
         for (word, expected) in
             [("swap=16", b"21436587"), ("swap=32", b"43218765"), ("swap=64", b"87654321")]
         {
-            assert_eq!(Trial::of(word).result(input, &[3]), expected, "{word}");
+            assert_eq!(StepTester::of(word).result(input, &[3]), expected, "{word}");
         }
     }
 
     #[test]
     fn a_broken_word_at_the_end_is_refused() {
-        let error = Trial::of("swap=32").run(b"123456", &[1]).unwrap_err();
+        let error = StepTester::of("swap=32").run(b"123456", &[1]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "swap=32: 2 bytes are left over at the end: a word of 32 bits is 4"
@@ -129,12 +129,12 @@ mod tests {
             for (word, bytes) in [("swap=16", 2), ("swap=32", 4), ("swap=64", 8)] {
                 let expected: Vec<u8> =
                     input.chunks(bytes).flat_map(|word| word.iter().rev().copied()).collect();
-                prop_assert_eq!(&Trial::of(word).result(&input, &sizes), &expected);
+                prop_assert_eq!(&StepTester::of(word).result(&input, &sizes), &expected);
                 let mut changed = input.clone();
                 word.parse::<Chain>().unwrap().change(&mut changed).unwrap();
                 prop_assert_eq!(changed, expected);
                 let twice = format!("{word} {word}");
-                prop_assert_eq!(&Trial::of(&twice).result(&input, &sizes), &input);
+                prop_assert_eq!(&StepTester::of(&twice).result(&input, &sizes), &input);
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 use crate::steps::eol::LF;
 
 /// The most columns between two tab stops.
@@ -23,7 +23,7 @@ struct Tabs {
 }
 
 /// Returns the step that puts spaces in the place of tabs.
-pub(super) fn tabs(parameter: Option<&str>) -> Made {
+pub(super) fn tabs(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Tabs { every: stops(parameter)?, column: 0, replaced: 0 }))
 }
 
@@ -57,7 +57,7 @@ impl Step for Tabs {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while let Some(tab) = memchr(TAB, rest) {
             self.advance(&rest[..tab]);
@@ -71,7 +71,7 @@ impl Step for Tabs {
         out.put(rest)
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -90,7 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     fn oracle(input: &str, every: usize) -> String {
         let (mut result, mut column) = (String::new(), 0);
@@ -126,7 +126,7 @@ mod tests {
             ("tabs=1", "a\tb", "a b"),
             ("tabs=4", "\u{e9}\u{1f600}\tb", "\u{e9}\u{1f600}  b"),
         ] {
-            let result = Trial::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{word}");
         }
     }
@@ -145,7 +145,7 @@ mod tests {
             sizes in cuts(),
             every in 1..12_usize,
         ) {
-            let outcome = Trial::of(&format!("tabs={every}")).run(&input, &sizes).unwrap();
+            let outcome = StepTester::of(&format!("tabs={every}")).run(&input, &sizes).unwrap();
             let text = std::str::from_utf8(&input).unwrap();
             prop_assert_eq!(outcome.count("tabs"), text.matches('\t').count() as u64);
             prop_assert_eq!(String::from_utf8(outcome.result).unwrap(), oracle(text, every));

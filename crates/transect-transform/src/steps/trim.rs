@@ -2,9 +2,9 @@
 
 use memchr::memchr;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::clean::{SPAN, any_of_three, clean};
+use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
 use crate::steps::eol::{CR, LF};
 
 /// More blanks side by side are no text, and would have to be kept until it is known what follows.
@@ -46,7 +46,11 @@ fn has_no_blank_at_an_end(span: &[u8]) -> bool {
 impl Trim {
     /// Takes lines that begin after something else than a blank. Returns the blanks that they end
     /// with, with the CR after them, as what follows decides about these.
-    fn trim<'a>(&mut self, lines: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
+    fn trim<'a>(
+        &mut self,
+        lines: &'a [u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<&'a [u8], StepError> {
         // What was not put yet, and where the line begins in it.
         let (mut rest, mut line) = (lines, 0);
         loop {
@@ -81,7 +85,7 @@ impl Trim {
         &mut self,
         input: &'a [u8],
         at: u64,
-        out: &mut Out<'_>,
+        out: &mut OutputBuffer<'_>,
     ) -> Result<&'a [u8], StepError> {
         let mut rest = input;
         while let [first, after @ ..] = rest {
@@ -106,7 +110,7 @@ impl Trim {
     }
 
     /// Puts what is open, without the blanks if a line ends here.
-    fn put_open(&mut self, line_ends: bool, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn put_open(&mut self, line_ends: bool, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if line_ends {
             self.trimmed += 1;
         } else {
@@ -122,7 +126,7 @@ impl Step for Trim {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while let [first, ..] = rest {
             if !self.open.is_empty() || is_blank(*first) {
@@ -130,7 +134,8 @@ impl Step for Trim {
                 rest = self.close(rest, at, out)?;
                 continue;
             }
-            let (right, after) = rest.split_at(clean(rest, is_blank, has_no_blank_at_an_end));
+            let (right, after) =
+                rest.split_at(clean_prefix(rest, is_blank, has_no_blank_at_an_end));
             out.put(right)?;
             rest = after;
             // What is not clean may begin with a blank that the last span left open.
@@ -144,7 +149,7 @@ impl Step for Trim {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if self.open.is_empty() {
             return Ok(());
         }
@@ -169,7 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     fn oracle(input: &[u8]) -> (Vec<u8>, u64) {
         let (mut result, mut trimmed) = (Vec::new(), 0);
@@ -201,7 +206,7 @@ mod tests {
             ("a \r", "a \r"),
             ("\n \n\r\n \r\n", "\n\n\r\n\r\n"),
         ] {
-            let result = Trial::of("trim").result(input.as_bytes(), &[1]);
+            let result = StepTester::of("trim").result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{input:?}");
         }
     }
@@ -209,9 +214,9 @@ mod tests {
     #[test]
     fn blanks_without_an_end_are_no_text() {
         let most = [&b"a"[..], &vec![b' '; MOST], b"b"].concat();
-        assert_eq!(Trial::of("trim").result(&most, &[100_000]), most);
+        assert_eq!(StepTester::of("trim").result(&most, &[100_000]), most);
         let more = [&b"a"[..], &vec![b' '; MOST + 1], b"b"].concat();
-        let error = Trial::of("trim").run(&more, &[100_000]).unwrap_err();
+        let error = StepTester::of("trim").run(&more, &[100_000]).unwrap_err();
         assert_eq!(error.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
     }
 
@@ -221,7 +226,7 @@ mod tests {
             input in made_of(&[b" ", b"\t", b"   ", b"\r", b"\n", b"\r\n", b"a", b"a b"]),
             sizes in cuts(),
         ) {
-            let outcome = Trial::of("trim").run(&input, &sizes).unwrap();
+            let outcome = StepTester::of("trim").run(&input, &sizes).unwrap();
             let (result, trimmed) = oracle(&input);
             prop_assert_eq!(outcome.count("trimmed"), trimmed);
             prop_assert_eq!(outcome.result, result);

@@ -173,12 +173,12 @@ impl Job {
             // Nobody else is needed, and what is told goes from hand to hand.
             0 | 1 => {
                 let mut report = |index, outcome| reporter.take(index, outcome);
-                Worker::new(self, named, chain.fresh(), idle, &mut report).run(&next);
+                Worker::new(self, named, chain.clone_reset(), idle, &mut report).run(&next);
             }
             threads => std::thread::scope(|scope| {
                 let (report, reports) = channel();
                 for _ in 0..threads {
-                    let (chain, report, next) = (chain.fresh(), report.clone(), &next);
+                    let (chain, report, next) = (chain.clone_reset(), report.clone(), &next);
                     scope.spawn(move || {
                         let mut gathered = OutcomeSender::new(report);
                         let mut report = |index, outcome| gathered.put(index, outcome);

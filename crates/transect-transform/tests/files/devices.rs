@@ -8,7 +8,7 @@ use std::path::Path;
 use transect::ScanOptions;
 use transect_sys::residency;
 use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::{Shape, Step, StepError};
@@ -449,11 +449,11 @@ impl Step for Nothing {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         out.put(input)
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 

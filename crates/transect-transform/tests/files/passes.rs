@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
@@ -364,19 +364,19 @@ impl<F: FnMut() + Send> Step for KeepReason<F> {
         Shape::Resizing
     }
 
-    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, _: &[u8], _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         unreachable!("all is kept");
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn keeps(&self, _: &[u8]) -> bool {
+    fn leaves_unchanged(&self, _: &[u8]) -> bool {
         true
     }
 
-    fn keep(&mut self, _: &[u8]) -> Result<(), InvalidData> {
+    fn accept_unchanged(&mut self, _: &[u8]) -> Result<(), InvalidData> {
         self.0();
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect_testkit::{TempDir, loudly_skip};
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
@@ -17,11 +17,11 @@ impl Step for Upper {
         Shape::BYTES
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         out.put(&input.to_ascii_uppercase())
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl Step for Lines {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         for &byte in input {
             if byte == 0 {
                 return Err(InvalidData::new("it is no text").into());
@@ -66,7 +66,7 @@ impl Step for Lines {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if let Some(held) = self.held.take() {
             out.put(&[held])?;
         }
@@ -104,12 +104,12 @@ impl Step for Count {
         Shape::Reduce
     }
 
-    fn feed(&mut self, input: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.0 += input.len() as u64;
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -130,11 +130,11 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
         Shape::BYTES
     }
 
-    fn feed(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, _: &[u8], _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         unreachable!("a step that keeps every byte at its place changes blocks")
     }
 
-    fn finish(&mut self, _: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
 use super::rules::{Kind, Rules, Sync};
@@ -166,7 +166,7 @@ fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, Duration)>
         Ok::<(), StepError>(())
     });
     let start = Instant::now();
-    let mut out = Out::new(&mut gathered, &mut nowhere);
+    let mut out = OutputBuffer::new(&mut gathered, &mut nowhere);
     let mut fed = input.chunks(block).try_for_each(|block| chain.feed(block, &mut out));
     fed = fed.and_then(|()| chain.finish(&mut out)).and_then(|()| out.flush());
     fed.map_err(|stop| io::Error::other(stop.to_string()))?;

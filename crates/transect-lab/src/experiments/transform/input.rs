@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
-use transect_transform::output::Out;
+use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::{Step, StepError};
@@ -69,7 +69,7 @@ pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     let mut chain = blake3(&[]);
     let mut nothing = |_: &[u8]| Ok::<(), StepError>(());
     let mut gathered = Vec::new();
-    let mut out = Out::new(&mut gathered, &mut nothing);
+    let mut out = OutputBuffer::new(&mut gathered, &mut nothing);
     for piece in pieces {
         chain.feed(&piece, &mut out).expect("BUG: a digest takes everything");
     }

@@ -8,12 +8,12 @@ const PIECE: usize = 128 << 10;
 /// Gathers the input into pieces of always the same length. What compressors make may depend on what
 /// they are given at once: so the same file makes the same result, however it is read.
 #[derive(Default)]
-pub(super) struct Pieces {
+pub(super) struct FixedBlocks {
     /// The beginning of the next piece.
     kept: Vec<u8>,
 }
 
-impl Pieces {
+impl FixedBlocks {
     /// Hands on the pieces that are complete with a block, and keeps the rest of it.
     pub(super) fn feed(
         &mut self,
@@ -58,7 +58,7 @@ mod tests {
     fn pieces_are_the_same_however_the_input_is_cut() {
         let input: Vec<u8> = (0..3 * PIECE + 5).map(|at| (at % 251) as u8).collect();
         for size in [1000, PIECE - 1, PIECE, PIECE + 1, input.len()] {
-            let (mut pieces, mut all) = (Pieces::default(), Vec::new());
+            let (mut pieces, mut all) = (FixedBlocks::default(), Vec::new());
             for block in input.chunks(size) {
                 let take = |piece: &[u8]| {
                     assert_eq!(piece.len(), PIECE);

@@ -3,10 +3,10 @@
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::pending::fill;
+use crate::steps::StepResult;
+use crate::steps::pending::carry_over;
 
 /// What a member begins with.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -49,7 +49,7 @@ enum Part {
 }
 
 /// Returns the step that decompresses.
-pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> StepResult {
     if parameter.is_some() {
         return Err("it has no parameter".to_owned());
     }
@@ -66,7 +66,11 @@ pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> Made {
 
 impl Gunzip {
     /// Takes bytes of the part that is being read. Returns the rest.
-    fn take<'a>(&mut self, input: &'a [u8], out: &mut Out<'_>) -> Result<&'a [u8], StepError> {
+    fn take<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<&'a [u8], StepError> {
         match self.part {
             Part::Header => self.take_field(10, input, Self::header),
             Part::ExtraLength => self.take_field(2, input, Self::extra_length),
@@ -95,7 +99,7 @@ impl Gunzip {
         taken: impl FnOnce(&mut Self, &[u8]) -> Result<(), InvalidData>,
     ) -> Result<&'a [u8], StepError> {
         let mut field = std::mem::take(&mut self.field);
-        let rest = fill(&mut field, length, input);
+        let rest = carry_over(&mut field, length, input);
         if field.len() == length {
             taken(self, &field)?;
             field.clear();
@@ -165,7 +169,7 @@ impl Gunzip {
     fn take_content<'a>(
         &mut self,
         input: &'a [u8],
-        out: &mut Out<'_>,
+        out: &mut OutputBuffer<'_>,
     ) -> Result<&'a [u8], StepError> {
         let mut rest = input;
         loop {
@@ -228,7 +232,7 @@ impl Step for Gunzip {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let before = self.position;
         let mut rest = input;
         while !rest.is_empty() {
@@ -241,7 +245,7 @@ impl Step for Gunzip {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let error = match self.part {
             Part::Header if self.position == 0 => InvalidData::new("no gzip file: it is empty"),
             Part::Header if self.field.is_empty() => return Ok(()),
@@ -270,14 +274,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn member(content: &[u8]) -> Vec<u8> {
-        Trial::of("gzip").result(content, &[usize::MAX])
+        StepTester::of("gzip").result(content, &[usize::MAX])
     }
 
     fn error_of(input: &[u8]) -> String {
-        Trial::of("gunzip").run(input, &[1]).unwrap_err().to_string()
+        StepTester::of("gunzip").run(input, &[1]).unwrap_err().to_string()
     }
 
     /// A member whose header has every field there is.
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn members_after_one_another_are_one_file() {
         let input = [&member(b"one ")[..], &full(b"two "), &member(b""), &full(b"three")].concat();
-        assert_eq!(Trial::of("gunzip").result(&input, &[1]), b"one two three");
+        assert_eq!(StepTester::of("gunzip").result(&input, &[1]), b"one two three");
     }
 
     #[test]
@@ -308,9 +312,9 @@ mod tests {
         let named =
             b"\x1f\x8b\x08\x08\x9d\x84\x01\x6b\x02\x03hello\0\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\
             \x40\xa2\xb8\0\xe7\x42\x6e\x52\x14\0\0\0";
-        assert_eq!(Trial::of("gunzip").result(named, &[1]), b"hello, hello, hello\n");
+        assert_eq!(StepTester::of("gunzip").result(named, &[1]), b"hello, hello, hello\n");
         let empty = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0";
-        assert_eq!(Trial::of("gunzip").result(empty, &[1]), b"");
+        assert_eq!(StepTester::of("gunzip").result(empty, &[1]), b"");
     }
 
     #[test]
@@ -361,7 +365,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
             // Trial compares the outcomes of two ways to cut.
-            let _ = Trial::of("gunzip").run(&input, &sizes);
+            let _ = StepTester::of("gunzip").run(&input, &sizes);
         }
 
         #[test]
@@ -374,7 +378,7 @@ mod tests {
             let mut damaged = full(&input);
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
-            if let Ok(outcome) = Trial::of("gunzip").run(&damaged, &sizes) {
+            if let Ok(outcome) = StepTester::of("gunzip").run(&damaged, &sizes) {
                 // Bits that mean nothing may change.
                 prop_assert_eq!(outcome.result, input);
             }

@@ -2,11 +2,11 @@
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
-use super::fixed_blocks::Pieces;
+use super::fixed_blocks::FixedBlocks;
 use super::level;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// The usual level, as that of the program `gzip`.
 const USUAL: u32 = 6;
@@ -19,7 +19,7 @@ struct Gzip {
     level: u32,
     compress: Compress,
     checksum: Crc,
-    pieces: Pieces,
+    pieces: FixedBlocks,
     /// What the last call made. Always as long: what compressors make may depend on the room they
     /// have.
     room: Vec<u8>,
@@ -28,13 +28,13 @@ struct Gzip {
 }
 
 /// Returns the step that compresses with a level.
-pub(in crate::steps) fn gzip(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn gzip(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, USUAL, 1..=9)?;
     Ok(Box::new(Gzip {
         level,
         compress: Compress::new(Compression::new(level), false),
         checksum: Crc::new(),
-        pieces: Pieces::default(),
+        pieces: FixedBlocks::default(),
         room: Vec::with_capacity(ROOM),
         begun: false,
     }))
@@ -42,7 +42,7 @@ pub(in crate::steps) fn gzip(parameter: Option<&str>) -> Made {
 
 impl Gzip {
     /// Puts the header, if that was not done.
-    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn begin(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
@@ -63,7 +63,7 @@ fn compress(
     piece: &[u8],
     flush: FlushCompress,
     room: &mut Vec<u8>,
-    out: &mut Out<'_>,
+    out: &mut OutputBuffer<'_>,
 ) -> Result<(), StepError> {
     let mut rest = piece;
     loop {
@@ -91,14 +91,14 @@ impl Step for Gzip {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         self.checksum.update(input);
         let Self { compress: state, pieces, room, .. } = self;
         pieces.feed(input, |piece| compress(state, piece, FlushCompress::None, room, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         let last = self.pieces.last();
         compress(&mut self.compress, last, FlushCompress::Finish, &mut self.room, out)?;
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn read(compressed: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();
@@ -150,7 +150,8 @@ mod tests {
         .collect();
         let input = [&noise[..], &b"text ".repeat(60_000), &noise, &noise[..777]].concat();
         for level in 1..=9 {
-            let result = Trial::of(&format!("gzip={level}")).result(&input, &[9_999, 1, 150_000]);
+            let result =
+                StepTester::of(&format!("gzip={level}")).result(&input, &[9_999, 1, 150_000]);
             assert!(read(&result) == input, "level {level}");
         }
     }
@@ -160,10 +161,10 @@ mod tests {
 
         #[test]
         fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..10) {
-            let result = Trial::of(&format!("gzip={level}")).result(&input, &sizes);
+            let result = StepTester::of(&format!("gzip={level}")).result(&input, &sizes);
             prop_assert_eq!(read(&result), input.clone());
             let both = format!("gzip={level} gunzip");
-            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input);
+            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input);
         }
     }
 }

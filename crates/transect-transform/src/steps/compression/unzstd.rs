@@ -4,9 +4,9 @@ use std::io;
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// The largest window, as a power of two: what a frame may ask for of memory. It is what the program
 /// `zstd` grants, and what its highest level needs.
@@ -65,7 +65,7 @@ impl Frame {
 }
 
 /// Returns the step that decompresses.
-pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> StepResult {
     if parameter.is_some() {
         return Err("it has no parameter".to_owned());
     }
@@ -103,7 +103,7 @@ impl Step for Unzstd {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         // Whether the decoder has more to give than there was room for.
         let mut more = false;
@@ -131,7 +131,7 @@ impl Step for Unzstd {
         Ok(())
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match &self.frame {
             Some(frame) => {
                 Err(InvalidData::at(frame.begin, "the file ends within the zstd frame").into())
@@ -153,14 +153,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn frame(content: &[u8]) -> Vec<u8> {
-        Trial::of("zstd=1").result(content, &[usize::MAX])
+        StepTester::of("zstd=1").result(content, &[usize::MAX])
     }
 
     fn error_of(input: &[u8]) -> String {
-        Trial::of("unzstd").run(input, &[1]).unwrap_err().to_string()
+        StepTester::of("unzstd").run(input, &[1]).unwrap_err().to_string()
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         // RFC 8878, 3.1.2: a frame that is to be skipped.
         let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
         let input = [&frame(b"one ")[..], skipped, &frame(b""), &frame(b"two")].concat();
-        assert_eq!(Trial::of("unzstd").result(&input, &[1]), b"one two");
+        assert_eq!(StepTester::of("unzstd").result(&input, &[1]), b"one two");
     }
 
     #[test]
@@ -176,9 +176,9 @@ mod tests {
         // `zstd -19` of a file, and of nothing.
         let file =
             b"\x28\xb5\x2f\xfd\x24\x14\x75\0\0\x40hello, \x0a\x01\0\xe2\x8a\x11\x21\x69\x9d\x87";
-        assert_eq!(Trial::of("unzstd").result(file, &[1]), b"hello, hello, hello\n");
+        assert_eq!(StepTester::of("unzstd").result(file, &[1]), b"hello, hello, hello\n");
         let empty = b"\x28\xb5\x2f\xfd\x24\0\x01\0\0\x99\xe9\xd8\x51";
-        assert_eq!(Trial::of("unzstd").result(empty, &[1]), b"");
+        assert_eq!(StepTester::of("unzstd").result(empty, &[1]), b"");
     }
 
     #[test]
@@ -223,10 +223,10 @@ mod tests {
         let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
         assert_eq!(error_of(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
         let empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x01, 0, 0];
-        assert_eq!(Trial::of("unzstd").result(&empty, &[1]), b"");
+        assert_eq!(StepTester::of("unzstd").result(&empty, &[1]), b"");
         // Whole frames, of a length that they announce, go the same way as pieces of them.
         let announced = zstd::bulk::compress(b"text", 1).unwrap();
-        assert_eq!(Trial::of("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
+        assert_eq!(StepTester::of("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
             total += block.len();
             Ok(())
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         let mut step = unzstd(None).unwrap();
         step.feed(&input, &mut out).unwrap();
         step.finish(&mut out).unwrap();
@@ -265,7 +265,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
             // Trial compares the outcomes of two ways to cut.
-            let _ = Trial::of("unzstd").run(&input, &sizes);
+            let _ = StepTester::of("unzstd").run(&input, &sizes);
         }
 
         #[test]
@@ -278,7 +278,7 @@ mod tests {
             let mut damaged = frame(&input);
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
-            if let Ok(outcome) = Trial::of("unzstd").run(&damaged, &sizes) {
+            if let Ok(outcome) = StepTester::of("unzstd").run(&damaged, &sizes) {
                 // Bits that mean nothing may change.
                 prop_assert_eq!(outcome.result, input);
             }

@@ -4,20 +4,20 @@ use std::io;
 
 use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer};
 
-use super::fixed_blocks::Pieces;
+use super::fixed_blocks::FixedBlocks;
 use super::level;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// Compresses into one frame, with a checksum of the content, as the program `zstd` does.
 struct Zstd {
     encoder: Encoder<'static>,
-    pieces: Pieces,
+    pieces: FixedBlocks,
 }
 
 /// Returns the step that compresses with a level.
-pub(in crate::steps) fn zstd(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn zstd(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, zstd::DEFAULT_COMPRESSION_LEVEL, 1..=22)?;
     let encoder = || {
         let mut encoder = Encoder::new(level)?;
@@ -25,7 +25,7 @@ pub(in crate::steps) fn zstd(parameter: Option<&str>) -> Made {
         Ok(encoder)
     };
     let encoder = encoder().map_err(|error: io::Error| error.to_string())?;
-    Ok(Box::new(Zstd { encoder, pieces: Pieces::default() }))
+    Ok(Box::new(Zstd { encoder, pieces: FixedBlocks::default() }))
 }
 
 /// What compressing can fail by is the memory it takes.
@@ -36,7 +36,7 @@ fn failure(error: io::Error) -> StepError {
 fn compress(
     encoder: &mut Encoder<'static>,
     piece: &[u8],
-    out: &mut Out<'_>,
+    out: &mut OutputBuffer<'_>,
 ) -> Result<(), StepError> {
     let mut input = InBuffer::around(piece);
     while input.pos() < piece.len() {
@@ -56,12 +56,12 @@ impl Step for Zstd {
         Cost::Heavy
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let Self { encoder, pieces } = self;
         pieces.feed(input, |piece| compress(encoder, piece, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         compress(&mut self.encoder, self.pieces.last(), out)?;
         loop {
             let room = out.room()?;
@@ -83,7 +83,7 @@ impl Step for Zstd {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
     fn levels_are_those_of_the_library() {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_result_is_one_frame_with_a_checksum() {
-        let result = Trial::of("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
+        let result = StepTester::of("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
         assert_eq!(result[..4], [0x28, 0xb5, 0x2f, 0xfd], "RFC 8878, 3.1.1");
         assert_eq!(result[4] & 4, 4, "the flag of the checksum");
         assert_eq!(zstd::decode_all(&result[..]).unwrap(), b"text ".repeat(100_000));
@@ -106,10 +106,10 @@ mod tests {
 
         #[test]
         fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..6) {
-            let result = Trial::of(&format!("zstd={level}")).result(&input, &sizes);
+            let result = StepTester::of(&format!("zstd={level}")).result(&input, &sizes);
             prop_assert_eq!(zstd::decode_all(&result[..]).unwrap(), input.clone());
             let both = format!("zstd={level} unzstd");
-            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input);
+            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input);
         }
     }
 }

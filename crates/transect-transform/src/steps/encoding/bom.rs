@@ -1,10 +1,10 @@
 //! The byte order mark of UTF-8.
 
 use super::Encoding;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::pending::fill;
+use crate::steps::StepResult;
+use crate::steps::pending::carry_over;
 
 /// The bytes of the mark.
 const MARK: usize = 3;
@@ -18,7 +18,7 @@ struct Bom {
 }
 
 /// Returns the step that adds or removes the byte order mark.
-pub(in crate::steps) fn bom(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn bom(parameter: Option<&str>) -> StepResult {
     let add = match parameter {
         Some("add") => true,
         Some("remove") => false,
@@ -28,7 +28,7 @@ pub(in crate::steps) fn bom(parameter: Option<&str>) -> Made {
 }
 
 impl Bom {
-    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn begin(&mut self, beginning: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mark = Encoding::Utf8.mark().unwrap_or_default();
         let (put, rest) = match Encoding::marked(beginning) {
             Some(Encoding::Utf8) if self.add => (&b""[..], beginning),
@@ -51,9 +51,9 @@ impl Step for Bom {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let Some(mut beginning) = self.beginning.take() else { return out.put(input) };
-        let rest = fill(&mut beginning, MARK, input);
+        let rest = carry_over(&mut beginning, MARK, input);
         if beginning.len() < MARK {
             self.beginning = Some(beginning);
             return Ok(());
@@ -62,7 +62,7 @@ impl Step for Bom {
         out.put(rest)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.beginning.take() {
             Some(beginning) if !beginning.is_empty() => self.begin(&beginning, out),
             _ => Ok(()),
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts, made_of};
+    use crate::test_support::{StepTester, cuts, made_of};
 
     const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -98,7 +98,7 @@ mod tests {
             (b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbfa"),
         ] {
             for (line, expected) in [("bom=add", added), ("bom=remove", removed)] {
-                let outcome = Trial::of(line).run(input, &[1]).unwrap();
+                let outcome = StepTester::of(line).run(input, &[1]).unwrap();
                 assert_eq!(outcome.result, expected, "{line} {input:?}");
                 assert_eq!(outcome.count("changed"), u64::from(expected != input));
             }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_mark_of_another_encoding_is_refused() {
         for line in ["bom=add", "bom=remove"] {
-            let error = Trial::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
+            let error = StepTester::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
             let reason = "the byte order mark of utf-16le, not of utf-8, at byte 0";
             assert_eq!(error.to_string(), format!("{line}: {reason}"));
         }
@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_added_is_removed(input in made_of(&[b"\xef", b"\xbb", b"\xbf", b"a"]), sizes in cuts()) {
-            let both = Trial::of("bom=add bom=remove").result(&input, &sizes);
+            let both = StepTester::of("bom=add bom=remove").result(&input, &sizes);
             prop_assert_eq!(&both, input.strip_prefix(BOM).unwrap_or(&input));
         }
     }

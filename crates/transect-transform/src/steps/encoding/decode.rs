@@ -4,10 +4,10 @@ use super::Encoding;
 use super::single_byte::SingleByte;
 use super::utf8::Utf8;
 use super::utf16::Utf16;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
-use crate::steps::pending::fill;
+use crate::steps::StepResult;
+use crate::steps::pending::carry_over;
 
 /// The longest byte order mark, that of UTF-32.
 const MARK: usize = 4;
@@ -41,7 +41,7 @@ enum Decoder {
 }
 
 /// Returns the step that makes UTF-8 of an encoding.
-pub(in crate::steps) fn decode(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn decode(parameter: Option<&str>) -> StepResult {
     let source = match parameter.unwrap_or_default() {
         "auto" => Source::Auto,
         "utf-16" => Source::Utf16,
@@ -71,7 +71,7 @@ impl State {
 }
 
 impl Decoder {
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self {
             Self::Utf8(utf8) => utf8.feed(input, |text| out.put(text.as_bytes())),
             Self::Utf16(utf16) => utf16.feed(input, out),
@@ -90,7 +90,7 @@ impl Decoder {
 
 impl Decode {
     /// Decides which encoding it is, by how the text begins, and decodes that beginning.
-    fn begin(&mut self, beginning: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn begin(&mut self, beginning: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if matches!(beginning, [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
             return Err(InvalidData::at(0, "UTF-32, which is not read").into());
         }
@@ -106,7 +106,7 @@ impl Decode {
         self.decode(&beginning[mark..], out)
     }
 
-    fn decode(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn decode(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match &mut self.state {
             State::Beginning(_) => unreachable!("BUG: decided before"),
             State::Decoding(_, decoder) => decoder.feed(input, out),
@@ -119,10 +119,10 @@ impl Step for Decode {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if let State::Beginning(beginning) = &mut self.state {
-            rest = fill(beginning, MARK, rest);
+            rest = carry_over(beginning, MARK, rest);
             if beginning.len() < MARK {
                 return Ok(());
             }
@@ -132,7 +132,7 @@ impl Step for Decode {
         self.decode(rest, out)
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if let State::Beginning(beginning) = &mut self.state {
             let beginning = std::mem::take(beginning);
             if beginning.is_empty() {
@@ -166,10 +166,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, any_bytes, cuts, made_of};
+    use crate::test_support::{StepTester, any_bytes, cuts, made_of};
 
     fn position(line: &str, input: &[u8]) -> Option<u64> {
-        Trial::of(line).run(input, &[1]).unwrap_err().position
+        StepTester::of(line).run(input, &[1]).unwrap_err().position
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             ("decode=latin1", b"a\xe9\x80", "a\u{e9}\u{80}"),
             ("decode=cp1252", b"a\xe9\x80\x9f\xff", "a\u{e9}\u{20ac}\u{178}\u{ff}"),
         ] {
-            let result = Trial::of(line).result(input, &[1]);
+            let result = StepTester::of(line).result(input, &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{line}");
         }
     }
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn what_was_found_is_said() {
-        let outcome = Trial::of("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
+        let outcome = StepTester::of("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
         assert_eq!(outcome.finding("encoding"), "utf-16be");
-        assert_eq!(Trial::of("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
+        assert_eq!(StepTester::of("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
     }
 
     proptest! {
@@ -239,7 +239,7 @@ mod tests {
             sizes in cuts(),
         ) {
             let input = [input, end].concat();
-            let decoded = Trial::of("decode=utf-8").run(&input, &sizes);
+            let decoded = StepTester::of("decode=utf-8").run(&input, &sizes);
             match std::str::from_utf8(&input) {
                 Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
                 Err(error) => {
@@ -267,7 +267,7 @@ mod tests {
             if input.len() % 2 == 1 && expected.is_ok() {
                 expected = Err(at);
             }
-            let decoded = Trial::of("decode=utf-16be").run(&input, &sizes);
+            let decoded = StepTester::of("decode=utf-16be").run(&input, &sizes);
             match expected {
                 Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
                 Err(at) => prop_assert_eq!(decoded.unwrap_err().position, Some(at)),
@@ -277,7 +277,7 @@ mod tests {
         #[test]
         fn bytes_of_latin1_are_the_first_characters(input in any_bytes(), sizes in cuts()) {
             let expected: String = input.iter().map(|byte| char::from(*byte)).collect();
-            let result = Trial::of("decode=latin1").result(&input, &sizes);
+            let result = StepTester::of("decode=latin1").result(&input, &sizes);
             prop_assert_eq!(result, expected.as_bytes());
         }
     }

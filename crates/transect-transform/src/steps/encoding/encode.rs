@@ -3,9 +3,9 @@
 use super::single_byte::byte;
 use super::utf8::Utf8;
 use super::{Encoding, Order, ascii};
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// The character that a byte order mark is.
 const MARK: char = '\u{feff}';
@@ -27,7 +27,7 @@ struct Writer {
 }
 
 /// Returns the step that makes an encoding of UTF-8.
-pub(in crate::steps) fn encode(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn encode(parameter: Option<&str>) -> StepResult {
     let parameter = parameter.unwrap_or_default();
     let (name, mark) = match parameter.strip_suffix(",bom") {
         Some(name) => (name, true),
@@ -42,7 +42,7 @@ pub(in crate::steps) fn encode(parameter: Option<&str>) -> Made {
 }
 
 impl Writer {
-    fn write(&mut self, text: &str, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn write(&mut self, text: &str, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if self.position == 0 && self.mark && !text.starts_with(MARK) {
             out.put(self.encoding.mark().unwrap_or_default())?;
         }
@@ -56,7 +56,7 @@ impl Writer {
         Ok(())
     }
 
-    fn write_bytes(&self, text: &str, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn write_bytes(&self, text: &str, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = text;
         while !rest.is_empty() {
             let (plain, after) = rest.split_at(ascii(rest.as_bytes()));
@@ -82,7 +82,7 @@ impl Writer {
 fn write_utf16(
     text: &str,
     to_bytes: impl Fn(u16) -> [u8; 2],
-    out: &mut Out<'_>,
+    out: &mut OutputBuffer<'_>,
 ) -> Result<(), StepError> {
     // What is written in one go.
     const SPAN: usize = 32;
@@ -112,12 +112,12 @@ impl Step for Encode {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let Self { utf8, writer } = self;
         utf8.feed(input, |text| writer.write(text, out))
     }
 
-    fn finish(&mut self, _out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.utf8.finish()
     }
 
@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_support::{Trial, cuts};
+    use crate::test_support::{StepTester, cuts};
 
     #[test]
     fn every_encoding_is_written() {
@@ -148,7 +148,7 @@ mod tests {
             ("encode=latin1", "a\u{e9}\u{80}b", b"a\xe9\x80b"),
             ("encode=cp1252", "a\u{e9}\u{20ac}\u{178}", b"a\xe9\x80\x9f"),
         ] {
-            assert_eq!(Trial::of(line).result(input.as_bytes(), &[1]), expected, "{line}");
+            assert_eq!(StepTester::of(line).result(input.as_bytes(), &[1]), expected, "{line}");
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
             ("encode=utf-16le", b"ab\xff", "no UTF-8 at byte 2"),
             ("encode=utf-8", b"ab\xc3", "no UTF-8 at byte 2"),
         ] {
-            let refused = Trial::of(line).run(input, &[1]).unwrap_err();
+            let refused = StepTester::of(line).run(input, &[1]).unwrap_err();
             assert_eq!(refused.to_string(), format!("{line}: {error}"));
         }
     }
@@ -184,24 +184,24 @@ mod tests {
         fn what_is_encoded_can_be_decoded(text in "(\\PC|[a-z]{0,40}|\u{e9}|\n){0,60}", sizes in cuts()) {
             for name in ["utf-8", "utf-16le", "utf-16be"] {
                 let both = format!("encode={name} decode={name}");
-                prop_assert_eq!(&Trial::of(&both).result(text.as_bytes(), &sizes), text.as_bytes());
+                prop_assert_eq!(&StepTester::of(&both).result(text.as_bytes(), &sizes), text.as_bytes());
                 let marked = format!("encode={name},bom decode=auto");
-                prop_assert_eq!(&Trial::of(&marked).result(text.as_bytes(), &sizes), text.as_bytes());
+                prop_assert_eq!(&StepTester::of(&marked).result(text.as_bytes(), &sizes), text.as_bytes());
             }
             let expected: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-            prop_assert_eq!(Trial::of("encode=utf-16be").result(text.as_bytes(), &sizes), expected);
+            prop_assert_eq!(StepTester::of("encode=utf-16be").result(text.as_bytes(), &sizes), expected);
         }
 
         #[test]
         fn bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..300), sizes in cuts()) {
             let both = "decode=latin1 encode=latin1";
-            prop_assert_eq!(&Trial::of(both).result(&bytes, &sizes), &bytes);
+            prop_assert_eq!(&StepTester::of(both).result(&bytes, &sizes), &bytes);
             let defined: Vec<u8> = bytes
                 .into_iter()
                 .filter(|byte| ![0x81, 0x8d, 0x8f, 0x90, 0x9d].contains(byte))
                 .collect();
             let both = "decode=cp1252 encode=cp1252";
-            prop_assert_eq!(&Trial::of(both).result(&defined, &sizes), &defined);
+            prop_assert_eq!(&StepTester::of(both).result(&defined, &sizes), &defined);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Encodings with one byte for each character: ISO 8859-1 and Windows-1252.
 
 use super::{Encoding, ascii};
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, StepError};
 
 /// What 0x80 to 0x9F stand for in Windows-1252, as unicode.org has it (`CP1252.TXT`); 0 where it
@@ -35,7 +35,11 @@ impl SingleByte {
         Self { encoding, position: 0, characters }
     }
 
-    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    pub(super) fn feed(
+        &mut self,
+        input: &[u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {
             let (text, after) = rest.split_at(ascii(rest));

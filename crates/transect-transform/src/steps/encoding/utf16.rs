@@ -1,7 +1,7 @@
 //! UTF-16 in blocks.
 
 use super::Order;
-use crate::output::Out;
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, StepError};
 
 /// Units that are looked at in one go.
@@ -24,7 +24,11 @@ impl Utf16 {
         Self { order, position, broken: None, high: None }
     }
 
-    pub(super) fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    pub(super) fn feed(
+        &mut self,
+        input: &[u8],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<(), StepError> {
         let mut rest = input;
         if let (Some(first), [second, after @ ..]) = (self.broken, rest) {
             self.broken = None;
@@ -65,7 +69,11 @@ impl Utf16 {
 
     /// Puts a span if it is ASCII, which most is in most languages that are written so, and returns
     /// whether it was. All units at once: the compiler makes vector instructions of it.
-    fn put_ascii(&mut self, span: &[[u8; 2]], out: &mut Out<'_>) -> Result<bool, StepError> {
+    fn put_ascii(
+        &mut self,
+        span: &[[u8; 2]],
+        out: &mut OutputBuffer<'_>,
+    ) -> Result<bool, StepError> {
         let all = span.iter().fold(0, |all, unit| all | self.value(*unit));
         if all >= 0x80 {
             return Ok(false);
@@ -80,7 +88,7 @@ impl Utf16 {
         Ok(true)
     }
 
-    fn unit(&mut self, unit: [u8; 2], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn unit(&mut self, unit: [u8; 2], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let unit = self.value(unit);
         let character = match (self.high, unit) {
             (None, 0xd800..=0xdbff) => {

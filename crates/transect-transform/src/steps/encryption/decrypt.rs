@@ -1,9 +1,9 @@
 //! Decryption.
 
-use super::{CHUNK, Chunks, HEADER, Key, MAGIC, Sealed, TAG, VERSION};
-use crate::output::Out;
+use super::{CHUNK, Chunks, FileCipher, HEADER, Key, MAGIC, TAG, VERSION};
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// Decrypts with a key. Of a chunk that is not genuine, nothing comes out.
 struct Decrypt {
@@ -12,18 +12,18 @@ struct Decrypt {
     header: Vec<u8>,
     chunks: Chunks,
     /// Nothing before the header is complete.
-    sealed: Option<Sealed>,
+    cipher: Option<FileCipher>,
 }
 
 /// Returns the step that decrypts with the key in a file.
-pub(in crate::steps) fn decrypt(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn decrypt(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Decrypt::new(Key::of(parameter)?)))
 }
 
 impl Decrypt {
     fn new(key: Key) -> Self {
         let header = Vec::with_capacity(HEADER);
-        Self { key, header, chunks: Chunks::new(CHUNK + TAG, 0), sealed: None }
+        Self { key, header, chunks: Chunks::new(CHUNK + TAG, 0), cipher: None }
     }
 
     /// Returns what has been told to be encrypted by the beginning of a file, and what of `input` is
@@ -32,11 +32,11 @@ impl Decrypt {
         let missing = HEADER - self.header.len();
         let (first, rest) = input.split_at(input.len().min(missing));
         self.header.extend_from_slice(first);
-        if self.sealed.is_none()
+        if self.cipher.is_none()
             && let Ok(header) = <&[u8; HEADER]>::try_from(&self.header[..])
         {
             verify(header)?;
-            self.sealed = Some(Sealed::new(&self.key, header));
+            self.cipher = Some(FileCipher::new(&self.key, header));
         }
         Ok(rest)
     }
@@ -62,17 +62,17 @@ impl Step for Decrypt {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let rest = self.after_header(input)?;
-        let Self { chunks, sealed, .. } = self;
+        let Self { chunks, cipher, .. } = self;
         chunks.feed(rest, |chunk| {
-            sealed.as_mut().expect("BUG: something follows the header").open(chunk, false)?;
+            cipher.as_mut().expect("BUG: something follows the header").open(chunk, false)?;
             out.put(chunk)
         })
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
-        let Some(sealed) = &mut self.sealed else {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+        let Some(cipher) = &mut self.cipher else {
             verify(&self.header)?;
             return Err(InvalidData::new("its end is missing").into());
         };
@@ -80,21 +80,21 @@ impl Step for Decrypt {
         if chunk.is_empty() {
             return Err(InvalidData::new("its end is missing").into());
         }
-        sealed.open(chunk, true)?;
+        cipher.open(chunk, true)?;
         out.put(chunk)
     }
 
     fn reset(&mut self) {
         self.header.clear();
         self.chunks.reset();
-        self.sealed = None;
+        self.cipher = None;
     }
 
     fn warning(&self) -> Option<&str> {
         self.key.warning()
     }
 
-    fn another(&self) -> Option<Box<dyn Step>> {
+    fn clone_reset(&self) -> Option<Box<dyn Step>> {
         Some(Box::new(Self::new(self.key.clone())))
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::chain::Chain;
     use crate::steps::encryption::{CONTEXT, SALT};
-    use crate::test_support::{Trial, any_bytes, cuts};
+    use crate::test_support::{StepTester, any_bytes, cuts};
 
     const KEY: [u8; 32] = [0x4b; 32];
 
@@ -133,11 +133,11 @@ mod tests {
 
     /// Encrypts, cut in pieces, once: two results are not the same.
     fn encrypted(keyed: &Keyed, input: &[u8], sizes: &[usize]) -> Vec<u8> {
-        Trial::of(&keyed.encrypt).feed(input, sizes).unwrap().result
+        StepTester::of(&keyed.encrypt).feed(input, sizes).unwrap().result
     }
 
     fn error_of(keyed: &Keyed, encrypted: &[u8]) -> String {
-        let mut error = Trial::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
+        let mut error = StepTester::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
         error.step.clear();
         error.to_string()
     }
@@ -170,7 +170,7 @@ mod tests {
                 _ => input.chunks(CHUNK).collect(),
             };
             let theirs = by_hand(&KEY, &[7; SALT], &chunks);
-            let decrypted = Trial::of(&keyed.decrypt).result(&theirs, &[10_007]);
+            let decrypted = StepTester::of(&keyed.decrypt).result(&theirs, &[10_007]);
             assert!(decrypted == input, "{length}");
             let ours = encrypted(&keyed, &input, &[30_011]);
             let salt = ours[HEADER - SALT..HEADER].try_into().unwrap();
@@ -187,7 +187,7 @@ mod tests {
             .map(|at| u8::from_str_radix(&chunk[2 * at..][..2], 16).unwrap())
             .collect();
         let whole = [&MAGIC[..], &[1], &salt, &chunk].concat();
-        assert_eq!(Trial::of(&keyed(KEY).decrypt).result(&whole, &[7]), b"few bytes");
+        assert_eq!(StepTester::of(&keyed(KEY).decrypt).result(&whole, &[7]), b"few bytes");
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
     fn what_is_cut_off_is_missed_wherever_the_cut_is() {
         let keyed = keyed(KEY);
         let whole = encrypted(&keyed, &text(2 * CHUNK + 9), &[usize::MAX]);
-        let sealed = CHUNK + TAG;
+        let chunk_length = CHUNK + TAG;
         for end in [
             0,
             1,
@@ -227,24 +227,26 @@ mod tests {
             63,
             64,
             100,
-            HEADER + sealed - 1,
-            HEADER + sealed,
-            HEADER + sealed + 1,
-            HEADER + sealed + TAG,
-            HEADER + 2 * sealed,
-            HEADER + 2 * sealed + 1,
-            HEADER + 2 * sealed + TAG,
+            HEADER + chunk_length - 1,
+            HEADER + chunk_length,
+            HEADER + chunk_length + 1,
+            HEADER + chunk_length + TAG,
+            HEADER + 2 * chunk_length,
+            HEADER + 2 * chunk_length + 1,
+            HEADER + 2 * chunk_length + TAG,
             whole.len() - 1,
         ] {
             let error = error_of(&keyed, &whole[..end]);
             let expected = match end {
                 ..=HEADER => "its end is missing".to_owned(),
-                end if (end - HEADER).is_multiple_of(sealed) => "its end is missing".to_owned(),
-                end if end < HEADER + sealed => {
+                end if (end - HEADER).is_multiple_of(chunk_length) => {
+                    "its end is missing".to_owned()
+                }
+                end if end < HEADER + chunk_length => {
                     "it has another key, or was changed, at byte 48".to_owned()
                 }
                 end => {
-                    let begin = HEADER + (end - HEADER) / sealed * sealed;
+                    let begin = HEADER + (end - HEADER) / chunk_length * chunk_length;
                     format!("it was changed, or cut off, at byte {begin}")
                 }
             };
@@ -255,12 +257,12 @@ mod tests {
     #[test]
     fn what_is_put_together_anew_is_noticed() {
         let keyed = keyed(KEY);
-        let sealed = CHUNK + TAG;
+        let chunk_length = CHUNK + TAG;
         let whole = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
         let (header, chunks) = whole.split_at(HEADER);
-        let chunks: Vec<_> = chunks.chunks(sealed).collect();
+        let chunks: Vec<_> = chunks.chunks(chunk_length).collect();
         let other = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
-        let second = HEADER + sealed;
+        let second = HEADER + chunk_length;
         for (order, expected) in [
             ([1, 0, 2].as_slice(), format!("it has another key, or was changed, at byte {HEADER}")),
             (&[0, 2, 1], format!("it was changed, or cut off, at byte {second}")),
@@ -295,7 +297,7 @@ mod tests {
             result.extend_from_slice(block);
             Ok(())
         };
-        let mut out = Out::new(&mut gathered, &mut next);
+        let mut out = OutputBuffer::new(&mut gathered, &mut next);
         chain.feed(&damaged, &mut out).unwrap();
         assert!(chain.finish(&mut out).is_err());
         out.flush().unwrap();
@@ -315,7 +317,7 @@ mod tests {
     #[test]
     fn no_two_results_are_the_same() {
         let keyed = keyed(KEY);
-        let mut trial = Trial::of(&keyed.encrypt);
+        let mut trial = StepTester::of(&keyed.encrypt);
         let results: Vec<_> =
             (0..3).map(|_| trial.feed(b"the same", &[3]).unwrap().result).collect();
         for (at, one) in results.iter().enumerate() {
@@ -324,7 +326,7 @@ mod tests {
                 assert_ne!(one[16..HEADER], other[16..HEADER], "the salts");
                 assert_ne!(one[HEADER..], other[HEADER..], "the chunks");
             }
-            assert_eq!(Trial::of(&keyed.decrypt).result(one, &[5]), b"the same");
+            assert_eq!(StepTester::of(&keyed.decrypt).result(one, &[5]), b"the same");
         }
     }
 
@@ -334,7 +336,7 @@ mod tests {
         let chain: Chain = format!("{} {}", keyed.encrypt, keyed.decrypt).parse().unwrap();
         let (_, file) = keyed.encrypt.split_once('=').unwrap();
         std::fs::remove_file(Path::new(file)).unwrap();
-        let mut trial = Trial::with(chain.fresh());
+        let mut trial = StepTester::with(chain.clone_reset());
         assert_eq!(trial.result(b"text", &[1]), b"text");
         assert!(!format!("{chain:?}").contains("4b4b"), "no key is shown");
     }
@@ -349,11 +351,11 @@ mod tests {
         ) {
             let keyed = keyed(KEY);
             let both = format!("{} {}", keyed.encrypt, keyed.decrypt);
-            prop_assert_eq!(Trial::of(&both).result(&input, &sizes), input.clone());
+            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input.clone());
             let whole = encrypted(&keyed, &input, &sizes);
             let tags = input.len().div_ceil(CHUNK).max(1) * TAG;
             prop_assert_eq!(whole.len(), HEADER + input.len() + tags);
-            prop_assert_eq!(Trial::of(&keyed.decrypt).result(&whole, &sizes), input);
+            prop_assert_eq!(StepTester::of(&keyed.decrypt).result(&whole, &sizes), input);
         }
 
         #[test]
@@ -365,7 +367,7 @@ mod tests {
             let keyed = keyed(KEY);
             let header = by_hand(&KEY, &[7; SALT], &[]);
             let input = [&header[..begin], &input].concat();
-            prop_assert!(Trial::of(&keyed.decrypt).run(&input, &sizes).is_err());
+            prop_assert!(StepTester::of(&keyed.decrypt).run(&input, &sizes).is_err());
         }
     }
 }

@@ -1,20 +1,20 @@
 //! Encryption.
 
-use super::{CHUNK, Chunks, HEADER, Key, MAGIC, SALT, Sealed, TAG, VERSION};
-use crate::output::Out;
+use super::{CHUNK, Chunks, FileCipher, HEADER, Key, MAGIC, SALT, TAG, VERSION};
+use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::Made;
+use crate::steps::StepResult;
 
 /// Encrypts with a key. Two results are never the same, but those of all of them are.
 struct Encrypt {
     key: Key,
     chunks: Chunks,
     /// Nothing before the first byte of a file: each has a salt of its own.
-    sealed: Option<Sealed>,
+    cipher: Option<FileCipher>,
 }
 
 /// Returns the step that encrypts with the key in a file.
-pub(in crate::steps) fn encrypt(parameter: Option<&str>) -> Made {
+pub(in crate::steps) fn encrypt(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Encrypt::new(Key::of(parameter)?)))
 }
 
@@ -29,13 +29,13 @@ fn header() -> Result<[u8; HEADER], InvalidData> {
 
 impl Encrypt {
     fn new(key: Key) -> Self {
-        Self { key, chunks: Chunks::new(CHUNK, TAG), sealed: None }
+        Self { key, chunks: Chunks::new(CHUNK, TAG), cipher: None }
     }
 
-    fn begin(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
-        if self.sealed.is_none() {
+    fn begin(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+        if self.cipher.is_none() {
             let header = header()?;
-            self.sealed = Some(Sealed::new(&self.key, &header));
+            self.cipher = Some(FileCipher::new(&self.key, &header));
             out.put(&header)?;
         }
         Ok(())
@@ -44,13 +44,13 @@ impl Encrypt {
 
 /// Encrypts a chunk where it lies, and puts it.
 fn put(
-    sealed: Option<&mut Sealed>,
+    cipher: Option<&mut FileCipher>,
     chunk: &mut Vec<u8>,
     last: bool,
-    out: &mut Out<'_>,
+    out: &mut OutputBuffer<'_>,
 ) -> Result<(), StepError> {
-    let sealed = sealed.expect("BUG: it has begun");
-    sealed.seal(chunk, last)?;
+    let cipher = cipher.expect("BUG: it has begun");
+    cipher.seal(chunk, last)?;
     out.put(chunk)
 }
 
@@ -59,15 +59,15 @@ impl Step for Encrypt {
         Shape::Resizing
     }
 
-    fn feed(&mut self, input: &[u8], out: &mut Out<'_>) -> Result<(), StepError> {
+    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.begin(out)?;
-        let Self { chunks, sealed, .. } = self;
-        chunks.feed(input, |chunk| put(sealed.as_mut(), chunk, false, out))
+        let Self { chunks, cipher, .. } = self;
+        chunks.feed(input, |chunk| put(cipher.as_mut(), chunk, false, out))
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> Result<(), StepError> {
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.begin(out)?;
-        put(self.sealed.as_mut(), self.chunks.last(), true, out)?;
+        put(self.cipher.as_mut(), self.chunks.last(), true, out)?;
         // A second file that went on with the chunks of the first could not be decrypted by anyone.
         self.reset();
         Ok(())
@@ -75,14 +75,14 @@ impl Step for Encrypt {
 
     fn reset(&mut self) {
         self.chunks.reset();
-        self.sealed = None;
+        self.cipher = None;
     }
 
     fn warning(&self) -> Option<&str> {
         self.key.warning()
     }
 
-    fn another(&self) -> Option<Box<dyn Step>> {
+    fn clone_reset(&self) -> Option<Box<dyn Step>> {
         Some(Box::new(Self::new(self.key.clone())))
     }
 }

@@ -53,13 +53,13 @@ const CONTEXT: &str = "transect-transform 2026-11-21 encrypt version 1, key of o
 type Stream = StreamBE32<ChaCha20Poly1305>;
 
 /// The chunks of one file.
-struct Sealed {
+struct FileCipher {
     stream: Stream,
     /// The number of the next chunk.
     next: u32,
 }
 
-impl Sealed {
+impl FileCipher {
     /// Returns the chunks of the file that begins with a header.
     fn new(key: &Key, header: &[u8; HEADER]) -> Self {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(CONTEXT));
@@ -72,8 +72,8 @@ impl Sealed {
 
     /// Encrypts the next chunk, and puts its tag behind it.
     fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
-        let sealed = self.stream.encrypt_in_place(self.next, last, &[], chunk);
-        sealed.expect("BUG: a chunk is short, and its memory grows");
+        let encrypted = self.stream.encrypt_in_place(self.next, last, &[], chunk);
+        encrypted.expect("BUG: a chunk is short, and its memory grows");
         self.go_on(last)
     }
 
