@@ -23,7 +23,7 @@ fuzz_target!(|input: Input<'_>| {
         Input::Bytes(bytes) => Patch::parse(bytes),
         Input::Ips(records) => Patch::parse(&[b"PATCH", records, b"EOF"].concat()),
         Input::Bps { sizes, actions } => Patch::parse(&bps(sizes, actions)),
-        Input::Words(words) => Patch::of_words(&words),
+        Input::Words(words) => Patch::parse_words(&words),
     };
     if let Ok(patch) = parsed {
         for size in [0, 1, 1 << 24, u64::MAX] {

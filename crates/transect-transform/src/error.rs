@@ -234,11 +234,13 @@ impl Error {
     }
 
     /// Returns the same error once more: every file it is about has one.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn duplicate(&self) -> Self {
         match self {
-            Self::System { operation, path, source } => {
-                Self::System { operation: *operation, path: path.clone(), source: again(source) }
-            }
+            Self::System { operation, path, source } => Self::System {
+                operation: *operation,
+                path: path.clone(),
+                source: duplicate_io_error(source),
+            },
             other => unreachable!("BUG: only the system refuses several at once: {other}"),
         }
     }
@@ -254,7 +256,7 @@ impl Error {
 }
 
 /// Returns the same error of the system once more.
-pub(crate) fn again(error: &io::Error) -> io::Error {
+pub(crate) fn duplicate_io_error(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 /// The longest line that is kept: longer than any digest with a path, escapes included.
-const LONGEST: usize = 256 << 10;
+const MAX_LINE_LENGTH: usize = 256 << 10;
 
 /// One line of a file.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct RawLine<'a> {
     pub(crate) is_too_long: bool,
 }
 
-/// Reads lines one by one. Only one line is in memory, and never more than [`LONGEST`] bytes of it.
+/// Reads lines one by one. Only one line is in memory, and never more than [`MAX_LINE_LENGTH`] bytes of it.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     from: R,
@@ -41,14 +41,14 @@ impl<R: BufRead> Lines<R> {
         }
         self.text.clear();
         let start = self.offset;
-        let mut limited = self.from.by_ref().take(LONGEST as u64 + 1);
+        let mut limited = self.from.by_ref().take(MAX_LINE_LENGTH as u64 + 1);
         let read = limited.read_until(b'\n', &mut self.text)?;
         if read == 0 {
             return Ok(None);
         }
         self.offset += read as u64;
         self.number += 1;
-        let is_too_long = read > LONGEST && !self.text.ends_with(b"\n");
+        let is_too_long = read > MAX_LINE_LENGTH && !self.text.ends_with(b"\n");
         self.is_inside = is_too_long;
         Ok(Some(RawLine { number: self.number, start, text: &self.text, is_too_long }))
     }
@@ -78,19 +78,19 @@ mod tests {
 
     #[test]
     fn lines_of_any_length_read_with_their_places() {
-        let longest = vec![b'x'; LONGEST];
+        let longest = vec![b'x'; MAX_LINE_LENGTH];
         let text = [b"a\n\n", &longest[..], b"\n", &longest, b"yz\n", b"end"].concat();
         let mut lines = Lines::new(io::BufReader::with_capacity(100, &text[..]));
         let mut seen = Vec::new();
         while let Some(line) = lines.next().unwrap() {
             seen.push((line.number, line.start, line.text.len(), line.is_too_long));
         }
-        let long = LONGEST as u64;
+        let long = MAX_LINE_LENGTH as u64;
         let expected = [
             (1, 0, 2, false),
             (2, 2, 1, false),
-            (3, 3, LONGEST + 1, false),
-            (4, 4 + long, LONGEST + 1, true),
+            (3, 3, MAX_LINE_LENGTH + 1, false),
+            (4, 4 + long, MAX_LINE_LENGTH + 1, true),
             (5, 7 + 2 * long, 3, false),
         ];
         assert_eq!(seen, expected);

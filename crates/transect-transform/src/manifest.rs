@@ -100,21 +100,22 @@ impl Line {
             Some(rest) => (true, rest),
             None => (false, line),
         };
-        let Parts { algorithm, digest, name } = plain(line).map_or_else(|| tagged(line), Ok)?;
-        let name = if escaped { unescaped(name)? } else { name.to_vec() };
+        let ParsedLine { algorithm, digest, name } =
+            parse_plain(line).map_or_else(|| parse_tagged(line), Ok)?;
+        let name = if escaped { unescape(name)? } else { name.to_vec() };
         Ok(Some(Self { algorithm, digest: hexadecimal(algorithm, digest)?, name: path(name)? }))
     }
 
     /// Returns the line as it stands in a file, with its end.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.shown();
+        let mut bytes = self.format();
         bytes.push(b'\n');
         bytes
     }
 
-    fn shown(&self) -> Vec<u8> {
+    fn format(&self) -> Vec<u8> {
         let name = self.name.as_os_str().as_encoded_bytes();
-        let escaped = escaped(name);
+        let escaped = escape(name);
         let mut line = Vec::with_capacity(self.digest.len() + escaped.len() + 16);
         if escaped != name {
             line.push(b'\\');
@@ -140,7 +141,7 @@ impl Line {
 /// For people: what is no text in a name is replaced. Files are given [`Line::to_bytes`].
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.shown()))
+        f.write_str(&String::from_utf8_lossy(&self.format()))
     }
 }
 
@@ -171,7 +172,7 @@ pub fn parse(manifest: &[u8]) -> Result<Vec<Line>, ParseError> {
 
 /// Returns the files of a manifest one by one, for who goes on after a line that says nothing.
 pub fn lines(manifest: &[u8]) -> impl Iterator<Item = Result<Line, ParseError>> + '_ {
-    without_mark(manifest).split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
+    without_bom(manifest).split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
         Line::of(line).map_err(|reason| ParseError { number: at + 1, reason }).transpose()
     })
 }
@@ -196,7 +197,7 @@ impl<R: BufRead> Iterator for Reader<R> {
             match self.0.next() {
                 Err(error) => return Some(Err(error)),
                 Ok(None) => return None,
-                Ok(Some(line)) => match line_of(&line).transpose() {
+                Ok(Some(line)) => match parse_line(&line).transpose() {
                     None => {}
                     Some(line) => return Some(Ok(line)),
                 },
@@ -206,9 +207,9 @@ impl<R: BufRead> Iterator for Reader<R> {
 }
 
 /// Returns what a line of a manifest says; nothing if it is empty or a comment.
-pub(crate) fn line_of(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
+pub(crate) fn parse_line(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
     let failed = |reason| ParseError { number: raw.number, reason };
-    let text = if raw.number == 1 { without_mark(raw.text) } else { raw.text };
+    let text = if raw.number == 1 { without_bom(raw.text) } else { raw.text };
     if raw.is_too_long && comment(text).is_none() {
         return Err(failed("it is too long for a digest and a path".to_owned()));
     }
@@ -216,7 +217,7 @@ pub(crate) fn line_of(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
 }
 
 /// Some editors on Windows put a mark before the text.
-fn without_mark(text: &[u8]) -> &[u8] {
+fn without_bom(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
@@ -232,25 +233,25 @@ fn without_end(line: &[u8]) -> &[u8] {
 }
 
 /// What stands where in a line.
-struct Parts<'a> {
+struct ParsedLine<'a> {
     algorithm: Option<Algorithm>,
     digest: &'a [u8],
     name: &'a [u8],
 }
 
 /// Takes a plain line apart.
-fn plain(line: &[u8]) -> Option<Parts<'_>> {
+fn parse_plain(line: &[u8]) -> Option<ParsedLine<'_>> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     match &line[digits..] {
         [b' ', b' ' | b'*', name @ ..] if digits > 0 => {
-            Some(Parts { algorithm: None, digest: &line[..digits], name })
+            Some(ParsedLine { algorithm: None, digest: &line[..digits], name })
         }
         _ => None,
     }
 }
 
 /// Takes a tagged line apart.
-fn tagged(line: &[u8]) -> Result<Parts<'_>, String> {
+fn parse_tagged(line: &[u8]) -> Result<ParsedLine<'_>, String> {
     let neither = || "neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'".to_owned();
     let open = memchr::memmem::find(line, b" (").ok_or_else(neither)?;
     // A name may have brackets of its own; a digest has none.
@@ -263,7 +264,7 @@ fn tagged(line: &[u8]) -> Result<Parts<'_>, String> {
         let tag = String::from_utf8_lossy(tag);
         format!("no digest is called '{}'; there are {}", tag.escape_debug(), tags.join(", "))
     })?;
-    Ok(Parts { algorithm: Some(algorithm), digest: &line[close + 4..], name })
+    Ok(ParsedLine { algorithm: Some(algorithm), digest: &line[close + 4..], name })
 }
 
 fn hexadecimal(algorithm: Option<Algorithm>, digest: &[u8]) -> Result<String, String> {
@@ -290,7 +291,7 @@ fn path(name: Vec<u8>) -> Result<PathBuf, String> {
     Ok(Path::new(&name).to_owned())
 }
 
-fn escaped(name: &[u8]) -> Vec<u8> {
+fn escape(name: &[u8]) -> Vec<u8> {
     let mut escaped = Vec::with_capacity(name.len());
     for &byte in name {
         match byte {
@@ -303,7 +304,7 @@ fn escaped(name: &[u8]) -> Vec<u8> {
     escaped
 }
 
-fn unescaped(name: &[u8]) -> Result<Vec<u8>, String> {
+fn unescape(name: &[u8]) -> Result<Vec<u8>, String> {
     let mut unescaped = Vec::with_capacity(name.len());
     let mut rest = name.iter();
     while let Some(&byte) = rest.next() {

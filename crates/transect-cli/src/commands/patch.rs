@@ -78,9 +78,9 @@ fn patch(args: &PatchArgs) -> Result<Patch, Fatal> {
             let why = "there is nothing to change: OFFSET:OLD:NEW, or --with FILE";
             return Err(Fatal::Usage(why.to_owned()));
         }
-        None => Patch::of_words(&args.edits).map_err(|wrong| Fatal::Usage(wrong.to_string()))?,
+        None => Patch::parse_words(&args.edits).map_err(|wrong| Fatal::Usage(wrong.to_string()))?,
     };
-    if !patch.knows_its_file() {
+    if !patch.checks_input() {
         output::hint("this patch does not say which file it is for: nobody can tell whether it is");
     }
     Ok(patch)

@@ -31,7 +31,7 @@ pub(super) const MIN_PARALLEL_SIZE: u64 = 4 << 20;
 const PART: u64 = 1 << 20;
 
 /// How many parts a file is cut into at most, so that their values take little memory.
-const MOST_PARTS: u64 = 1 << 16;
+const MAX_PARTS: u64 = 1 << 16;
 
 /// Returns the digest of a file of at least [`MIN_PARALLEL_SIZE`] bytes. Threads join as they become
 /// idle.
@@ -43,8 +43,8 @@ pub(super) fn digest(
     options: &PassOptions,
     idle: &IdleThreads,
 ) -> Result<[u8; blake3::OUT_LEN], Error> {
-    let part = PART.max(source.size().div_ceil(MOST_PARTS).next_power_of_two());
-    let parts = Parts { source, options, part, next: AtomicU64::new(0) };
+    let part = PART.max(source.size().div_ceil(MAX_PARTS).next_power_of_two());
+    let parts = PartQueue { source, options, part, next: AtomicU64::new(0) };
     let mut values = std::thread::scope(|scope| {
         let mut others = Vec::new();
         let own = parts.work(|| {
@@ -74,7 +74,7 @@ pub(super) fn digest(
 }
 
 /// A file in parts.
-struct Parts<'a> {
+struct PartQueue<'a> {
     source: &'a Source,
     options: &'a PassOptions,
     /// The length of every part but the last.
@@ -83,7 +83,7 @@ struct Parts<'a> {
     next: AtomicU64,
 }
 
-impl Parts<'_> {
+impl PartQueue<'_> {
     fn count(&self) -> u64 {
         self.source.size().div_ceil(self.part)
     }

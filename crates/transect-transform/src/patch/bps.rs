@@ -9,7 +9,7 @@
 
 use flate2::Crc;
 
-use super::{Change, Changes, Known};
+use super::{Change, Changes, KnownFiles};
 use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"BPS1";
@@ -122,7 +122,8 @@ impl Bps {
             }
             offset += action.length();
         }
-        let known = Known { size: self.before, before: self.crc_before, after: self.crc_after };
+        let known =
+            KnownFiles { size: self.before, before: self.crc_before, after: self.crc_after };
         Some(Changes { list, known: Some(known), ..Changes::default() })
     }
 }
@@ -325,7 +326,7 @@ pub(super) mod tests {
         let changes = Bps::parse(&patch(before, after, &actions)).unwrap().changes().unwrap();
         let change = |offset, new: &[u8]| Change { offset, old: None, new: new.to_vec() };
         assert_eq!(changes.list, [change(2, b"xx"), change(7, b"y")]);
-        let known = Known { size: 10, before: crc(before), after: crc(after) };
+        let known = KnownFiles { size: 10, before: crc(before), after: crc(after) };
         assert_eq!(changes.known, Some(known));
     }
 

@@ -26,14 +26,14 @@ pub(super) fn apply(
     let mut block = vec![0; LARGE_BLOCK];
     verify(bps, &source, &mut block, cancel)?;
     out.reserve(bps.after)?;
-    let (before, made) = (Window::new(&source, block), Tail::new(&mut out));
+    let (before, made) = (ReadWindow::new(&source, block), BufferedResult::new(&mut out));
     let block = vec![0; LARGE_BLOCK];
-    let mut maker = Maker { cancel, before, made, block, sum: Crc::new() };
+    let mut applier = BpsApplier { cancel, before, made, block, sum: Crc::new() };
     for action in bps.actions() {
-        maker.act(action)?;
+        applier.act(action)?;
     }
-    maker.made.flush()?;
-    if maker.sum.sum() != bps.crc_after {
+    applier.made.flush()?;
+    if applier.sum.sum() != bps.crc_after {
         let reason = "the patch does not make what it should (CRC-32)";
         return Err(Error::invalid(input)(InvalidData::new(reason)));
     }
@@ -64,16 +64,16 @@ fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Resu
 }
 
 /// A result being made.
-struct Maker<'a> {
+struct BpsApplier<'a> {
     cancel: &'a Cancel,
-    before: Window<'a>,
-    made: Tail<'a>,
+    before: ReadWindow<'a>,
+    made: BufferedResult<'a>,
     /// Memory for patterns.
     block: Vec<u8>,
     sum: Crc,
 }
 
-impl Maker<'_> {
+impl BpsApplier<'_> {
     fn act(&mut self, action: Action<'_>) -> Result<(), Error> {
         match action {
             Action::Literal(bytes) => {
@@ -136,7 +136,7 @@ impl Maker<'_> {
 const AHEAD: usize = 16 << 10;
 
 /// What was read last of the file before the patch.
-struct Window<'a> {
+struct ReadWindow<'a> {
     source: &'a Source,
     block: Vec<u8>,
     /// Where in the file it begins.
@@ -144,7 +144,7 @@ struct Window<'a> {
     length: usize,
 }
 
-impl<'a> Window<'a> {
+impl<'a> ReadWindow<'a> {
     fn new(source: &'a Source, block: Vec<u8>) -> Self {
         Self { source, block, start: 0, length: 0 }
     }
@@ -174,14 +174,14 @@ impl<'a> Window<'a> {
 
 /// A result whose last bytes are in memory: they are written in blocks, and what copies them need not
 /// read them again.
-struct Tail<'a> {
+struct BufferedResult<'a> {
     out: &'a mut Replacement,
     bytes: Vec<u8>,
     /// How many of them are written.
     written: usize,
 }
 
-impl<'a> Tail<'a> {
+impl<'a> BufferedResult<'a> {
     fn new(out: &'a mut Replacement) -> Self {
         Self { out, bytes: Vec::with_capacity(2 * LARGE_BLOCK), written: 0 }
     }

@@ -13,8 +13,8 @@ use transect::Cancel;
 use transect_sys::file::attributes_of;
 
 use super::Changes;
-use super::journal::{self, Edit, Journal};
-use super::overlay::{Overlay, expect};
+use super::journal::{self, UndoEdit, UndoJournal};
+use super::overlay::{ChangeOverlay, expect};
 use crate::error::{Error, Operation, Rejection};
 use crate::pass::{PassOptions, PassRunner, check_cancelled};
 use crate::publish::resolve_link;
@@ -44,7 +44,7 @@ pub struct PatchReport {
 
 /// What is done, and on the device if that is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum Progress {
     /// The journal is synced, and its name.
     Journal,
     /// So many edits are written.
@@ -58,56 +58,56 @@ pub(super) fn apply(
     changes: &Changes,
     path: &Path,
     options: &InPlaceOptions,
-    watch: &mut dyn FnMut(Done),
+    observe: &mut dyn FnMut(Progress),
 ) -> Result<PatchReport, Error> {
-    let target = Target::open(path)?;
-    let Target { path, source, file } = &target;
+    let target = PatchedFile::open(path)?;
+    let PatchedFile { path, source, file } = &target;
     if !changes.keep_size(source.size()) {
         let reason = "the patch changes its length, and so can only make a new file";
         let grows = changes.grows.then(|| InvalidData::new(reason));
         return Err(target.invalid(grows.unwrap_or_else(|| changes.too_short())));
     }
-    let journal = journal::path_of(path);
-    refuse_earlier(&journal, source)?;
+    let journal = journal::journal_path(path);
+    reject_existing_journal(&journal, source)?;
     let result = journal::begin(&journal, source)?;
     if changes.known.is_some() {
         let cancel = options.cancel.clone();
         let mut passes = PassRunner::new(PassOptions { cancel, ..PassOptions::default() });
-        passes.run(source, Some(&mut Overlay::new(changes, source.size())), None)?;
+        passes.run(source, Some(&mut ChangeOverlay::new(changes, source.size())), None)?;
     }
-    let said = Journal::new(source, target.edits(changes, &options.cancel)?);
-    let changed = said.edits.iter().map(Edit::differing).sum();
-    if said.edits.is_empty() {
+    let undo = UndoJournal::new(source, target.edits(changes, &options.cancel)?);
+    let changed = undo.edits.iter().map(UndoEdit::count_differing).sum();
+    if undo.edits.is_empty() {
         return Ok(PatchReport { path: path.clone(), changed, journal: None });
     }
-    said.write(result)?;
-    watch(Done::Journal);
+    undo.write(result)?;
+    observe(Progress::Journal);
 
-    let written = said.edits.iter().enumerate().try_for_each(|(at, edit)| {
+    let written = undo.edits.iter().enumerate().try_for_each(|(at, edit)| {
         write_at(file, edit.offset, &edit.new)?;
-        watch(Done::Edits(at + 1));
+        observe(Progress::Edits(at + 1));
         Ok(())
     });
     if let Err(error) = written.and_then(|()| file.sync_all()) {
-        let back = said.edits.iter().try_for_each(|edit| write_at(file, edit.offset, &edit.old));
+        let back = undo.edits.iter().try_for_each(|edit| write_at(file, edit.offset, &edit.old));
         // Where that fails, too, the journal is what is left to go back by.
         if back.and_then(|()| file.sync_all()).is_ok() {
             let _ = journal::remove(&journal);
         }
         return Err(Error::system(Operation::Write, path)(error));
     }
-    watch(Done::File);
-    let journal = dispose(journal, options.keep_journal)?;
+    observe(Progress::File);
+    let journal = remove_unless_kept(journal, options.keep_journal)?;
     Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
 /// Makes sure that there is no journal. One that is about the file is told as that; of anything else
 /// it is told why it cannot be used.
-fn refuse_earlier(journal: &Path, source: &Source) -> Result<(), Error> {
+fn reject_existing_journal(journal: &Path, source: &Source) -> Result<(), Error> {
     match journal.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         _ => {
-            Journal::read(journal)?.verify(source, journal)?;
+            UndoJournal::read(journal)?.verify(source, journal)?;
             Err(Error::rejected(Operation::Replace, journal, Rejection::UndoJournal))
         }
     }
@@ -132,41 +132,41 @@ pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<PatchReport, Erro
     recover(path, |edit| &edit.new, options.keep_journal)
 }
 
-fn recover(path: &Path, wanted: fn(&Edit) -> &[u8], keep: bool) -> Result<PatchReport, Error> {
-    let target = Target::open(path)?;
-    let Target { path, source, file } = &target;
-    let journal = journal::path_of(path);
-    let said = Journal::read(&journal)?;
-    said.verify(source, &journal)?;
+fn recover(path: &Path, wanted: fn(&UndoEdit) -> &[u8], keep: bool) -> Result<PatchReport, Error> {
+    let target = PatchedFile::open(path)?;
+    let PatchedFile { path, source, file } = &target;
+    let journal = journal::journal_path(path);
+    let undo = UndoJournal::read(&journal)?;
+    undo.verify(source, &journal)?;
     let mut there = Vec::new();
-    for edit in &said.edits {
+    for edit in &undo.edits {
         there.push(target.read(edit.offset, edit.old.len())?);
         let now = there.last().expect("BUG: it was put there");
         // Byte by byte: who was killed while writing may have written a part.
-        if let Some(at) = edit.other_than_both(now) {
+        if let Some(at) = edit.first_foreign_byte(now) {
             let reason = format!("{:02x} is neither from before nor from after the patch", now[at]);
             return Err(target.invalid(InvalidData::at(edit.offset + at as u64, reason)));
         }
     }
     let mut changed = 0;
-    for (edit, now) in said.edits.iter().zip(&there) {
-        changed += differing(now, wanted(edit));
+    for (edit, now) in undo.edits.iter().zip(&there) {
+        changed += count_differing(now, wanted(edit));
         write_at(file, edit.offset, wanted(edit)).map_err(Error::system(Operation::Write, path))?;
     }
     file.sync_all().map_err(Error::system(Operation::Sync, path))?;
-    let journal = dispose(journal, keep)?;
+    let journal = remove_unless_kept(journal, keep)?;
     Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
 /// A file that is changed where it lies.
-struct Target {
+struct PatchedFile {
     /// No link is at its end: the journal lies beside the file.
     path: PathBuf,
     source: Source,
     file: File,
 }
 
-impl Target {
+impl PatchedFile {
     fn open(path: &Path) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Write, path);
         let path = resolve_link(path).map_err(Error::system(Operation::Read, path))?;
@@ -181,7 +181,7 @@ impl Target {
     }
 
     /// Returns what has to be written, after a look at what is there.
-    fn edits(&self, changes: &Changes, cancel: &Cancel) -> Result<Vec<Edit>, Error> {
+    fn edits(&self, changes: &Changes, cancel: &Cancel) -> Result<Vec<UndoEdit>, Error> {
         let mut edits = Vec::new();
         for change in &changes.list {
             check_cancelled(cancel, &self.source)?;
@@ -191,7 +191,7 @@ impl Target {
             }
             if there != change.new {
                 let new = change.new.clone();
-                edits.push(Edit { offset: change.offset, old: there, new });
+                edits.push(UndoEdit { offset: change.offset, old: there, new });
             }
         }
         Ok(edits)
@@ -212,19 +212,19 @@ impl Target {
     }
 }
 
-impl Edit {
-    fn differing(&self) -> u64 {
-        differing(&self.old, &self.new)
+impl UndoEdit {
+    fn count_differing(&self) -> u64 {
+        count_differing(&self.old, &self.new)
     }
 
     /// Returns the first byte that is neither the old one nor the new one.
-    fn other_than_both(&self, there: &[u8]) -> Option<usize> {
+    fn first_foreign_byte(&self, there: &[u8]) -> Option<usize> {
         let both = self.old.iter().zip(&self.new);
         there.iter().zip(both).position(|(there, (old, new))| there != old && there != new)
     }
 }
 
-fn differing(one: &[u8], other: &[u8]) -> u64 {
+fn count_differing(one: &[u8], other: &[u8]) -> u64 {
     one.iter().zip(other).filter(|(one, other)| one != other).count() as u64
 }
 
@@ -234,7 +234,7 @@ fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Removes a journal that has done its service, unless it is to be kept.
-fn dispose(journal: PathBuf, keep: bool) -> Result<Option<PathBuf>, Error> {
+fn remove_unless_kept(journal: PathBuf, keep: bool) -> Result<Option<PathBuf>, Error> {
     if keep {
         return Ok(Some(journal));
     }
@@ -254,7 +254,7 @@ mod tests {
 
     fn patch() -> Patch {
         let words = ["0:6f6e65:4f4e45", "8:7468726565:5448524545", "17:72:52"];
-        Patch::of_words(&words).unwrap()
+        Patch::parse_words(&words).unwrap()
     }
 
     /// A file that was patched, with its journal.
@@ -275,15 +275,21 @@ mod tests {
         std::fs::write(&file, OLD).unwrap();
         let journal = temp.join(".file.transect-undo");
         let mut seen = Vec::new();
-        let mut watch = |done| {
+        let mut observe = |done| {
             assert!(journal.exists());
-            assert_eq!(Journal::read(&journal).unwrap().edits.len(), 3);
+            assert_eq!(UndoJournal::read(&journal).unwrap().edits.len(), 3);
             seen.push((done, std::fs::read(&file).unwrap()));
         };
-        patch().apply_in_place_watched(&file, &InPlaceOptions::default(), &mut watch).unwrap();
+        patch().apply_in_place_observed(&file, &InPlaceOptions::default(), &mut observe).unwrap();
         assert!(!journal.exists());
         let states = [OLD, b"ONE two three four", b"ONE two THREE four", NEW, NEW];
-        let done = [Done::Journal, Done::Edits(1), Done::Edits(2), Done::Edits(3), Done::File];
+        let done = [
+            Progress::Journal,
+            Progress::Edits(1),
+            Progress::Edits(2),
+            Progress::Edits(3),
+            Progress::File,
+        ];
         let expected: Vec<_> =
             done.into_iter().zip(states).map(|(done, state)| (done, state.to_vec())).collect();
         assert_eq!(seen, expected);
@@ -300,7 +306,7 @@ mod tests {
         const AFTER: &str = "TRANSECT_TEST_AFTER";
         if let (Some(file), Ok(after)) = (std::env::var_os(FILE), std::env::var(AFTER)) {
             let mut left: usize = after.parse().unwrap();
-            let mut watch = |_| {
+            let mut observe = |_| {
                 if left == 0 {
                     let own = rustix::process::getpid();
                     rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
@@ -308,7 +314,7 @@ mod tests {
                 left -= 1;
             };
             let options = InPlaceOptions::default();
-            patch().apply_in_place_watched(file.as_ref(), &options, &mut watch).unwrap();
+            patch().apply_in_place_observed(file.as_ref(), &options, &mut observe).unwrap();
             return;
         }
         for after in 0.. {
@@ -332,7 +338,7 @@ mod tests {
                 assert_eq!(status.signal(), Some(9), "{status}");
                 states.push(std::fs::read(&file).unwrap());
                 // A second patch would write over what the first has to go back by.
-                let journal = journal::path_of(&file);
+                let journal = journal::journal_path(&file);
                 let again = patch().apply_in_place(&file, &InPlaceOptions::default()).unwrap_err();
                 let expected =
                     format!("cannot replace '{}': it is the undo journal", journal.display());
@@ -371,7 +377,7 @@ mod tests {
                 };
                 let wanted = if back { OLD } else { NEW };
                 assert_eq!(std::fs::read(&file).unwrap(), wanted);
-                assert_eq!(applied.unwrap().changed, differing(&part, wanted));
+                assert_eq!(applied.unwrap().changed, count_differing(&part, wanted));
             }
         }
     }

@@ -35,14 +35,14 @@ use crate::system;
 const MAGIC: &[u8] = b"transect undo 1\n";
 
 /// The longest journal that is read: more than the longest patch makes. All of it is in memory.
-const LONGEST: u64 = 1 << 30;
+const MAX_LENGTH: u64 = 1 << 30;
 
 /// Bytes of the digest at the end.
 const DIGEST: usize = blake3::OUT_LEN;
 
 /// Bytes that change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Edit {
+pub(super) struct UndoEdit {
     pub(super) offset: u64,
     pub(super) old: Vec<u8>,
     /// As long as the old ones.
@@ -51,14 +51,14 @@ pub(super) struct Edit {
 
 /// A journal, read or to be written.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Journal {
+pub(super) struct UndoJournal {
     inode: u64,
     size: u64,
-    pub(super) edits: Vec<Edit>,
+    pub(super) edits: Vec<UndoEdit>,
 }
 
-impl Journal {
-    pub(super) fn new(source: &Source, edits: Vec<Edit>) -> Self {
+impl UndoJournal {
+    pub(super) fn new(source: &Source, edits: Vec<UndoEdit>) -> Self {
         Self { inode: inode_of(source), size: source.size(), edits }
     }
 
@@ -74,7 +74,7 @@ impl Journal {
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let mut file = open_trusted(path)?;
         let size = attributes_of(&file).map_err(Error::system(Operation::Read, path))?.size();
-        if size.is_none_or(|size| size > LONGEST) {
+        if size.is_none_or(|size| size > MAX_LENGTH) {
             return Err(invalid(path, "it is too long for a journal"));
         }
         let mut bytes = Vec::new();
@@ -99,7 +99,7 @@ impl Journal {
                 return None;
             }
             end = offset.checked_add(length as u64).filter(|end| *end <= size)?;
-            edits.push(Edit { offset, old, new });
+            edits.push(UndoEdit { offset, old, new });
         }
         rest.is_empty().then_some(Self { inode, size, edits })
     }
@@ -123,7 +123,7 @@ impl Journal {
     /// Writes it as `result`; when this returns, the device has it, and its name.
     pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
         let bytes = self.to_bytes();
-        if bytes.len() as u64 > LONGEST {
+        if bytes.len() as u64 > MAX_LENGTH {
             return Err(invalid(result.path(), "it would be too long to be read again"));
         }
         result.append(&bytes)?;
@@ -133,7 +133,7 @@ impl Journal {
 }
 
 /// Returns where the journal of a file is.
-pub(super) fn path_of(file: &Path) -> PathBuf {
+pub(super) fn journal_path(file: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(file.file_name().unwrap_or_default());
     name.push(".transect-undo");
@@ -200,10 +200,13 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn journal() -> Journal {
-        let edit =
-            |offset, old: &[u8], new: &[u8]| Edit { offset, old: old.to_vec(), new: new.to_vec() };
-        Journal {
+    fn journal() -> UndoJournal {
+        let edit = |offset, old: &[u8], new: &[u8]| UndoEdit {
+            offset,
+            old: old.to_vec(),
+            new: new.to_vec(),
+        };
+        UndoJournal {
             inode: 7,
             size: 100,
             edits: vec![edit(3, b"abc", b"xyz"), edit(98, b"de", b"vw")],
@@ -220,25 +223,25 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let empty = Journal { edits: Vec::new(), ..journal() };
+        let empty = UndoJournal { edits: Vec::new(), ..journal() };
         for journal in [journal(), empty] {
-            assert_eq!(Journal::parse(&journal.to_bytes()), Some(journal));
+            assert_eq!(UndoJournal::parse(&journal.to_bytes()), Some(journal));
         }
-        assert_eq!(path_of(Path::new("folder/file")), Path::new("folder/.file.transect-undo"));
+        assert_eq!(journal_path(Path::new("folder/file")), Path::new("folder/.file.transect-undo"));
     }
 
     #[test]
     fn a_damaged_journal_is_none() {
         let whole = journal().to_bytes();
         for end in 0..whole.len() {
-            assert_eq!(Journal::parse(&whole[..end]), None, "cut at {end}");
+            assert_eq!(UndoJournal::parse(&whole[..end]), None, "cut at {end}");
         }
         for bit in 0..whole.len() * 8 {
             let mut damaged = whole.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Journal::parse(&damaged), None, "bit {bit}");
+            assert_eq!(UndoJournal::parse(&damaged), None, "bit {bit}");
         }
-        assert_eq!(Journal::parse(&[&whole[..], b"x"].concat()), None);
+        assert_eq!(UndoJournal::parse(&[&whole[..], b"x"].concat()), None);
     }
 
     #[test]
@@ -249,7 +252,7 @@ mod tests {
             let at = MAGIC.len() + 24 + 16 + 6;
             bytes[at..at + 8].copy_from_slice(&offset.to_le_bytes());
             bytes[at + 8..at + 16].copy_from_slice(&length.to_le_bytes());
-            Journal::parse(&sealed(bytes))
+            UndoJournal::parse(&sealed(bytes))
         };
         assert_eq!(with(98, 2), Some(journal()));
         for (offset, length) in [(99, 2), (5, 2), (u64::MAX, 2), (98, 1), (98, 3), (98, u64::MAX)] {

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use bps::Bps;
 pub use in_place::{InPlaceOptions, PatchReport, resume, undo};
-use overlay::Overlay;
+use overlay::ChangeOverlay;
 
 use crate::error::{Error, Operation};
 use crate::pass::{PassOptions, PassRunner};
@@ -50,7 +50,7 @@ impl Change {
 
 /// What a patch knows of the files before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
+struct KnownFiles {
     size: u64,
     /// The CRC-32 of the file before, and after.
     before: u32,
@@ -65,7 +65,7 @@ struct Changes {
     cut: Option<u64>,
     /// Whether what lies behind the end of the file makes it longer.
     grows: bool,
-    known: Option<Known>,
+    known: Option<KnownFiles>,
 }
 
 impl Changes {
@@ -99,7 +99,7 @@ impl Patch {
     ///
     /// # Errors
     /// A word is none of these, or changes what another one changes.
-    pub fn of_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, InvalidData> {
+    pub fn parse_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, InvalidData> {
         Ok(Self(Kind::Changes(words::parse(words.iter().map(AsRef::as_ref))?)))
     }
 
@@ -123,13 +123,13 @@ impl Patch {
     /// Reads a patch file as [`Patch::parse`] does.
     ///
     /// # Errors
-    /// It cannot be read, is not a patch, or is longer than [`LONGEST`].
+    /// It cannot be read, is not a patch, or is longer than [`MAX_LENGTH`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::parse(&whole(path)?).map_err(Error::invalid(path))
+        Self::parse(&read_patch_file(path)?).map_err(Error::invalid(path))
     }
 
     /// Returns whether the patch says what a file must hold: else it can be applied to any.
-    pub fn knows_its_file(&self) -> bool {
+    pub fn checks_input(&self) -> bool {
         match &self.0 {
             Kind::Changes(changes) => {
                 changes.known.is_some() || changes.list.iter().all(|change| change.old.is_some())
@@ -163,7 +163,7 @@ impl Patch {
         match &self.0 {
             Kind::Changes(changes) => {
                 let size = Source::open(input)?.size();
-                let mut overlay = Overlay::new(changes, size);
+                let mut overlay = ChangeOverlay::new(changes, size);
                 let mut passes = PassRunner::new(pass.clone());
                 let report =
                     transform(input, Some(target), Some(&mut overlay), &mut passes, options)?;
@@ -188,17 +188,17 @@ impl Patch {
         path: &Path,
         options: &InPlaceOptions,
     ) -> Result<PatchReport, Error> {
-        self.apply_in_place_watched(path, options, &mut |_| {})
+        self.apply_in_place_observed(path, options, &mut |_| {})
     }
 
-    fn apply_in_place_watched(
+    fn apply_in_place_observed(
         &self,
         path: &Path,
         options: &InPlaceOptions,
-        watch: &mut dyn FnMut(in_place::Done),
+        observe: &mut dyn FnMut(in_place::Progress),
     ) -> Result<PatchReport, Error> {
         match &self.0 {
-            Kind::Changes(changes) => in_place::apply(changes, path, options, watch),
+            Kind::Changes(changes) => in_place::apply(changes, path, options, observe),
             Kind::Copies(_) => {
                 let reason = "the patch moves parts of it, or changes its length, and so can only \
                               make a new file";
@@ -209,10 +209,10 @@ impl Patch {
 }
 
 /// The longest patch file that is read. All of it is in memory.
-pub const LONGEST: u64 = 256 << 20;
+pub const MAX_LENGTH: u64 = 256 << 20;
 
 /// Reads a patch file to its end.
-fn whole(path: &Path) -> Result<Vec<u8>, Error> {
+fn read_patch_file(path: &Path) -> Result<Vec<u8>, Error> {
     let source = Source::open(path)?;
     // A large file that is not a patch is not read to find that out.
     let mut magic = [0; ips::MAGIC.len()];
@@ -222,15 +222,15 @@ fn whole(path: &Path) -> Result<Vec<u8>, Error> {
     let invalid = |reason: String| Error::invalid(path)(InvalidData::new(reason));
     match source.size() {
         _ if !is_known => Err(invalid(UNKNOWN.to_owned())),
-        size if size > LONGEST => {
-            Err(invalid(format!("it has {size} bytes, and a patch has {LONGEST} at most")))
+        size if size > MAX_LENGTH => {
+            Err(invalid(format!("it has {size} bytes, and a patch has {MAX_LENGTH} at most")))
         }
-        _ => contents(&source),
+        _ => read_all(&source),
     }
 }
 
 /// Reads a file to its end, whose size is not too large for that.
-fn contents(source: &Source) -> Result<Vec<u8>, Error> {
+fn read_all(source: &Source) -> Result<Vec<u8>, Error> {
     let failed = Error::system(Operation::Read, source.path());
     let out_of_memory = io::Error::from(io::ErrorKind::OutOfMemory);
     let Ok(size) = usize::try_from(source.size()) else {

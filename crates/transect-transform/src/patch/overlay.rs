@@ -7,7 +7,7 @@ use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 
 /// Lays changes over a file, and refuses what the patch is not for.
-pub(super) struct Overlay<'a> {
+pub(super) struct ChangeOverlay<'a> {
     changes: &'a Changes,
     /// Whether the result is as long as the file.
     same_size: bool,
@@ -18,7 +18,7 @@ pub(super) struct Overlay<'a> {
     sums: Option<(Crc, Crc)>,
 }
 
-impl<'a> Overlay<'a> {
+impl<'a> ChangeOverlay<'a> {
     /// Returns the step that changes a file of a size.
     pub(super) fn new(changes: &'a Changes, size: u64) -> Self {
         let same_size = changes.keep_size(size);
@@ -115,7 +115,7 @@ pub(super) fn expect(old: &[u8], there: &[u8], at: u64) -> Result<(), InvalidDat
     }
 }
 
-impl Step for Overlay<'_> {
+impl Step for ChangeOverlay<'_> {
     fn shape(&self) -> Shape {
         match self.same_size {
             true => Shape::SameSize { word: 1, in_order: true },

@@ -8,7 +8,7 @@ use transect_sys::file::attributes_at;
 
 use super::target::parent_dir;
 use super::{CompleteResult, Durability, PublishReport, Replacement};
-use crate::error::{Error, Operation, again};
+use crate::error::{Error, Operation, duplicate_io_error};
 use crate::system::{self, FileSystem};
 
 /// What became of one result of a batch.
@@ -127,7 +127,7 @@ impl Batch {
 fn sync(complete: &CompleteResult, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
     let synced = match together {
         Some(Ok(())) => Ok(()),
-        Some(Err(error)) => Err(again(error)),
+        Some(Err(error)) => Err(duplicate_io_error(error)),
         None => complete.temporary.sync(),
     };
     synced.map_err(Error::system(Operation::Sync, &complete.target.path))
@@ -144,7 +144,8 @@ fn sync_names(names: &[usize], outcomes: &mut [Outcome]) {
     };
     for &index in names {
         if let Some(path) = path_of(&outcomes[index]) {
-            outcomes[index] = Err(Error::system(Operation::Sync, &path)(again(&error)));
+            outcomes[index] =
+                Err(Error::system(Operation::Sync, &path)(duplicate_io_error(&error)));
         }
     }
 }

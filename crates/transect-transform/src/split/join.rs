@@ -7,8 +7,8 @@ use transect::Cancel;
 use transect_sys::FileId;
 use transect_sys::file::attributes_at;
 
-use super::manifest::{Manifest, digest_of_whole};
-use super::{MANIFEST, WHOLE, invalid};
+use super::manifest::{Manifest, read_whole_digest};
+use super::{DIGEST_SUFFIX, MANIFEST_SUFFIX, invalid};
 use crate::error::{Error, Operation, Rejection};
 use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
@@ -28,8 +28,8 @@ pub struct JoinReport {
 }
 
 /// Joins the parts that a manifest names, and that lie beside it, into `target`. Holes stay holes. The
-/// digest of the whole lies beside it as well: in a file that ends with [`WHOLE`] in the place of
-/// [`MANIFEST`], unless the manifest is one of the first form and has it.
+/// digest of the whole lies beside it as well: in a file that ends with [`DIGEST_SUFFIX`] in the place of
+/// [`MANIFEST_SUFFIX`], unless the manifest is one of the first form and has it.
 ///
 /// # Errors
 /// The manifest is none; a part is missing, or is not what the manifest says; the target is a part,
@@ -43,48 +43,49 @@ pub fn join(
     cancel: &Cancel,
 ) -> Result<JoinReport, Error> {
     let source = Source::open(manifest)?;
-    let said = read(&source, Manifest::read)?;
+    let parsed = read(&source, Manifest::read)?;
     let there = attributes_at(target).ok().and_then(|there| there.file_id());
-    let digest = match &said.whole {
+    let digest = match &parsed.whole {
         Some(whole) => whole.digest.clone(),
         None => {
-            let whole = Source::open(whole_of(manifest)?)?;
-            is_no_input(&whole, target, there)?;
-            read(&whole, digest_of_whole)?
+            let whole = Source::open(whole_digest_path(manifest)?)?;
+            check_not_target(&whole, target, there)?;
+            read(&whole, read_whole_digest)?
         }
     };
-    let mut joiner = Joiner {
+    let mut joiner = PartJoiner {
         folder: manifest.parent().unwrap_or(Path::new("")),
-        manifest: &said,
+        manifest: &parsed,
         result: Replacement::begin(target, Some(&source), options)?,
         size: 0,
         sparse: false,
         whole: blake3::Hasher::new(),
         cancel,
     };
-    joiner.look(target, there)?;
+    joiner.check_parts(target, there)?;
     joiner.copy()?;
-    let Joiner { result, size, whole, .. } = joiner;
+    let PartJoiner { result, size, whole, .. } = joiner;
     if whole.finalize().to_hex().as_str() != digest {
         let reason = "its parts are what it says, but make another file than it says";
         return Err(invalid(manifest, reason));
     }
     drop(source);
     let published = result.publish()?;
-    Ok(JoinReport { published, parts: said.lines.len(), size, digest })
+    Ok(JoinReport { published, parts: parsed.lines.len(), size, digest })
 }
 
 /// Returns where the digest of the whole is.
-fn whole_of(manifest: &Path) -> Result<PathBuf, Error> {
-    if manifest.extension().is_some_and(|end| end == &MANIFEST[1..]) {
-        return Ok(manifest.with_extension(&WHOLE[1..]));
+fn whole_digest_path(manifest: &Path) -> Result<PathBuf, Error> {
+    if manifest.extension().is_some_and(|end| end == &MANIFEST_SUFFIX[1..]) {
+        return Ok(manifest.with_extension(&DIGEST_SUFFIX[1..]));
     }
-    let reason = format!("its name does not end with '{MANIFEST}', and it does not say all itself");
+    let reason =
+        format!("its name does not end with '{MANIFEST_SUFFIX}', and it does not say all itself");
     Err(invalid(manifest, reason))
 }
 
 /// Makes sure that something that is read is not what is at the target, `there`.
-fn is_no_input(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
+fn check_not_target(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
     if there.is_some() && source.file_id() == there {
         return Err(Error::rejected(Operation::Replace, target, Rejection::IsInput));
     }
@@ -96,15 +97,15 @@ fn read<'a, T>(
     source: &'a Source,
     parse: fn(BufReader<&'a Source>) -> io::Result<Result<T, String>>,
 ) -> Result<T, Error> {
-    let said = parse(BufReader::new(source));
-    let said = said.map_err(Error::system(Operation::Read, source.path()))?;
-    let said = said.map_err(|reason| invalid(source.path(), reason))?;
+    let parsed = parse(BufReader::new(source));
+    let parsed = parsed.map_err(Error::system(Operation::Read, source.path()))?;
+    let parsed = parsed.map_err(|reason| invalid(source.path(), reason))?;
     source.verify_unchanged()?;
-    Ok(said)
+    Ok(parsed)
 }
 
 /// Parts being joined.
-struct Joiner<'a> {
+struct PartJoiner<'a> {
     /// Where the parts lie.
     folder: &'a Path,
     manifest: &'a Manifest,
@@ -117,14 +118,14 @@ struct Joiner<'a> {
     cancel: &'a Cancel,
 }
 
-impl Joiner<'_> {
+impl PartJoiner<'_> {
     /// Looks at all parts, without reading them.
-    fn look(&mut self, target: &Path, there: Option<FileId>) -> Result<(), Error> {
+    fn check_parts(&mut self, target: &Path, there: Option<FileId>) -> Result<(), Error> {
         let mut lengths = Vec::with_capacity(self.manifest.lines.len());
         for line in &self.manifest.lines {
             let part = Source::open(self.folder.join(&line.name))?;
             lengths.push(part.size());
-            is_no_input(&part, target, there)?;
+            check_not_target(&part, target, there)?;
             self.sparse |= part.is_sparse();
         }
         self.size = lengths.iter().sum();

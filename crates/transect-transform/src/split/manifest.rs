@@ -24,12 +24,12 @@ use std::io::{self, BufRead};
 use std::num::NonZeroU64;
 use std::path::{Component, Path};
 
-use super::MOST_PARTS;
+use super::MAX_PARTS;
 use crate::lines::{Lines, RawLine};
 use crate::manifest::{self, Algorithm, Line};
 
 /// What the first line of the first form says.
-const FIRST: &str = "transect split 1";
+const FIRST_FORM: &str = "transect split 1";
 
 /// The parts of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub(super) struct Manifest {
     /// The parts in order.
     pub(super) lines: Vec<Line>,
     /// What the first form says of the whole.
-    pub(super) whole: Option<Whole>,
+    pub(super) whole: Option<WholeFile>,
 }
 
 /// A file that was split.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct WholeFile {
     /// The length of the file.
     size: u64,
     /// The length of every part but the last.
@@ -55,13 +55,16 @@ impl Manifest {
     /// Reads a manifest to its end, and returns what it says, or what is wrong with it.
     pub(super) fn read(from: impl BufRead) -> io::Result<Result<Self, String>> {
         let mut lines = Lines::new(from);
-        let (mut parts, mut head) = (Vec::new(), None::<Head>);
+        let (mut parts, mut head) = (Vec::new(), None::<FirstFormHeader>);
         while let Some(raw) = lines.next()? {
             let comment = manifest::comment(raw.text);
             match (comment, raw.number) {
-                (Some(first), 1) if first == FIRST.as_bytes() => head = Some(Head::default()),
+                (Some(first), 1) if first == FIRST_FORM.as_bytes() => {
+                    head = Some(FirstFormHeader::default())
+                }
                 (Some(_), 1) => {
-                    let reason = format!("it begins neither with a digest nor with '# {FIRST}'");
+                    let reason =
+                        format!("it begins neither with a digest nor with '# {FIRST_FORM}'");
                     return Ok(Err(reason));
                 }
                 (Some(comment), _) => {
@@ -69,22 +72,22 @@ impl Manifest {
                         head.add(comment);
                     }
                 }
-                (None, _) => match part_of(&raw) {
+                (None, _) => match parse_part(&raw) {
                     Ok(part) => parts.extend(part),
                     Err(reason) => return Ok(Err(reason)),
                 },
             }
-            if parts.len() as u64 > MOST_PARTS {
-                return Ok(Err(format!("it names more than {MOST_PARTS} parts")));
+            if parts.len() as u64 > MAX_PARTS {
+                return Ok(Err(format!("it names more than {MAX_PARTS} parts")));
             }
         }
-        let whole = head.map(|head| Whole::of(head, parts.len())).transpose();
+        let whole = head.map(|head| WholeFile::of(head, parts.len())).transpose();
         Ok(whole.map(|whole| Self { lines: parts, whole }))
     }
 
     /// Makes sure that parts of these lengths can be those of a file, before any of them is read.
     pub(super) fn verify(&self, lengths: &[u64]) -> Result<(), (&Line, String)> {
-        let has = |at: usize, length: u64| {
+        let wrong_length = |at: usize, length: u64| {
             let reason = format!("it has {} bytes, and should have {length}", lengths[at]);
             Err((&self.lines[at], reason))
         };
@@ -92,10 +95,12 @@ impl Manifest {
         let last = lengths.len().saturating_sub(1);
         for (at, &length) in lengths.iter().enumerate() {
             match &self.whole {
-                Some(whole) if length != whole.length(at) => return has(at, whole.length(at)),
+                Some(whole) if length != whole.length(at) => {
+                    return wrong_length(at, whole.length(at));
+                }
                 Some(_) => {}
                 None if length == 0 || length > first || length < first && at < last => {
-                    return has(at, first.max(1));
+                    return wrong_length(at, first.max(1));
                 }
                 None => {}
             }
@@ -106,13 +111,13 @@ impl Manifest {
 
 /// The lines of the first form that are about the whole.
 #[derive(Default)]
-struct Head {
+struct FirstFormHeader {
     size: Option<String>,
     part: Option<String>,
     blake3: Option<String>,
 }
 
-impl Head {
+impl FirstFormHeader {
     /// Takes a comment, if it is one of the form `KEY: VALUE`. The first of a key counts.
     fn add(&mut self, comment: &[u8]) {
         let Some((key, value)) = std::str::from_utf8(comment).ok().and_then(|c| c.split_once(": "))
@@ -130,12 +135,12 @@ impl Head {
 }
 
 /// Returns the part that a line names, if it names one.
-fn part_of(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
-    let Some(line) = manifest::line_of(raw).map_err(|error| error.to_string())? else {
+fn parse_part(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
+    let Some(line) = manifest::parse_line(raw).map_err(|error| error.to_string())? else {
         return Ok(None);
     };
     let name = line.name.display();
-    if !is_name(&line.name) {
+    if !is_plain_name(&line.name) {
         return Err(format!("'{name}' is not beside it"));
     }
     if !is_blake3(&line) {
@@ -144,15 +149,15 @@ fn part_of(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
     Ok(Some(line))
 }
 
-impl Whole {
+impl WholeFile {
     /// Returns what a head says, if `parts` parts can be those of the file.
-    fn of(head: Head, parts: usize) -> Result<Self, String> {
+    fn of(head: FirstFormHeader, parts: usize) -> Result<Self, String> {
         let missing = |key: &str| format!("there is no '# {key}: '");
-        let said = |value: Option<String>, key: &str| value.ok_or_else(|| missing(key));
+        let parsed = |value: Option<String>, key: &str| value.ok_or_else(|| missing(key));
         let whole = Self {
-            size: said(head.size, "size")?.parse().map_err(|_| "its size is no number")?,
-            part: said(head.part, "part")?.parse().map_err(|_| "its parts have no length")?,
-            digest: said(head.blake3, "blake3")?.to_ascii_lowercase(),
+            size: parsed(head.size, "size")?.parse().map_err(|_| "its size is no number")?,
+            part: parsed(head.part, "part")?.parse().map_err(|_| "its parts have no length")?,
+            digest: parsed(head.blake3, "blake3")?.to_ascii_lowercase(),
         };
         whole.verify(parts)?;
         Ok(whole)
@@ -175,7 +180,7 @@ impl Whole {
 
 /// Reads to its end what has the digest of the file that was split, and returns that, or what is wrong
 /// with it.
-pub(super) fn digest_of_whole(from: impl BufRead) -> io::Result<Result<String, String>> {
+pub(super) fn read_whole_digest(from: impl BufRead) -> io::Result<Result<String, String>> {
     let (mut count, mut digest) = (0, Err(String::new()));
     for line in manifest::Reader::new(from) {
         let line = match line? {
@@ -200,7 +205,7 @@ fn is_blake3(line: &Line) -> bool {
 }
 
 /// Returns whether a path is one name, and leads nowhere else.
-fn is_name(path: &Path) -> bool {
+fn is_plain_name(path: &Path) -> bool {
     let mut components = path.components();
     // A name that the system writes otherwise, such as one with a slash behind it, is none here.
     matches!(components.next(), Some(Component::Normal(name)) if name == path.as_os_str())
@@ -214,7 +219,7 @@ mod tests {
     /// A manifest of the first form.
     fn first_form(size: u64, part: u64, names: &[&str]) -> Vec<u8> {
         let digest = "ab".repeat(32);
-        let head = format!("# {FIRST}\n# size: {size}\n# part: {part}\n# blake3: {digest}\n");
+        let head = format!("# {FIRST_FORM}\n# size: {size}\n# part: {part}\n# blake3: {digest}\n");
         [head.into_bytes(), lines(names)].concat()
     }
 
@@ -228,7 +233,7 @@ mod tests {
     }
 
     fn digest(text: &[u8]) -> Result<String, String> {
-        digest_of_whole(text).unwrap()
+        read_whole_digest(text).unwrap()
     }
 
     fn reason(text: &[u8]) -> String {
@@ -325,7 +330,7 @@ mod tests {
             assert_eq!(reason(text.replacen(old, new, 1).as_bytes()), expected, "{old} -> {new}");
         }
         let many = "cd".repeat(32) + "  a\n";
-        let too_many = many.repeat(MOST_PARTS as usize + 1);
+        let too_many = many.repeat(MAX_PARTS as usize + 1);
         assert_eq!(reason(too_many.as_bytes()), "it names more than 999999 parts");
         let short = text.replacen(&"cd".repeat(32), "cdcdcdcd", 1);
         assert_eq!(reason(short.as_bytes()), "the digest of 'a' is none of BLAKE3");

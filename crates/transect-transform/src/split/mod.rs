@@ -26,16 +26,16 @@ use crate::source::Source;
 use crate::step::InvalidData;
 
 /// What the name of the manifest ends with.
-pub const MANIFEST: &str = ".parts";
+pub const MANIFEST_SUFFIX: &str = ".parts";
 
 /// What the name of the file ends with that has the digest of the whole.
-pub const WHOLE: &str = ".blake3";
+pub const DIGEST_SUFFIX: &str = ".blake3";
 
 /// How many digits the number of a part has, so that names sort in the order of the parts.
 const DIGITS: usize = 6;
 
 /// How many parts there may be: what [`DIGITS`] can number. What is known of each part is in memory.
-pub const MOST_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
+pub const MAX_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// What came of splitting a file.
 #[derive(Debug)]
@@ -51,13 +51,13 @@ pub struct SplitReport {
 }
 
 /// Splits a file into parts of `part` bytes, the last of which may be shorter: `target` with a dot
-/// and a number behind it, the digest of the whole with [`WHOLE`], and the manifest with [`MANIFEST`]. An
+/// and a number behind it, the digest of the whole with [`DIGEST_SUFFIX`], and the manifest with [`MANIFEST_SUFFIX`]. An
 /// empty file has no parts. Holes stay holes. A file whose size the system does not tell is refused as one that changes.
 ///
 /// `options` are about every part and the manifest; [`Existing::InPlace`] is nothing that can be.
 ///
 /// # Errors
-/// There would be more than [`MOST_PARTS`]; something is in the way of a part or of the manifest, which is found before anything is written;
+/// There would be more than [`MAX_PARTS`]; something is in the way of a part or of the manifest, which is found before anything is written;
 /// the file changed; somebody asked to stop; or whatever the system says. What was not there before
 /// is not there afterwards; but parts of an earlier split that were to be replaced may have been.
 pub fn split(
@@ -68,11 +68,11 @@ pub fn split(
     cancel: &Cancel,
 ) -> Result<SplitReport, Error> {
     let source = Source::open(input)?;
-    let mut parts = Parts::begin(&source, target, part, options)?;
+    let mut parts = PartWriter::begin(&source, target, part, options)?;
     let begin = |suffix| Replacement::begin(&with_suffix(target, suffix), Some(&source), options);
-    let (line, listing) = (begin(WHOLE)?, begin(MANIFEST)?);
+    let (line, listing) = (begin(DIGEST_SUFFIX)?, begin(MANIFEST_SUFFIX)?);
     let batch = parts.write(cancel)?;
-    let Parts { lines, whole, .. } = parts;
+    let PartWriter { lines, whole, .. } = parts;
     source.verify_unchanged()?;
     let size = source.size();
     drop(source);
@@ -90,7 +90,7 @@ pub fn split(
 }
 
 /// The parts of a file on their way.
-struct Parts<'a> {
+struct PartWriter<'a> {
     source: &'a Source,
     /// Each with its length.
     results: Vec<(Replacement, u64)>,
@@ -99,7 +99,7 @@ struct Parts<'a> {
     whole: blake3::Hasher,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PartWriter<'a> {
     /// Looks at where all parts are to be, and makes nothing.
     fn begin(
         source: &'a Source,
@@ -108,12 +108,12 @@ impl<'a> Parts<'a> {
         options: ReplaceOptions,
     ) -> Result<Self, Error> {
         let count = source.size().div_ceil(part.get());
-        if count > MOST_PARTS {
-            let least = source.size().div_ceil(MOST_PARTS);
+        if count > MAX_PARTS {
+            let least = source.size().div_ceil(MAX_PARTS);
             return Err(invalid(
                 source.path(),
                 format!(
-                    "it has {count} parts of that size, and {MOST_PARTS} are the most; choose a \
+                    "it has {count} parts of that size, and {MAX_PARTS} are the most; choose a \
                      size of {least} or more"
                 ),
             ));

@@ -6,7 +6,7 @@ use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::eol::LF;
-use crate::steps::tabs::{MOST, TAB, stops};
+use crate::steps::tabs::{MAX_TAB_WIDTH, TAB, stops};
 
 /// Puts tabs in the place of the blanks that a line begins with, as far as they reach tab stops, and
 /// spaces for what is left. Blanks inside a line stay: only at its beginning they are sure to mean
@@ -53,7 +53,7 @@ impl Entab {
     /// Puts the spaces that reached no stop.
     fn put_spaces(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let spaces = std::mem::take(&mut self.spaces);
-        out.put(&[b' '; MOST][..spaces])
+        out.put(&[b' '; MAX_TAB_WIDTH][..spaces])
     }
 }
 

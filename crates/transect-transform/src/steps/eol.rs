@@ -10,21 +10,21 @@ use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
-use crate::steps::eol_report::Report;
+use crate::steps::eol_report::LineEndReport;
 
 pub(super) const CR: u8 = b'\r';
 pub(super) const LF: u8 = b'\n';
 
 /// What a line shall end with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum LineEnd {
     Lf,
     CrLf,
 }
 
 /// Gives all lines the same end.
 struct Eol {
-    end: End,
+    end: LineEnd,
     state: State,
 }
 
@@ -41,9 +41,9 @@ struct State {
 /// Returns the step that changes or counts the ends of lines.
 pub(super) fn eol(parameter: Option<&str>) -> StepResult {
     let end = match parameter {
-        Some("lf") => End::Lf,
-        Some("crlf") => End::CrLf,
-        Some("report") => return Ok(Box::new(Report::default())),
+        Some("lf") => LineEnd::Lf,
+        Some("crlf") => LineEnd::CrLf,
+        Some("report") => return Ok(Box::new(LineEndReport::default())),
         _ => return Err("neither lf nor crlf nor report".to_owned()),
     };
     Ok(Box::new(Eol { end, state: State::default() }))
@@ -53,8 +53,8 @@ impl Eol {
     /// Returns how many bytes at the beginning stay as they are. No CR came directly before.
     fn right(&self, bytes: &[u8]) -> usize {
         match self.end {
-            End::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
-            End::CrLf => clean_prefix(bytes, |byte| byte == CR, has_crlf_only),
+            LineEnd::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
+            LineEnd::CrLf => clean_prefix(bytes, |byte| byte == CR, has_crlf_only),
         }
     }
 
@@ -86,8 +86,8 @@ impl Eol {
     /// Puts the end of a line, whose LF was seen.
     fn put_end(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let (end, right): (&[u8], _) = match self.end {
-            End::Lf => (b"\n", 0),
-            End::CrLf => (b"\r\n", 1),
+            LineEnd::Lf => (b"\n", 0),
+            LineEnd::CrLf => (b"\r\n", 1),
         };
         self.state.changed += u64::from(self.state.open != right);
         self.state.open = 0;
@@ -105,7 +105,7 @@ impl Eol {
 }
 
 /// Returns how many CRs belong to no end, where every LF has exactly one before it.
-pub(super) fn alone(span: &[u8]) -> u64 {
+pub(super) fn count_lone_cr(span: &[u8]) -> u64 {
     count(CR, span) - count(LF, span)
 }
 
@@ -135,8 +135,8 @@ impl Step for Eol {
             if self.state.open == 0 {
                 let (right, after) = rest.split_at(self.right(rest));
                 self.state.alone += match self.end {
-                    End::Lf => 0,
-                    End::CrLf => alone(right),
+                    LineEnd::Lf => 0,
+                    LineEnd::CrLf => count_lone_cr(right),
                 };
                 out.put(right)?;
                 rest = after;
@@ -157,8 +157,8 @@ impl Step for Eol {
     }
 
     fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
-        if self.end == End::CrLf {
-            self.state.alone += alone(input);
+        if self.end == LineEnd::CrLf {
+            self.state.alone += count_lone_cr(input);
         }
         Ok(())
     }

@@ -5,11 +5,11 @@ use memchr::{memchr, memchr2};
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, clean_prefix};
-use crate::steps::eol::{CR, LF, alone, count, has_crlf_only};
+use crate::steps::eol::{CR, LF, count, count_lone_cr, has_crlf_only};
 
 /// Counts the ends of lines by kind.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct LineEndReport {
     /// CRs at the end of what was seen: those of an end, if an LF follows.
     open: u64,
     /// Lines that end with LF alone.
@@ -22,7 +22,7 @@ pub(super) struct Report {
     cr: u64,
 }
 
-impl Report {
+impl LineEndReport {
     /// Counts whole spans of lines that all end alike, and returns the rest. No CR came directly
     /// before.
     fn count_alike<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
@@ -30,7 +30,7 @@ impl Report {
         self.lf += count(LF, lf);
         let (crlf, rest) = rest.split_at(clean_prefix(rest, |byte| byte == CR, has_crlf_only));
         self.crlf += count(LF, crlf);
-        self.cr += alone(crlf);
+        self.cr += count_lone_cr(crlf);
         rest
     }
 
@@ -55,7 +55,7 @@ impl Report {
     }
 }
 
-impl Step for Report {
+impl Step for LineEndReport {
     fn shape(&self) -> Shape {
         Shape::Reduce
     }

@@ -8,7 +8,7 @@ use crate::steps::StepResult;
 use crate::steps::eol::LF;
 
 /// The most columns between two tab stops.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_TAB_WIDTH: usize = 256;
 
 pub(super) const TAB: u8 = b'\t';
 
@@ -31,8 +31,8 @@ pub(super) fn tabs(parameter: Option<&str>) -> StepResult {
 pub(super) fn stops(parameter: Option<&str>) -> Result<usize, String> {
     let every = parameter.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match every.and_then(|text| text.parse().ok()) {
-        Some(every) if (1..=MOST).contains(&every) => Ok(every),
-        _ => Err(format!("not a number from 1 to {MOST}")),
+        Some(every) if (1..=MAX_TAB_WIDTH).contains(&every) => Ok(every),
+        _ => Err(format!("not a number from 1 to {MAX_TAB_WIDTH}")),
     }
 }
 
@@ -62,7 +62,7 @@ impl Step for Tabs {
         while let Some(tab) = memchr(TAB, rest) {
             self.advance(&rest[..tab]);
             out.put(&rest[..tab])?;
-            out.put(&[b' '; MOST][..self.every - self.column])?;
+            out.put(&[b' '; MAX_TAB_WIDTH][..self.every - self.column])?;
             self.column = 0;
             self.replaced += 1;
             rest = &rest[tab + 1..];

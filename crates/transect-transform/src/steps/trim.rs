@@ -8,7 +8,7 @@ use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
 use crate::steps::eol::{CR, LF};
 
 /// More blanks side by side are no text, and would have to be kept until it is known what follows.
-const MOST: usize = 16 << 20;
+const MAX_BLANKS: usize = 16 << 20;
 
 /// Takes away spaces and tabs before the end of every line, which is LF, CRLF or the end of the file.
 #[derive(Default)]
@@ -91,9 +91,10 @@ impl Trim {
         while let [first, after @ ..] = rest {
             if is_blank(*first) && !self.open_cr {
                 let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
-                if self.open.len() + blanks > MOST {
+                if self.open.len() + blanks > MAX_BLANKS {
                     let begin = at + (input.len() - rest.len()) as u64 - self.open.len() as u64;
-                    let reason = format!("more than {} MiB of blanks side by side", MOST >> 20);
+                    let reason =
+                        format!("more than {} MiB of blanks side by side", MAX_BLANKS >> 20);
                     return Err(InvalidData::at(begin, reason).into());
                 }
                 self.open.extend_from_slice(&rest[..blanks]);
@@ -213,9 +214,9 @@ mod tests {
 
     #[test]
     fn blanks_without_an_end_are_no_text() {
-        let most = [&b"a"[..], &vec![b' '; MOST], b"b"].concat();
+        let most = [&b"a"[..], &vec![b' '; MAX_BLANKS], b"b"].concat();
         assert_eq!(StepTester::of("trim").result(&most, &[100_000]), most);
-        let more = [&b"a"[..], &vec![b' '; MOST + 1], b"b"].concat();
+        let more = [&b"a"[..], &vec![b' '; MAX_BLANKS + 1], b"b"].concat();
         let error = StepTester::of("trim").run(&more, &[100_000]).unwrap_err();
         assert_eq!(error.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
     }

@@ -439,7 +439,7 @@ impl<'a> Worker<'a> {
             // Without its journal nothing is done.
             self.batch = Batch::new();
             for PendingResult { index, target, .. } in waiting {
-                self.report_result(index, Some(target), None, Err(error.again()));
+                self.report_result(index, Some(target), None, Err(error.duplicate()));
             }
             return;
         }
@@ -455,7 +455,7 @@ impl<'a> Worker<'a> {
         {
             let outcome = match &recorded {
                 Ok(()) => outcome,
-                Err(error) => Err(error.again()),
+                Err(error) => Err(error.duplicate()),
             };
             self.report_result(index, Some(target), Some(pass), outcome.map(Some));
         }

@@ -190,7 +190,7 @@ impl JournalContents {
             if line.number == 1 {
                 check_head(line.text, is_finished, path, head)?;
             } else if is_finished {
-                let entry = manifest::line_of(&line);
+                let entry = manifest::parse_line(&line);
                 let entry = entry.map_err(|error| invalid(path, error.to_string()))?;
                 contents.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
             } else if line.is_too_long || !may_be_torn_line(line.text) {

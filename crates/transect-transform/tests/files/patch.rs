@@ -12,7 +12,7 @@ use transect_transform::publish::{Existing, ReplaceOptions};
 use crate::support::{EVERYWHERE, existing, message, names, text};
 
 fn words(words: &[&str]) -> Patch {
-    Patch::of_words(words).unwrap()
+    Patch::parse_words(words).unwrap()
 }
 
 fn ips(records: &[u8], cut: &[u8]) -> Patch {
@@ -94,7 +94,7 @@ fn both(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
 #[test]
 fn words_change_what_is_there_and_nothing_else() {
     let patch = words(&["1:3132:4142", "0x9:39:5a"]);
-    assert!(patch.knows_its_file());
+    assert!(patch.checks_input());
     assert!(patch.fits_in_place(10) && !patch.fits_in_place(9));
     assert_eq!(both(&patch, b"0123456789").unwrap(), b"0AB345678Z");
     assert_eq!(both(&words(&[]), b"0123").unwrap(), b"0123");
@@ -114,7 +114,7 @@ fn ips_changes_any_file_and_may_change_its_length() {
     // "AB" at 1, four times "x" at 6.
     let records = b"\0\0\x01\0\x02AB\0\0\x06\0\0\0\x04x";
     let patch = ips(records, b"");
-    assert!(!patch.knows_its_file());
+    assert!(!patch.checks_input());
     assert_eq!(both(&patch, b"0123456789").unwrap(), b"0AB345xxxx");
     assert_eq!(both(&patch, b"abcdefghijk").unwrap(), b"aABdefxxxxk");
     // Behind the end: longer, with zeros between.
@@ -137,7 +137,7 @@ fn bps_that_moves_nothing_fits_in_place() {
     let (before, after) = (b"0123456789", b"01xx45678y");
     // Two the same, "xx", five the same, "y".
     let patch = bps(before, after, &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
-    assert!(patch.knows_its_file());
+    assert!(patch.checks_input());
     assert_eq!(both(&patch, before).unwrap(), after);
     let of = |before: &[u8]| both(&patch, before).unwrap_err();
     // A byte that the patch does not change is looked at as well.
@@ -347,7 +347,7 @@ proptest! {
             typed.insert(at, format!("{at}:{:02x}:{new:02x}", before[at]));
         }
         let typed: Vec<_> = typed.into_values().collect();
-        let patch = Patch::of_words(&typed).unwrap();
+        let patch = Patch::parse_words(&typed).unwrap();
         let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
         let applied = patch.apply_in_place(&file, &keep).unwrap();
         prop_assert_eq!(std::fs::read(&file).unwrap(), after);

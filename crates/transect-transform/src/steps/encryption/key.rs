@@ -16,7 +16,7 @@ use crate::system;
 const BYTES: usize = 32;
 
 /// What is read of a key file at most: more than it may have, to see that it has more.
-const LONGEST: usize = 2 * BYTES + 3;
+const MAX_FILE_LENGTH: usize = 2 * BYTES + 3;
 
 /// A key, gone from memory when the last step that has it is. It cannot be printed.
 #[derive(Clone)]
@@ -84,7 +84,7 @@ fn path(name: &str) -> PathBuf {
 /// It need not be a regular file: a pipe from a program that keeps keys is as good.
 fn read(mut file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     // With all the room it takes from the beginning: what grows leaves copies behind.
-    let mut text = Zeroizing::new(vec![0; LONGEST]);
+    let mut text = Zeroizing::new(vec![0; MAX_FILE_LENGTH]);
     let length = crate::source::fill(&mut file, &mut text)?;
     text.truncate(length);
     Ok(text)
@@ -131,7 +131,7 @@ pub fn create_key_file(path: &Path) -> Result<(), Error> {
 fn random_digits() -> io::Result<Zeroizing<Vec<u8>>> {
     let mut key = Zeroizing::new([0; BYTES]);
     getrandom::fill(key.as_mut_slice())?;
-    let mut text = Zeroizing::new(Vec::with_capacity(LONGEST));
+    let mut text = Zeroizing::new(Vec::with_capacity(MAX_FILE_LENGTH));
     for byte in key.iter() {
         for digit in [byte >> 4, byte & 15] {
             text.push(b"0123456789abcdef"[usize::from(digit)]);
