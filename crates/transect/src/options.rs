@@ -22,13 +22,13 @@ use crate::progress::Progress;
 pub struct ScanOptions {
     /// The paths to walk. A root that lies inside another one is counted once.
     pub roots: Vec<PathBuf>,
-    /// The directories are read; by default the best reader that can be used here.
+    /// The reader; by default the best one available on this system.
     pub reader: Option<ReaderKind>,
-    /// Bytes that one listing call may fill, 4 KiB to 4 MiB; by default 64 KiB. Only for readers
-    /// that take one ([`ReaderKind::takes_buffer_size`]).
+    /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer
+    /// ([`ReaderKind::takes_buffer_size`]).
     pub buffer_size: Option<usize>,
-    /// In which order attributes are asked for, by default as listed. Only for readers that take
-    /// one ([`ReaderKind::takes_stat_order`]).
+    /// The order of the attribute calls within a directory; by default the order of the listing.
+    /// Only for readers that make such calls ([`ReaderKind::takes_stat_order`]).
     pub stat_order: Option<StatOrder>,
     /// The order in which directories are read, and how threads share them.
     pub order: Order,

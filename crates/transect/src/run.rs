@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderName, ReaderUser};
+use transect_sys::{Reader, ReaderKind, ReaderVisitor};
 
 use crate::error::Error;
 use crate::order::Order;
@@ -18,7 +18,7 @@ pub struct Outcome<S> {
     /// How long the walk took.
     pub elapsed: Duration,
     /// The reader used.
-    pub reader: ReaderName,
+    pub reader: ReaderKind,
     /// The order used.
     pub order: Order,
     /// The number of roots, each counted once.
@@ -48,8 +48,8 @@ impl ScanPlan {
     }
 
     /// Calls `user` with a factory of this plan's reader, to be wrapped for [`ScanPlan::run_with`].
-    pub fn dispatch_reader<U: ReaderUser>(&self, user: U) -> U::Value {
-        self.reader.give(self.reader_settings, user)
+    pub fn dispatch_reader<V: ReaderVisitor>(&self, visitor: V) -> V::Value {
+        self.reader.dispatch(self.reader_settings, visitor)
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.
@@ -81,10 +81,10 @@ struct RunVisitor<'p, M> {
     make: M,
 }
 
-impl<S: Sink, M: Fn() -> S + Sync> ReaderUser for RunVisitor<'_, M> {
+impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for RunVisitor<'_, M> {
     type Value = Result<Outcome<S>, Error>;
 
-    fn use_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
+    fn visit_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
         self.plan.run_with(self.make, reader)
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use transect::{LargestEntry, Outcome, ScanError, Diagnostics, Totals};
+use transect::{Diagnostics, LargestEntry, Outcome, ScanError, Totals};
 use transect_lab::tune::profile::{Profile, Settings};
 
 use super::quote;

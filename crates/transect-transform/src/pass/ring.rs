@@ -106,10 +106,10 @@ impl SharedRing {
     }
 
     /// Comes to rest after a pass: what was read too far is forgotten, and the files are closed.
-    pub(super) fn rest(&self) -> io::Result<()> {
-        let mut traffic = self.traffic();
-        while traffic.ring.in_flight() > 0 {
-            traffic.advance()?;
+    pub(super) fn drain(&self) -> io::Result<()> {
+        let mut state = self.state();
+        while state.ring.in_flight() > 0 {
+            state.advance()?;
         }
         let completed = std::mem::take(&mut state.completed);
         state.free.extend(completed.into_values().map(|(buffer, _)| buffer));

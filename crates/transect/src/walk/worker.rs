@@ -130,7 +130,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             self.judge_attributes();
             self.deliver(dir);
             self.collect(dir, children, &mut links);
-            if listing == ListStatus::End || self.run.is_stopped() {
+            if listing == ListStatus::End || self.shared.is_stopped() {
                 break;
             }
         }
@@ -157,15 +157,15 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Reads the filter rules for the entries of a directory, when its first entries are known. A
     /// directory that was listed as a whole shows whether there are any.
     fn load_ignore_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
-        let filter = self.run.plan.filter.as_ref();
+        let filter = self.shared.plan.filter.as_ref();
         let Some(filter) = filter.filter(|filter| filter.uses_gitignore()) else { return };
-        if dir.scope.get().is_some() {
+        if dir.ignore_rules.get().is_some() {
             return;
         }
         let is_rules_file = |entry: &_| CompiledFilters::is_rules_file(self.batch.name(entry));
         let holds_rules = listing == ListStatus::More || self.batch.entries().any(is_rules_file);
-        let (scope, error) = filter.load_rules(dir, holds_rules);
-        dir.scope.set(scope).expect("BUG: one thread lists a directory");
+        let (ignore_rules, error) = filter.load_rules(dir, holds_rules);
+        dir.ignore_rules.set(ignore_rules).expect("BUG: one thread lists a directory");
         if let Some(error) = error {
             self.error(dir, Operation::ReadRules, dir.path(), dir.entry_depth(), error);
         }
@@ -245,8 +245,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Asks for what is wanted, reports what could not be asked, and removes what is missing.
     fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
-        self.reader.fill(handle, &mut self.batch, &self.run.want);
-        let Self { run, sink, batch, counts, .. } = self;
+        self.reader.fill(handle, &mut self.batch, &self.shared.want);
+        let Self { shared, sink, batch, counts, .. } = self;
         batch.drain_faults(|name, file_type, fault| match fault {
             Fault::Vanished => dir.note_missing(name, file_type),
             Fault::Failed(error) => {

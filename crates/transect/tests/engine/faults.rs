@@ -331,16 +331,16 @@ fn errors_are_told_by_every_directory_above_them_and_by_no_other() {
 #[test]
 fn what_vanished_is_no_error_and_is_not_counted() {
     with_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
-        assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
     with_fault("/2/3/4/file3", FaultPoint::Stat, None, |got, context| {
-        assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (156, 499), "{context}");
         assert_eq!(got.sizes.apparent, forest_counts().apparent_size - 103);
     });
     with_fault("/2/3/link", FaultPoint::Stat, None, |got, context| {
-        assert_eq!((got.tally.errors, got.tally.vanished), (0, 1), "{context}");
+        assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.symlinks, got.others), (24, 25), "{context}");
     });
 }
@@ -414,7 +414,11 @@ fn entries_created_again_after_they_vanished_are_not_errors() {
             let got = fake_totals(&tree, options().order(order).threads(threads));
             let context = format!("{path} in {}", order.as_str());
             let vanished = u64::from(at != FaultPoint::List);
-            assert_eq!((got.tally.errors, got.tally.vanished), (0, vanished), "{context}");
+            assert_eq!(
+                (got.diagnostics.errors, got.diagnostics.vanished),
+                (0, vanished),
+                "{context}"
+            );
         }
     }
 }

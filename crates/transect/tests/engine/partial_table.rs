@@ -116,7 +116,7 @@ type Said = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadRea
 fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> {
     let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
     let said = |row| {
-        let (attributes, unread) = (table.attributes(row), table.unread(row));
+        let (attributes, unread) = (table.attributes(row), table.unread_reason(row));
         let (have, id) = (attributes.known(), attributes.file_id());
         (table.path(row), have, id, sums(row), unread, table.errors(row))
     };

@@ -4,7 +4,8 @@ use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
 use transect::{
-    Order, Outcome, ListOutput, ListSink, ReaderKind, Diagnostics, Sink, Diagnostics, Diagnostics, Totals,
+    Diagnostics, ListOutput, ListSink, Order, Outcome, ReaderKind, ScanOptions, Sink, SkipReason,
+    Totals,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;

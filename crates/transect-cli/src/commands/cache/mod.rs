@@ -76,7 +76,7 @@ fn each<T>(
     let cancel = cancel_on_signal()?;
     let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
     let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
-        tree::find(options, false)?;
+        tree::find_inputs(options, false)?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
     // Somebody's temporary files are files.
     paths.extend(leftovers);
