@@ -1,13 +1,13 @@
-//! What can be known of an entry, and which part of it is known.
+//! The attributes of an entry, and which of them are known.
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// A set of attributes: those wanted, or those a reader could tell.
+    /// A set of attributes: those wanted, or those that a reader returned.
     ///
     /// The bits up to `BTIME` are those of `statx(2)` (`STATX_*`, `include/uapi/linux/stat.h`), so
-    /// that asking the kernel for a mask needs no table. What `statx` tells unasked, and what only
-    /// Windows knows, comes above.
+    /// a mask needs no translation for the kernel. The bits above stand for fields that `statx`
+    /// always returns, and for fields that exist only on Windows.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct FieldMask: u16 {
         /// Permission bits and file type as the system encodes them.
@@ -18,27 +18,27 @@ bitflags! {
         const UID = 0x0008;
         /// Group.
         const GID = 0x0010;
-        /// Last access.
+        /// Time of last access.
         const ATIME = 0x0020;
-        /// Last change of the content.
+        /// Time of last change of the content.
         const MTIME = 0x0040;
-        /// Last change of the attributes.
+        /// Time of last change of the attributes.
         const CTIME = 0x0080;
-        /// Number of the file within its device; on Windows the file id.
+        /// Number of the file on its device; on Windows the file id.
         const INODE = 0x0100;
         /// Length in bytes.
         const SIZE = 0x0200;
         /// Bytes occupied on the device.
         const ALLOCATED = 0x0400;
-        /// Birth.
+        /// Time of creation.
         const BTIME = 0x0800;
-        /// Device that holds the file; on Windows the volume serial number.
+        /// Device of the file; on Windows the volume serial number.
         const DEVICE = 0x1000;
         /// Windows: `FILE_ATTRIBUTE_*`.
         const ATTRIBUTES = 0x2000;
-        /// Windows: what a reparse point is (`IO_REPARSE_TAG_*`).
+        /// Windows: the kind of reparse point (`IO_REPARSE_TAG_*`).
         const REPARSE_TAG = 0x4000;
-        /// Windows: the 8.3 name. It is not among the [`Attributes`] but in the batch:
+        /// Windows: the 8.3 name. It is stored in the batch, not in [`Attributes`]:
         /// [`Batch::short_name`](crate::Batch::short_name).
         const SHORT_NAME = 0x8000;
     }
@@ -51,16 +51,16 @@ impl FieldMask {
     /// The fields that identify a file: device and inode.
     pub const FILE_ID: Self = Self::INODE.union(Self::DEVICE);
 
-    /// The fields that `statx(2)` is asked for.
+    /// The fields of a `statx(2)` mask.
     #[cfg(target_os = "linux")]
     pub(crate) const STATX: Self = Self::from_bits_truncate(Self::DEVICE.bits() - 1);
 }
 
-/// The type of an entry, as `readdir(3)` and `stat(2)` tell them apart.
+/// The type of an entry, as in `readdir(3)` and `stat(2)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum FileType {
-    /// The system did not say.
+    /// The system did not report a type.
     #[default]
     Unknown,
     /// A regular file.
@@ -80,7 +80,7 @@ pub enum FileType {
 }
 
 impl FileType {
-    /// Returns the type that the upper bits of a Unix mode encode (`S_IFMT`, `inode(7)`).
+    /// Returns the type encoded in the upper bits of a Unix mode (`S_IFMT`, `inode(7)`).
     pub fn from_mode(mode: u32) -> Self {
         match mode & 0o170_000 {
             0o100_000 => Self::File,
@@ -94,26 +94,28 @@ impl FileType {
         }
     }
 
-    /// Returns the type that a `d_type` byte encodes (`DT_*`, `readdir(3)`).
+    /// Returns the type encoded in a `d_type` byte (`DT_*`, `readdir(3)`).
     ///
-    /// The values are those of the mode's type bits, shifted right by twelve.
+    /// The values are the type bits of a mode, shifted right by twelve.
     pub fn from_d_type(d_type: u8) -> Self {
         Self::from_mode(u32::from(d_type) << 12)
     }
 
-    /// Returns the type that `FILE_ATTRIBUTE_*` and `IO_REPARSE_TAG_*` encode on Windows.
+    /// Returns the type encoded in `FILE_ATTRIBUTE_*` and `IO_REPARSE_TAG_*` on Windows.
     ///
-    /// A reparse point that stands for something else by name (symbolic link, junction, mount
-    /// point: the *name surrogate* bit, `IsReparseTagNameSurrogate` in `winnt.h`) is a link.
-    /// All others are what they would be without: cloud placeholders, deduplicated or compressed
-    /// files. A tag of 0 does not exist on Windows; Wine shows links of the system below so.
+    /// A reparse point that stands for another name (symbolic link, junction, mount point: the
+    /// *name surrogate* bit, `IsReparseTagNameSurrogate` in `winnt.h`) is a link. Any other reparse
+    /// point has the type it would have without the tag: cloud placeholders, deduplicated or
+    /// compressed files. The tag 0 does not exist on Windows; Wine reports it for symbolic links of
+    /// the host system.
     pub fn from_attributes(attributes: u32, reparse_tag: u32) -> Self {
         const DIRECTORY: u32 = 0x10;
         const REPARSE_POINT: u32 = 0x400;
         const NAME_SURROGATE: u32 = 0x2000_0000;
         if attributes & REPARSE_POINT != 0 {
             match reparse_tag {
-                // How the Windows subsystem for Linux stores what Windows has not.
+                // The Windows Subsystem for Linux stores types that Windows lacks as reparse
+                // points.
                 0x8000_0023 => return Self::Socket,
                 0x8000_0024 => return Self::Fifo,
                 0x8000_0025 => return Self::Char,
@@ -126,7 +128,7 @@ impl FileType {
         if attributes & DIRECTORY != 0 { Self::Directory } else { Self::File }
     }
 
-    /// Returns the word for the type, as it stands in JSON and in the documents.
+    /// Returns the word for the type in JSON and in documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -141,19 +143,20 @@ impl FileType {
     }
 }
 
-/// What identifies a file whatever its name: device and inode.
+/// The identity of a file, independent of its names: device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
-    /// Device number as the system gives it.
+    /// Device number of the system.
     pub device: u64,
-    /// Inode number within the device.
+    /// Inode number on the device.
     pub inode: u64,
 }
 
-/// The attributes of one entry: each field is known or absent, never a made-up zero.
+/// The attributes of one entry. Each field is known or absent, never a made-up zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes {
-    // A field outside `known` holds anything: only the accessors, which look at the mask, tell.
+    // The value of a field outside `known` is undefined: read fields only through the accessors,
+    // which check the mask.
     pub(crate) known: FieldMask,
     pub(crate) file_type: FileType,
     pub(crate) mode: u16,
@@ -172,7 +175,7 @@ pub struct Attributes {
     pub(crate) reparse_tag: u32,
 }
 
-/// Writes the pair of accessors that every field has, so that the mask cannot be forgotten.
+/// Defines the accessors of every field, so that none of them forgets to check the mask.
 macro_rules! fields {
     ($($(#[$doc:meta])* $flag:ident $get:ident $set:ident: $type:ty;)*) => {
         impl Attributes {
@@ -195,25 +198,25 @@ macro_rules! fields {
 }
 
 fields! {
-    /// Returns the apparent size: length in bytes.
+    /// Returns the apparent size: the length in bytes.
     SIZE size set_size: u64;
-    /// Returns the allocated size: bytes occupied (blocks × 512).
+    /// Returns the allocated size: the bytes occupied (blocks × 512).
     ALLOCATED allocated set_allocated: u64;
-    /// Returns the time of the last change of the content, in nanoseconds since 1970 UTC.
+    /// Returns the time of the last change of the content in nanoseconds since 1970 UTC.
     MTIME mtime set_mtime: i64;
-    /// Returns the time of the last change of the attributes, in nanoseconds since 1970 UTC.
+    /// Returns the time of the last change of the attributes in nanoseconds since 1970 UTC.
     CTIME ctime set_ctime: i64;
-    /// Returns the time of the last access, in nanoseconds since 1970 UTC.
+    /// Returns the time of the last access in nanoseconds since 1970 UTC.
     ATIME atime set_atime: i64;
-    /// Returns the time of birth, in nanoseconds since 1970 UTC.
+    /// Returns the time of creation in nanoseconds since 1970 UTC.
     BTIME btime set_btime: i64;
     /// Returns permission and type bits.
     MODE mode set_mode: u16;
-    /// Returns the owner's number.
+    /// Returns the user id of the owner.
     UID uid set_uid: u32;
-    /// Returns the group's number.
+    /// Returns the group id.
     GID gid set_gid: u32;
-    /// Returns the link count: how many names the file has.
+    /// Returns the link count: the number of names of the file.
     NLINK nlink set_nlink: u32;
     /// Returns the inode number.
     INODE inode set_inode: u64;
@@ -221,12 +224,12 @@ fields! {
     DEVICE device set_device: u64;
     /// Returns the `FILE_ATTRIBUTE_*` bits (Windows).
     ATTRIBUTES attribute_bits set_attribute_bits: u32;
-    /// Returns the `IO_REPARSE_TAG_*` of a reparse point, 0 if it is none (Windows).
+    /// Returns the `IO_REPARSE_TAG_*` of a reparse point, 0 for anything else (Windows).
     REPARSE_TAG reparse_tag set_reparse_tag: u32;
 }
 
 impl Attributes {
-    /// Returns attributes of which only the file type is known.
+    /// Returns attributes with only the file type known.
     pub fn of_type(file_type: FileType) -> Self {
         Self { file_type, ..Self::default() }
     }
@@ -243,29 +246,29 @@ impl Attributes {
         self.file_type = file_type;
     }
 
-    /// Returns which fields are known.
+    /// Returns the set of known fields.
     #[inline]
     pub fn known(&self) -> FieldMask {
         self.known
     }
 
-    /// Forgets all fields but these; the file type stays.
+    /// Removes all fields except these. The file type stays.
     #[inline]
     pub fn retain(&mut self, fields: FieldMask) {
         self.known &= fields;
     }
 
-    /// Returns whether the content lies elsewhere and is fetched by whoever opens it: a directory
-    /// that a cloud service has not filled yet (`FILE_ATTRIBUTE_RECALL_ON_OPEN`, Windows).
+    /// Returns whether this is a placeholder: a directory that a cloud service fills when it is
+    /// opened (`FILE_ATTRIBUTE_RECALL_ON_OPEN`, Windows).
     #[inline]
     pub fn is_placeholder(&self) -> bool {
         const RECALL_ON_OPEN: u32 = 0x0004_0000;
         self.attribute_bits().is_some_and(|bits| bits & RECALL_ON_OPEN != 0)
     }
 
-    /// Returns whether parts of it are holes: they read as zeros and occupy nothing. What is
-    /// compressed (`FILE_ATTRIBUTE_COMPRESSED`, Windows) occupies less than its size, too, and has
-    /// none to be told.
+    /// Returns whether the file has holes, which read as zeros and occupy nothing. A compressed
+    /// file (`FILE_ATTRIBUTE_COMPRESSED`, Windows) also occupies less than its size; its holes
+    /// cannot be detected.
     #[inline]
     pub fn is_sparse(&self) -> bool {
         const COMPRESSED: u32 = 0x800;
@@ -317,7 +320,7 @@ mod tests {
         for (attributes, tag, expected) in [
             (0x20, 0, FileType::File),
             (0x10, 0, FileType::Directory),
-            (0x11, 0xA000_000C, FileType::Directory), // no reparse point: not a tag
+            (0x11, 0xA000_000C, FileType::Directory), // not a reparse point: the tag is ignored
             (0x420, 0xA000_000C, FileType::Symlink),
             (0x410, 0xA000_000C, FileType::Symlink),
             (0x410, 0xA000_0003, FileType::Symlink), // junction, mount point
@@ -363,7 +366,7 @@ mod tests {
             assert_eq!(FileType::from_d_type(d_type), expected);
             assert_eq!(FileType::from_mode(mode), expected);
         }
-        // DT_WHT and whatever may come are not guessed at.
+        // DT_WHT and any future value are unknown.
         assert_eq!(FileType::from_d_type(14), FileType::Unknown);
     }
 }

@@ -1,4 +1,4 @@
-//! The entries of one directory, or of a part of a large one, delivered together.
+//! The entries of one directory, or of a part of a large one.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,34 +8,34 @@ use crate::attributes::{Attributes, FileType};
 use crate::fault::Fault;
 use crate::name;
 
-/// What becomes of an entry, decided by name and type before anything is asked about it.
+/// The decision about an entry, made from its name and type before its attributes are queried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// Deliver it and, if it is a directory, read what is below.
+    /// Deliver it; if it is a directory, also read it.
     #[default]
     Keep,
-    /// Deliver it, but do not read what is below.
+    /// Deliver it, but do not read it.
     Prune,
-    /// Do not deliver it, but if it is a directory read what is below.
+    /// Do not deliver it; if it is a directory, read it.
     DescendOnly,
-    /// Leave it out altogether.
+    /// Ignore it.
     Drop,
 }
 
-/// One entry in a [`Batch`]. Its name lies in the batch: see [`Batch::name`].
+/// One entry of a [`Batch`]. The batch stores its name: see [`Batch::name`].
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) name: Range<u32>,
-    /// What became of it.
+    /// The decision about this entry.
     pub verdict: Verdict,
-    /// It is a symbolic link, and the attributes are those of what it leads to.
+    /// The entry is a symbolic link, and `attributes` are those of its target.
     pub followed: bool,
-    /// What is known of it.
+    /// The attributes known so far.
     pub attributes: Attributes,
 }
 
 impl Entry {
-    /// Returns an entry whose name lies at `name` in its batch. The name holds no NUL and is
+    /// Returns an entry whose name is at `name` in its batch. The name must contain no NUL and be
     /// followed by one: [`Batch::c_name`] relies on it.
     #[inline]
     pub(crate) fn new(name: Range<u32>, attributes: Attributes) -> Self {
@@ -43,16 +43,16 @@ impl Entry {
     }
 }
 
-/// An entry together with its name.
+/// An entry with its name.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRef<'a> {
-    /// The name, without any directory.
+    /// The file name, without a directory.
     pub name: &'a OsStr,
-    /// What became of it so far.
+    /// The decision so far.
     pub verdict: Verdict,
-    /// It is a symbolic link, and the attributes are those of what it leads to.
+    /// The entry is a symbolic link, and `attributes` are those of its target.
     pub followed: bool,
-    /// What is known of it.
+    /// The attributes known so far.
     pub attributes: &'a Attributes,
 }
 
@@ -66,8 +66,8 @@ impl EntryRef<'_> {
 
 /// Entries of one directory, with their names in one buffer.
 ///
-/// A batch is made once per thread and used again for every directory, so that listing allocates
-/// nothing. Entries borrow from it and cannot outlive the next listing:
+/// Each thread reuses one batch for all directories, so listing does not allocate. Entries borrow
+/// from the batch and cannot outlive the next listing:
 ///
 /// ```compile_fail
 /// # use transect_sys::Batch;
@@ -78,17 +78,17 @@ impl EntryRef<'_> {
 /// ```
 #[derive(Debug)]
 pub struct Batch {
-    /// Names, each followed by a NUL, with whatever the kernel put between them.
+    /// Names, each followed by a NUL. There may be other bytes of the kernel's records between
+    /// them.
     pub(crate) bytes: Vec<u8>,
     pub(crate) entries: Vec<Entry>,
-    /// Entries whose attributes could not be had, in the order in which they were asked: index and
-    /// reason.
+    /// Entries whose query failed, in the order of the queries: index and reason.
     pub(crate) faults: Vec<(u32, Fault)>,
-    /// After the NUL of every name comes its 8.3 name, with a NUL of its own.
+    /// The NUL of every name is followed by the entry's 8.3 name and another NUL.
     pub(crate) short_names: bool,
 }
 
-/// Bytes of names that a batch holds for readers that take them one by one.
+/// Bytes of names in one batch, for readers that add entries one by one.
 const CAPACITY: usize = 64 * 1024;
 
 impl Default for Batch {
@@ -103,15 +103,15 @@ impl Batch {
         Self { bytes: Vec::new(), entries: Vec::new(), faults: Vec::new(), short_names: false }
     }
 
-    /// Forgets all entries and keeps the memory.
+    /// Removes all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.faults.clear();
         self.short_names = false;
     }
 
-    /// Appends an entry, copying its name, and returns it. For readers that do not share the
-    /// kernel's buffer.
+    /// Appends an entry and returns it. Copies the name; for readers that do not share the kernel's
+    /// buffer.
     pub fn push(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
         if self.entries.is_empty() {
             self.bytes.clear();
@@ -126,12 +126,12 @@ impl Batch {
         &mut self.entries[last]
     }
 
-    /// Returns whether another entry of up to 256 bytes still fits the intended size.
+    /// Returns whether another entry of up to 256 bytes fits into [`CAPACITY`].
     pub(crate) fn has_room(&self) -> bool {
         self.entries.is_empty() || self.bytes.len() + 256 < CAPACITY
     }
 
-    /// Returns how many entries there are, delivered or not.
+    /// Returns the number of entries, including those that are not delivered.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -148,7 +148,7 @@ impl Batch {
     }
 
     /// Returns the 8.3 name of an entry of this batch, if [`FieldMask::SHORT_NAME`] was wanted and
-    /// the entry has one besides its name.
+    /// the entry has an 8.3 name that differs from its name.
     ///
     /// [`FieldMask::SHORT_NAME`]: crate::FieldMask::SHORT_NAME
     pub fn short_name(&self, entry: &Entry) -> Option<&OsStr> {
@@ -166,13 +166,13 @@ impl Batch {
     pub(crate) fn c_name<'b>(bytes: &'b [u8], name: &Range<u32>) -> &'b std::ffi::CStr {
         let name = &bytes[name.start as usize..=name.end as usize];
         debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
-        // SAFETY: the range is that of an entry of this batch (the one caller passes both from
-        // the same batch). Entries are made by `push`, which refuses a NUL within a name and puts
-        // one behind it, and by the listing, whose parser ends a name at the first NUL.
+        // SAFETY: the range is that of an entry of this batch (the one caller passes both from the
+        // same batch). Entries come from `push`, which refuses a NUL within a name and puts one
+        // behind it, or from the listing, whose parser ends a name at its first NUL.
         unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
     }
 
-    /// Iterates over the entries that are to be delivered.
+    /// Iterates over the entries that are delivered.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = EntryRef<'_>> {
         self.entries
@@ -186,13 +186,13 @@ impl Batch {
             })
     }
 
-    /// Iterates over all entries, delivered or not, with their verdicts.
+    /// Iterates over all entries, including those that are not delivered.
     #[inline]
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter()
     }
 
-    /// Asks for a verdict on every entry and removes those that are dropped.
+    /// Calls `judge` for the verdict on every entry and removes dropped entries.
     pub fn judge(&mut self, mut judge: impl FnMut(EntryRef<'_>) -> Verdict) {
         let Self { bytes, entries, .. } = self;
         entries.retain_mut(|entry| {
@@ -207,7 +207,7 @@ impl Batch {
         });
     }
 
-    /// Records that the attributes of entry `index` could not be had.
+    /// Records that the query for entry `index` failed.
     pub(crate) fn set_fault(&mut self, index: usize, fault: Fault) {
         if matches!(fault, Fault::Vanished) {
             self.entries[index].verdict = Verdict::Drop;
@@ -215,9 +215,9 @@ impl Batch {
         self.faults.push((index as u32, fault));
     }
 
-    /// Hands out the faults of the last [`Reader::fill`](crate::Reader::fill), and removes what
-    /// vanished. An entry that failed stays, with what is known of it. Faults come in the order of
-    /// the listing, whatever the stat order was.
+    /// Reports and removes the faults of the last [`Reader::fill`](crate::Reader::fill), and
+    /// removes vanished entries. An entry whose query failed stays, with the fields known so far.
+    /// Faults are reported in the order of the listing, independent of the stat order.
     pub fn drain_faults(&mut self, mut report: impl FnMut(&OsStr, FileType, Fault)) {
         if self.faults.is_empty() {
             return;
@@ -231,7 +231,7 @@ impl Batch {
         self.entries.retain(|entry| entry.verdict != Verdict::Drop);
     }
 
-    /// Returns the error for a record that does not follow the format.
+    /// Returns the error for a malformed record.
     pub(crate) fn malformed(what: &'static str) -> Fault {
         Fault::Failed(io::Error::new(io::ErrorKind::InvalidData, what))
     }

@@ -1,13 +1,14 @@
-//! Why a question to the system has no answer.
+//! Why a query failed.
 
 use std::{error, fmt, io};
 
-/// A question that failed: the thing went away, or the system refused.
+/// A failed query: the entry is gone, or the system reported an error.
 #[derive(Debug)]
 pub enum Fault {
-    /// Listed a moment ago, gone now. Not an error: trees change while they are read.
+    /// The entry was listed a moment ago and is gone. Not an error: trees change while they are
+    /// read.
     Vanished,
-    /// The system refused; nothing is known.
+    /// The system reported an error.
     Failed(io::Error),
 }
 
@@ -20,7 +21,7 @@ impl From<Fault> for io::Error {
     }
 }
 
-/// A directory lists an entry that the file system cannot find, whenever it is looked for.
+/// The error for an entry that its directory always lists and the file system never finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Inconsistent;
 
@@ -38,35 +39,35 @@ impl From<Inconsistent> for io::Error {
     }
 }
 
-/// The kinds of error that users tell apart, in one word each.
+/// The kinds of errors that users distinguish, one word each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Not permitted.
+    /// Permission denied.
     Denied,
     /// No such file or directory.
     NotFound,
     /// Exists, but is not a directory.
     NotADirectory,
-    /// A name or path longer than the system takes.
+    /// A name or path exceeds the length limit of the system.
     NameTooLong,
-    /// A name or path that the system does not take at all (`*` on Windows).
+    /// A name or path is not valid on this system (`*` on Windows).
     InvalidName,
-    /// Somebody else has it open and shares it with nobody (Windows).
+    /// Another process has the file open and does not share it (Windows).
     SharingViolation,
-    /// Symbolic links that lead back to themselves.
+    /// A loop of symbolic links.
     Loop,
-    /// No more file descriptors.
+    /// Too many open files.
     TooManyOpen,
-    /// The device or file system failed to read (`EIO`, a corrupt directory).
+    /// The device or file system could not be read (`EIO`, a corrupt directory).
     Io,
-    /// A record that does not follow the format.
+    /// A malformed record.
     InvalidData,
     /// The directory lists the entry, but the file system does not find it.
     Inconsistent,
-    /// The remote side did not answer in time.
+    /// A remote file system did not respond in time.
     TimedOut,
-    /// Anything else: the operating system's number says more.
+    /// Any other error; see its number.
     Other,
 }
 
@@ -90,7 +91,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns the kind of an error whose number says more than the standard library does.
+    /// Returns the kind of an error whose number is more specific than [`io::ErrorKind`].
     #[cfg(target_os = "linux")]
     fn of_system(error: Option<i32>) -> Option<Self> {
         Some(match error? {
@@ -101,7 +102,7 @@ impl FaultKind {
         })
     }
 
-    /// Returns the kind of an error whose number says more than the standard library does.
+    /// Returns the kind of an error whose number is more specific than [`io::ErrorKind`].
     #[cfg(windows)]
     fn of_system(error: Option<i32>) -> Option<Self> {
         use windows_sys::Win32::Foundation as win32;
@@ -120,13 +121,13 @@ impl FaultKind {
         })
     }
 
-    /// Returns the kind of an error whose number says more than the standard library does.
+    /// Returns the kind of an error whose number is more specific than [`io::ErrorKind`].
     #[cfg(not(any(target_os = "linux", windows)))]
     fn of_system(_: Option<i32>) -> Option<Self> {
         None
     }
 
-    /// Returns the word for the kind, as it stands in JSON and in the documents.
+    /// Returns the word for the kind in JSON and in documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Denied => "denied",

@@ -1,4 +1,4 @@
-//! Single files, for whoever reads and writes them: what they are, and how they are closed.
+//! Functions for single files: attributes, and closing with error reporting.
 
 use std::fs::File;
 use std::io;
@@ -14,10 +14,10 @@ use crate::reader::Reader;
 #[cfg(target_os = "linux")]
 use crate::registry::ReaderSettings;
 
-/// Returns all that the system tells of an open file.
+/// Returns all attributes of an open file.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub fn attributes_of(file: &File) -> io::Result<Attributes> {
     #[cfg(windows)]
     {
@@ -33,11 +33,11 @@ pub fn attributes_of(file: &File) -> io::Result<Attributes> {
     Ok(crate::portable::attributes_of(&file.metadata()?))
 }
 
-/// Returns all that the system tells of what a path leads to. A link is followed; one that leads
-/// nowhere is told of itself.
+/// Returns all attributes of the target of a path. Follows a link; for a broken link, returns the
+/// attributes of the link itself.
 ///
 /// # Errors
-/// Whatever the system says, also that there is nothing.
+/// Any error that the system reports, also if nothing exists there.
 pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
     #[cfg(target_os = "linux")]
     let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
@@ -49,11 +49,11 @@ pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
     })
 }
 
-/// Returns what the system tells of a path, or of what it leads to if links are followed. Whatever is
-/// on the way there is followed.
+/// Returns the wanted attributes of a path, or of its target if `follow` is set. Links in the
+/// middle of the path are always followed.
 ///
 /// # Errors
-/// Whatever the system says, as it says it: also of a link that leads nowhere, or back to itself.
+/// The unchanged error of the system, also for a broken link and for a loop of links.
 pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Result<Attributes> {
     #[cfg(target_os = "linux")]
     return crate::linux::query_attributes(path, want, follow);
@@ -61,7 +61,7 @@ pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Resul
     {
         let mut reader = crate::portable::PortableReader::new();
         let attributes = reader.stat_root(path, want, follow)?;
-        // The reader tells of a link that leads nowhere itself: why it does, the system knows.
+        // The reader returns the attributes of a broken link itself. Opening it returns the reason.
         if follow && attributes.file_type() == FileType::Symlink {
             std::fs::File::open(path)?;
         }
@@ -69,19 +69,20 @@ pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Resul
     }
 }
 
-/// Closes a file, and tells what `std` keeps to itself: network file systems and quotas may say
-/// only now that what was written found no place.
+/// Closes a file and returns the error that `std` drops. Network file systems and quotas may report
+/// only now that written data found no space.
 ///
 /// # Errors
-/// Whatever the system says. The file is closed all the same.
+/// Any error that the system reports. The file is closed in any case.
 pub fn close(file: File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::IntoRawFd;
-        // SAFETY: the descriptor was ours alone, and nobody has it after this call.
+        // SAFETY: the descriptor was ours alone, and nothing uses it after this call.
         let answer = unsafe { libc::close(file.into_raw_fd()) };
         let error = io::Error::last_os_error();
-        // Linux has closed it when it says so; to try again would close somebody else's.
+        // Linux has closed it even then (`EINTR`); a second close could close another thread's
+        // file.
         if answer != 0 && error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }

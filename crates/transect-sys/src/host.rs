@@ -1,5 +1,5 @@
-//! What a walk must know of the system before it begins, answered on every system: so that
-//! nobody else has to ask which one it is.
+//! Properties of the operating system and limits of this process, with one interface for all
+//! systems.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::volume::Reliability;
 
-/// The most directory handles to have open at once, if the system sets no limit itself.
+/// The most directory handles to keep open if the system sets no limit.
 const MOST_HANDLES: usize = 1 << 20;
 
-/// Whether directories list entries that have been deleted, but that some program still has open.
-/// Nothing can open such an entry.
+/// Whether directories list entries that were deleted while a process still has them open. Such an
+/// entry cannot be opened.
 pub const LISTS_DELETED: bool = cfg!(windows);
 
 /// Returns how many directory handles this process may have open.
@@ -23,7 +23,7 @@ pub fn handle_limit() -> usize {
     limit.map_or(MOST_HANDLES, |limit| usize::try_from(limit).unwrap_or(MOST_HANDLES))
 }
 
-/// Lets this process open as many files as it may without privilege.
+/// Raises the limit on open files as far as possible without privileges.
 ///
 /// For programs, not for libraries: it changes the whole process, and children inherit it.
 pub fn raise_handle_limit() {
@@ -31,7 +31,7 @@ pub fn raise_handle_limit() {
     crate::linux::raise_open_file_limit();
 }
 
-/// Lets this process see cloud files as what they are, where the system would disguise them.
+/// Makes the system report placeholders of cloud files as such, where it would disguise them.
 ///
 /// For programs, not for libraries: it changes the whole process.
 pub fn expose_placeholders() {
@@ -39,7 +39,7 @@ pub fn expose_placeholders() {
     crate::windows::system::expose_placeholders();
 }
 
-/// Returns where file systems are mounted; `None` if the system does not tell.
+/// Returns the paths at which file systems are mounted; `None` if the system does not report them.
 pub fn mount_points() -> Option<Vec<PathBuf>> {
     #[cfg(target_os = "linux")]
     return crate::linux::mounts()
@@ -49,8 +49,9 @@ pub fn mount_points() -> Option<Vec<PathBuf>> {
     None
 }
 
-/// Returns a word for the file system that a path lies on: the same from one start of the system to
-/// the next, made of letters, digits and hyphens. `None` if nothing tells it from others.
+/// Returns an identifier of the file system that a path is on. It stays the same across restarts
+/// and consists of letters, digits and hyphens. `None` if nothing distinguishes the file system
+/// from others.
 pub fn file_system_identity(path: &Path) -> Option<String> {
     #[cfg(target_os = "linux")]
     return crate::linux::file_system_identity(path);
@@ -66,7 +67,7 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
     }
 }
 
-/// Returns the number of the user that this process acts as; `None` where users have none.
+/// Returns the user id that this process acts as; `None` on systems without user ids.
 pub fn effective_user_id() -> Option<u32> {
     #[cfg(target_os = "linux")]
     return Some(crate::linux::effective_user_id());
@@ -74,11 +75,11 @@ pub fn effective_user_id() -> Option<u32> {
     None
 }
 
-/// Returns how far one may rely on what was learnt of a directory. Of what cannot be opened nothing
-/// is relied on.
+/// Returns which conclusions from a listing of `directory` remain valid afterwards; none if it
+/// cannot be opened.
 ///
-/// On Windows names have several spellings, and the owner of a directory, also on another machine,
-/// tells of all changes.
+/// On Windows a name has several spellings, and the system that owns a directory reports all
+/// changes, even if that is another machine.
 pub fn reliability(directory: &Path) -> Reliability {
     #[cfg(target_os = "linux")]
     return crate::linux::reliability_of(directory).unwrap_or_default();
@@ -89,8 +90,8 @@ pub fn reliability(directory: &Path) -> Reliability {
     }
 }
 
-/// Returns the last name of a path as the directory stores it: where names that differ only in
-/// case are the same, a path may spell it otherwise. `None` for what has no name, such as `/`.
+/// Returns the last name of a path as the directory stores it. On file systems that ignore case,
+/// the path may spell it differently. `None` for a path without a name, such as `/`.
 pub fn stored_name(path: &Path) -> Option<OsString> {
     #[cfg(windows)]
     return crate::windows::stored_name(path);
@@ -98,18 +99,18 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     path.file_name().map(OsString::from)
 }
 
-/// What processes have used.
+/// Resources that processes used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
-    /// Processor time, in the programs themselves and in the kernel.
+    /// CPU time in user and kernel mode.
     pub cpu_time: Duration,
-    /// How often one of their threads waited for something.
+    /// Number of times that a thread waited for something.
     pub voluntary_switches: u64,
-    /// How often one of their threads was made to wait for others.
+    /// Number of times that a thread was preempted.
     pub involuntary_switches: u64,
 }
 
-/// Returns what this process has used so far, on all its threads; `None` where the system is not asked.
+/// Returns what all threads of this process used so far; `None` if there is no such call.
 pub fn usage_of_self() -> Option<ProcessUsage> {
     #[cfg(target_os = "linux")]
     return Some(crate::linux::usage_of_self());
@@ -117,8 +118,8 @@ pub fn usage_of_self() -> Option<ProcessUsage> {
     None
 }
 
-/// Returns what all children have used that were waited for so far, with all that they waited for;
-/// `None` where the system is not asked.
+/// Returns what all children used that were waited for so far, including the children that they
+/// waited for; `None` if there is no such call.
 pub fn usage_of_children() -> Option<ProcessUsage> {
     #[cfg(target_os = "linux")]
     return Some(crate::linux::usage_of_children());
@@ -126,7 +127,7 @@ pub fn usage_of_children() -> Option<ProcessUsage> {
     None
 }
 
-/// Returns name and version of the system, and of Wine where there is one.
+/// Returns the name and version of the system, and of Wine if it runs there.
 pub fn system_version() -> String {
     #[cfg(target_os = "linux")]
     return crate::linux::kernel_version();

@@ -1,24 +1,23 @@
-//! Reads one directory, with the attributes of what it holds, as fast as the system allows.
+//! Reads one directory with the attributes of its entries, as fast as the system allows.
 //!
-//! This crate is the first stop of the data's way (`docs/ARCHITECTURE.md`): it turns what a kernel
-//! hands out into a [`Batch`]. It does not walk: which directory comes next, what is left out and
-//! what is counted is decided by the `transect` crate. It is also the only crate of the project
-//! that says `unsafe`.
+//! This crate is the first stop of the data's path (`docs/ARCHITECTURE.md`): it turns directory
+//! records of the kernel into a [`Batch`]. It does not walk: the `transect` crate decides which
+//! directory comes next, and filters and counts entries. It is the only crate of the project that
+//! contains `unsafe` code.
 //!
-//! # What every reader must offer
+//! # What every reader guarantees
 //!
-//! A reader implements [`Reader`]. Its promises, on which the walker relies without checking:
+//! A reader implements [`Reader`]. The walker relies on these guarantees without checking them:
 //!
-//! * [`Reader::list`] yields every name of a directory exactly once, the last one of each batch
-//!   included, and never `.` or `..`. Names come as the system stores them; nothing is decoded.
-//! * A file type is what the directory record says. Where the record does not say
-//!   (`DT_UNKNOWN`), [`Reader::fill`] finds out; the walker never sees an unknown type that a
-//!   question could have settled.
-//! * What went away between listing and asking is [`Fault::Vanished`], never an error. The walker
-//!   checks whether the directory still lists it ([`Inconsistent`]).
-//! * Interrupted calls are repeated; calls that a kernel or a sandbox refuses
-//!   (`ENOSYS`, `EPERM`) are replaced by older ones, once and for all.
-//! * A field that the system did not tell is absent from [`Attributes`], never zero.
+//! * [`Reader::list`] yields every name of a directory exactly once, including the last one of each
+//!   batch, and never `.` or `..`. Names are the bytes that the system stores; nothing is decoded.
+//! * A file type is the one in the directory record. If the record has none (`DT_UNKNOWN`),
+//! [`Reader::fill`] queries it. The walker sees an unknown type only if the query failed, too.
+//! * An entry that disappears between listing and query is [`Fault::Vanished`], never an error. The
+//!   walker then checks whether the directory still lists it ([`Inconsistent`]).
+//! * An interrupted call is repeated. A call that the kernel or a sandbox refuses (`ENOSYS`,
+//!   `EPERM`) is replaced by an older one, for the rest of the process.
+//! * A field that the system did not report is absent from [`Attributes`], never zero.
 //!
 //! # The readers
 //!
@@ -26,9 +25,9 @@
 //! |---|---|---|---|
 //! | `getdents-statx` | Linux | `getdents64` | `statx` relative to the directory handle |
 //! | `getdents-fstatat` | Linux | `getdents64` | `fstatat` relative to the directory handle |
-//! | `nt-query` | Windows | `NtQueryDirectoryFile` | come with the listing |
-//! | `by-handle` | Windows | `GetFileInformationByHandleEx` | come with the listing |
-//! | `find-first-file` and four more | Windows | `FindFirstFile`, `FindFirstFileEx` | come with the listing, but for allocated size and file id |
+//! | `nt-query` | Windows | `NtQueryDirectoryFile` | part of the record |
+//! | `by-handle` | Windows | `GetFileInformationByHandleEx` | part of the record |
+//! | `find-first-file` and four more | Windows | `FindFirstFile`, `FindFirstFileEx` | part of the record, except allocated size and file id |
 //! | `file-attributes-ex` | Windows | `FindFirstFile` | `GetFileAttributesEx` by path |
 //! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |

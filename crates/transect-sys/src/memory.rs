@@ -1,28 +1,28 @@
-//! Memory for programs: one that gets no more ends with an error message, not with an abort.
+//! An allocator for programs: out of memory ends the process with an error message, not an abort.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 
-/// From this many bytes on, a request that fails is returned to the code that made it: it may be a
-/// length from a file, for which that code has a better message.
+/// A failed request of at least this many bytes is returned to its caller: it may be a length from
+/// a file, for which the caller has a better error message.
 const LARGE: usize = 1 << 30;
 
-/// The exit code of a program that could not do its work.
+/// The exit code for fatal errors.
 const FATAL: i32 = 2;
 
-/// The system's allocator. Where it has no memory left, the program ends with exit code 2 and a
-/// message on standard error. To be used as `#[global_allocator]`.
+/// The system's allocator. If there is no memory left, it ends the program with exit code 2 and a
+/// message on standard error. For `#[global_allocator]`.
 #[derive(Debug)]
 pub struct Allocator {
     /// The name of the program, for the message.
     pub program: &'static str,
 }
 
-// SAFETY: every request goes to the system's allocator unchanged, and what it returns is returned
-// unchanged, unless the process ends.
+// SAFETY: every request goes to the system's allocator unchanged, and its result is returned
+// unchanged unless the process ends.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller's guarantees are those that the system's allocator requires.
         self.check(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -51,12 +51,12 @@ impl Allocator {
         pointer
     }
 
-    /// Ends the program, without allocating.
+    /// Ends the program without allocating memory.
     #[cold]
     fn end(&self, size: usize) -> ! {
         let mut text = [0; 256];
         let mut rest = text.as_mut_slice();
-        // A name that is too long would be cut.
+        // Truncates a long program name.
         let _ = writeln!(
             rest,
             "{}: cannot allocate {size} bytes: not enough memory, or a limit (ulimit -v) is reached",

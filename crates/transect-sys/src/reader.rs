@@ -1,4 +1,4 @@
-//! The contract between the walker and a system.
+//! The interface between the walker and an operating system.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,46 +8,47 @@ use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::volume::Volume;
 
-/// The attributes that somebody needs. What nobody needs is not asked for.
+/// The attributes that the caller needs. Readers do not query anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Want {
-    /// Of entries that are not directories, when they are listed.
+    /// Fields of entries that are not directories, needed when they are listed.
     pub entries: FieldMask,
-    /// Of the same: worth having if it comes with the others, but never a reason to ask. (What
-    /// Windows tells in a directory record has no link count, and a question per file would cost
-    /// more than all the rest.)
+    /// Fields of the same entries that are taken if they come free, but are not worth a query.
+    /// (Windows directory records have no link count; querying it for every file would cost more
+    /// than the rest of the scan.)
     pub opportunistic: FieldMask,
-    /// Of directories, when they are listed in their parent.
+    /// Fields of directories, needed when they are listed in their parent.
     pub directories: FieldMask,
-    /// Of directories, when they are opened: cheaper than when they are listed, as no name has to
-    /// be looked up (`statx` on the open handle: 0.21 µs against 0.38 µs, warm ext4).
+    /// Fields of directories, needed when they are opened. This is cheaper than when they are
+    /// listed because no name is looked up (`statx` on the open handle: 0.21 µs instead of 0.38 µs,
+    /// warm ext4).
     pub opened: FieldMask,
-    /// Symbolic links are replaced by what they lead to.
+    /// Follow symbolic links: report the attributes of their targets.
     pub follow: bool,
 }
 
 /// Whether a directory has more to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStatus {
-    /// Ask again.
+    /// There may be more: call [`Reader::list`] again.
     More,
-    /// That was all; the batch may hold entries or be empty.
+    /// The directory is complete. The last batch may hold entries or be empty.
     End,
 }
 
 /// Reads one directory at a time.
 ///
 /// A reader belongs to one thread. Between [`Reader::open`] (or [`Reader::open_root`]) and the
-/// [`ListStatus::End`] of that directory no other directory is listed by the same reader; handles
-/// of earlier directories stay good for opening what is below them, from any thread.
+/// [`ListStatus::End`] of that directory, the same reader lists no other directory. Handles of earlier
+/// directories remain usable for opening what is below them, from any thread.
 pub trait Reader: Send + 'static {
     /// An open directory. Dropping it closes it.
     type Handle: Send + Sync + 'static;
 
-    /// Returns the attributes of a root, by the path the user gave.
+    /// Returns the attributes of a root, given by path.
     ///
     /// # Errors
-    /// Whatever the system says; a missing root is an error, not [`Fault::Vanished`].
+    /// Any error that the system reports. A missing root is an error, not [`Fault::Vanished`].
     fn stat_root(
         &mut self,
         path: &Path,
@@ -58,16 +59,17 @@ pub trait Reader: Send + 'static {
     /// Opens a root that is a directory.
     ///
     /// # Errors
-    /// Whatever the system says; a missing root is an error, not [`Fault::Vanished`].
+    /// Any error that the system reports. A missing root is an error, not [`Fault::Vanished`].
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<Self::Handle, Fault>;
 
-    /// Opens a directory `steps` below `anchor`. With one step this is one system call, whatever
-    /// the depth; the path as a whole may be longer than any path the system takes.
+    /// Opens a directory `steps` below `anchor`. One step takes one system call at any depth. The
+    /// whole path may be longer than the system's limit for a path.
     ///
-    /// Links on the way are never followed; `follow` is about the last step.
+    /// Symbolic links in the middle of the path are never followed; `follow` applies to the last
+    /// step.
     ///
     /// # Errors
-    /// [`Fault::Vanished`] if it is gone, or no directory any more.
+    /// [`Fault::Vanished`] if the directory is gone or is not a directory any more.
     fn open(
         &mut self,
         anchor: &Self::Handle,
@@ -75,10 +77,10 @@ pub trait Reader: Send + 'static {
         follow: bool,
     ) -> Result<Self::Handle, Fault>;
 
-    /// Returns the attributes of an open directory, and takes note of the volume it lies on.
+    /// Returns the attributes of an open directory and records the volume it is on.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     fn stat_open(
         &mut self,
         handle: &mut Self::Handle,
@@ -88,7 +90,7 @@ pub trait Reader: Send + 'static {
     /// Returns the attributes of an entry `steps` below `anchor` without opening it.
     ///
     /// # Errors
-    /// [`Fault::Vanished`] if it is gone.
+    /// [`Fault::Vanished`] if the entry is gone.
     fn stat(
         &mut self,
         anchor: &Self::Handle,
@@ -97,11 +99,11 @@ pub trait Reader: Send + 'static {
         follow: bool,
     ) -> Result<Attributes, Fault>;
 
-    /// Replaces the content of `batch` by the next entries of the directory, with what comes free.
-    /// Where a system has several kinds of listing, `want` decides which one is asked for.
+    /// Replaces the content of `batch` by the next entries of the directory, with the attributes
+    /// that come free. Where a system has several kinds of listing, `want` selects one.
     ///
     /// # Errors
-    /// What was listed so far stays listed; the rest of the directory is lost.
+    /// Entries listed before the error remain valid; the rest of the directory is lost.
     fn list(
         &mut self,
         handle: &Self::Handle,
@@ -109,16 +111,16 @@ pub trait Reader: Send + 'static {
         want: &Want,
     ) -> Result<ListStatus, Fault>;
 
-    /// Asks for what is wanted and did not come free. Failures stay in the batch:
-    /// see [`Batch::drain_faults`].
+    /// Queries the wanted fields that did not come free. Failures are stored in the batch: see
+    /// [`Batch::drain_faults`].
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
 
-    /// Returns the volume that an open directory lies on, as [`Reader::stat_open`] found it. For
-    /// a directory that it was not asked about this is the parent's volume, and nothing for a root.
+    /// Returns the volume of an open directory, as [`Reader::stat_open`] found it. Before that call
+    /// it is the volume of the parent, and unknown for a root.
     fn volume(handle: &Self::Handle) -> Volume;
 
-    /// Returns whether something may be mounted at an open directory; false only if
-    /// [`Reader::stat_open`] found out that nothing is, or on a system on which mount points are links.
+    /// Returns whether something may be mounted on an open directory. False only if
+    /// [`Reader::stat_open`] ruled it out, or on a system where mount points are links.
     fn may_be_mount_point(handle: &Self::Handle) -> bool {
         let _ = handle;
         !cfg!(windows)

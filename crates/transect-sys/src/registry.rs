@@ -1,4 +1,4 @@
-//! The readers by name: which there are, which can be used here, and how one is made.
+//! All kinds of readers: which exist, which are available on this system, and how to create one.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use crate::portable::PortableReader;
 use crate::reader::Reader;
 use crate::stat_order::StatOrder;
 
-/// The readers by name, as users choose them.
+/// The kinds of readers, as users select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReaderKind {
     /// Linux: `getdents64` and `statx`, relative to the directory handle.
@@ -27,48 +27,50 @@ pub enum ReaderKind {
     FindFirstFileExStandard,
     /// Windows: `FindFirstFile`.
     FindFirstFile,
-    /// Windows: `FindFirstFile`, then `GetFileAttributesEx` for every file: what not to do.
+    /// Windows: `FindFirstFile`, then `GetFileAttributesEx` for every file: a bad example to
+    /// compare with.
     FileAttributesEx,
     /// Every system: `std::fs`.
     Portable,
 }
 
-/// What a reader can be told beyond its name.
+/// Options of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReaderSettings {
-    /// Bytes that one listing call may fill, within [`ReaderSettings::BUFFER_SIZES`]. For the
-    /// readers that take one: [`ReaderKind::takes_buffer_size`].
+    /// Buffer size of one listing call in bytes, within [`ReaderSettings::BUFFER_SIZES`]. Only for
+    /// readers that have such a buffer: [`ReaderKind::takes_buffer_size`].
     pub buffer_size: usize,
-    /// Which entry of a listing is asked about first. For the readers that take one:
+    /// The order of attribute queries within one listing. Only for readers that query entry by
+    /// entry:
     /// [`ReaderKind::takes_stat_order`].
     pub stat_order: StatOrder,
 }
 
 impl ReaderSettings {
-    /// The sizes that a buffer may have: one page to 4 MiB.
+    /// The valid buffer sizes: one page to 4 MiB.
     ///
-    /// The longest record that a local file system makes fits the smallest.
+    /// The smallest holds the longest record that a local file system creates.
     pub const BUFFER_SIZES: RangeInclusive<usize> = 4 << 10..=4 << 20;
 }
 
 impl Default for ReaderSettings {
-    /// 64 KiB, asked as listed.
+    /// 64 KiB, queries in listing order.
     ///
     /// From 4 KiB to 1 MiB the size made no measurable difference to a warm scan on Linux
-    /// (peers-scan: floor variants b4k, b32k, b1m within 3 %). 64 KiB lets a directory of 2,000
-    /// names arrive in one call, keeps 32 threads within 2 MiB, and is the most that older
-    /// versions of SMB bring in one answer.
+    /// (peers-scan: floor variants b4k, b32k, b1m within 3 %). With 64 KiB a directory of 2,000
+    /// names takes one call, 32 threads need 2 MiB, and older versions of SMB return no more in one
+    /// answer.
     fn default() -> Self {
         Self { buffer_size: 64 << 10, stat_order: StatOrder::default() }
     }
 }
 
-/// What is done with readers, of whatever type: see [`ReaderKind::dispatch`].
+/// A function that is generic over the type of reader: see [`ReaderKind::dispatch`].
 pub trait ReaderVisitor {
-    /// What comes out of it.
+    /// The return type.
     type Value;
 
-    /// Uses readers that `make` makes, one for every thread.
+    /// Uses the readers that `make` creates, one for each thread.
     fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value;
 }
 
@@ -76,7 +78,7 @@ const ONLY_LINUX: &str = "only on Linux";
 const ONLY_WINDOWS: &str = "only on Windows";
 
 impl ReaderKind {
-    /// All readers, the preferred ones first.
+    /// All kinds, preferred ones first.
     pub const ALL: &'static [Self] = &[
         Self::GetdentsStatx,
         Self::GetdentsFstatat,
@@ -91,7 +93,7 @@ impl ReaderKind {
         Self::Portable,
     ];
 
-    /// Returns the name, as users type it.
+    /// Returns the name that users type.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GetdentsStatx => "getdents-statx",
@@ -108,7 +110,7 @@ impl ReaderKind {
         }
     }
 
-    /// Returns what the reader does, in one line.
+    /// Returns a one-line description.
     pub fn about(self) -> &'static str {
         match self {
             Self::GetdentsStatx => "getdents64, then statx relative to the directory handle",
@@ -125,18 +127,18 @@ impl ReaderKind {
         }
     }
 
-    /// Returns whether [`ReaderSettings::buffer_size`] means something to the reader.
+    /// Returns whether the reader uses [`ReaderSettings::buffer_size`].
     pub fn takes_buffer_size(self) -> bool {
         matches!(self, Self::GetdentsStatx | Self::GetdentsFstatat | Self::NtQuery | Self::ByHandle)
     }
 
-    /// Returns whether [`ReaderSettings::stat_order`] means something to the reader: its listing
-    /// tells inode numbers, and attributes are asked for afterwards, entry by entry.
+    /// Returns whether the reader uses [`ReaderSettings::stat_order`]: its listing contains inode
+    /// numbers, and attributes are queried afterwards, entry by entry.
     pub fn takes_stat_order(self) -> bool {
         matches!(self, Self::GetdentsStatx | Self::GetdentsFstatat)
     }
 
-    /// Returns why the reader cannot be used here, if it cannot.
+    /// Returns why the reader is not available on this system, or `None` if it is.
     pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::GetdentsStatx | Self::GetdentsFstatat if !cfg!(target_os = "linux") => {
@@ -151,7 +153,7 @@ impl ReaderKind {
         }
     }
 
-    /// Returns the best reader that can be used here.
+    /// Returns the preferred reader of those that are available.
     pub fn best() -> Self {
         Self::ALL
             .iter()
@@ -160,7 +162,8 @@ impl ReaderKind {
             .unwrap_or(Self::Portable)
     }
 
-    /// Lets `visitor` use readers of this name; portable ones if the name cannot be used here.
+    /// Calls `visitor` with readers of this kind, or with portable readers if this kind is not
+    /// available.
     pub fn dispatch<U: ReaderVisitor>(self, settings: ReaderSettings, visitor: U) -> U::Value {
         match self {
             #[cfg(target_os = "linux")]

@@ -1,19 +1,19 @@
-//! The stat order: which entry of a listing is asked about first.
+//! The stat order: the order of attribute queries within one listing.
 
-/// In which order a reader asks for the attributes of the entries that one listing call brought.
+/// The order in which a reader queries the attributes of the entries from one listing call.
 ///
-/// It changes when a question is put, never what is found or the order in which it is delivered.
+/// It changes only when queries are made, never the result or the order of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StatOrder {
-    /// As they were listed. Nothing is sorted: the best there is while the answers are in memory.
+    /// Listing order. Nothing is sorted: the best choice if the answers are in memory.
     #[default]
     Listing,
-    /// By ascending inode number.
+    /// Ascending inode numbers.
     ///
-    /// Many file systems list names by their hash but store inodes in tables, by number: asked in
-    /// that order, a rotating disk with a cold cache moves its heads one way through the table,
-    /// and a block of it is read once. Each listing call is sorted by itself, so a directory of
-    /// more entries than [`ReaderSettings::buffer_size`] holds is asked in several passes.
+    /// Many file systems list names by hash but store inodes in tables, by number. With queries in
+    /// that order and a cold cache, the heads of a rotating disk move through the table in one
+    /// direction and each block of it is read once. Each listing call is sorted on its own, so a
+    /// directory with more entries than [`ReaderSettings::buffer_size`] holds takes several passes.
     ///
     /// [`ReaderSettings::buffer_size`]: crate::ReaderSettings::buffer_size
     Inode,
@@ -23,7 +23,7 @@ impl StatOrder {
     /// All stat orders.
     pub const ALL: &'static [Self] = &[Self::Listing, Self::Inode];
 
-    /// Returns the name, as users type it.
+    /// Returns the name that users type.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Listing => "listing",

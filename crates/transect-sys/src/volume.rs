@@ -1,41 +1,41 @@
-//! The file system that a directory lies on.
+//! Properties of the file system that a directory is on.
 
-/// What the walker must know of the file system under a directory.
+/// Properties of a file system that matter to the walker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// Device number, if it was asked for.
+    /// Device number, if it was queried.
     pub device: Option<u64>,
-    /// The files are a view of the kernel's state and occupy no storage (`/proc`, `/sys` and
-    /// their like). `tmpfs` is not: its files hold bytes.
+    /// The files show kernel state and occupy no storage (`/proc`, `/sys` and similar). Not set for
+    /// `tmpfs`: its files hold data.
     pub pseudo: bool,
-    /// What shows that a listing has reached the end of its directory.
+    /// How to detect the end of a directory.
     pub end_detection: EndDetection,
 }
 
-/// What shows that a listing has reached the end of its directory.
+/// How to detect that a listing has reached the end of its directory.
 ///
-/// Room left in the buffer shows nothing: the kernel also returns early when a signal is pending
-/// (`fs/readdir.c`, `filldir64`) or when it cannot read the next block. But the last record says
-/// where the next call would continue (`d_off`), and on some file systems that is a value at the
-/// end which no entry has. Then the call that would only return "no more" can be saved.
+/// Free space in the buffer proves nothing: the kernel also returns early when a signal is pending
+/// (`fs/readdir.c`, `filldir64`) or when it cannot read the next block. But the last record holds
+/// the offset at which the next call would continue (`d_off`), and on some file systems the offset
+/// at the end is a value that no entry has. This saves the last call, which would return nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndDetection {
-    /// Only an empty answer. Holds everywhere.
+    /// By a call that returns no entries. Works everywhere.
     #[default]
     EmptyResult,
-    /// This offset in the last record.
+    /// By this offset in the last record.
     Offset(i64),
-    /// The size of the directory, but at least one directory block of this many bytes, in units of
-    /// eight bytes (XFS).
+    /// By the size of the directory, but at least one directory block, in units of eight bytes
+    /// (XFS).
     DirectorySize {
-        /// Bytes of a directory block.
+        /// Size of a directory block in bytes.
         block: u32,
     },
 }
 
 impl EndDetection {
-    /// Returns whether a listing has reached the end of its directory if the last record holds
-    /// `offset`. `size` is the directory's, if it is known.
+    /// Returns whether a listing has reached the end of its directory, given the `offset` in the
+    /// last record and the `size` of the directory, where known.
     #[inline]
     pub fn is_reached(self, offset: Option<i64>, size: Option<u64>) -> bool {
         match (self, offset) {
@@ -48,13 +48,12 @@ impl EndDetection {
     }
 }
 
-/// How far what was learnt of a directory can be relied on afterwards. What is not known to hold
-/// does not.
+/// Which conclusions from a directory listing remain valid afterwards. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reliability {
-    /// A name that a listing does not hold is not there. Elsewhere it may be the same as one that
-    /// is spelt otherwise: in another case, composed of other characters, or shortened.
+    /// A name that the listing does not contain does not exist. Otherwise it may be a different
+    /// spelling of one that does: another case, another Unicode composition, or a short name.
     pub exact_names: bool,
-    /// Nobody but this system changes what is in it, so that its notifications tell of everything.
+    /// Only this system can change the directory, so its notifications are complete.
     pub local: bool,
 }
