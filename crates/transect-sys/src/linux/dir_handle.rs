@@ -1,4 +1,4 @@
-//! Folders: directories by their handles.
+//! Directory handles on Linux: every call is relative to a descriptor.
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;
@@ -20,47 +20,46 @@ use crate::fault::Fault;
 use crate::reader::ListStatus;
 use crate::volume::EndDetection;
 
-/// Bytes of a listing.
+/// Bytes of one listing call.
 const LISTING: usize = 64 << 10;
 
-/// An open directory. It takes no permission to read it, only to pass through it.
+/// An open directory. Needs permission to search it, not to read it.
 #[derive(Debug)]
 pub struct DirHandle {
     fd: OwnedFd,
 }
 
 impl DirHandle {
-    /// Opens the directory that a path leads to. Links on the way are followed, as in every path;
-    /// one at its end is not.
+    /// Opens the directory at a path. Follows links in the middle of the path, but not at its end.
     ///
     /// # Errors
-    /// There is none, or the way to it is not permitted.
+    /// There is no such directory, or the path to it is not permitted.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = STEP | OFlags::NOFOLLOW;
         let fd = retry(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
         Ok(Self { fd })
     }
 
-    /// Opens the same directory once more.
+    /// Duplicates the handle.
     ///
     /// # Errors
-    /// There are too many handles.
+    /// Too many open files.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { fd: self.fd.try_clone()? })
     }
 
-    /// Opens a directory that lies in this one.
+    /// Opens a subdirectory.
     ///
     /// # Errors
-    /// There is none of this name, or it begins another file system and that is refused.
+    /// There is no such directory, or it is on another file system and `mounts` refuses that.
     pub fn open_dir(&self, name: &OsStr, mounts: MountPolicy) -> io::Result<Self> {
         self.open_at(single_component(name)?, mounts)
     }
 
-    /// Opens the directory that holds this one.
+    /// Opens the parent directory.
     ///
     /// # Errors
-    /// It lies on another file system, or the way to it is not permitted. What holds `/` is `/`.
+    /// It is on another file system, or it is not permitted. The parent of `/` is `/`.
     pub fn open_parent(&self) -> io::Result<Self> {
         self.open_at(OsStr::new(".."), MountPolicy::Refuse)
     }
@@ -70,7 +69,7 @@ impl DirHandle {
             let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
             let fd = retry(|| {
                 match rustix::fs::openat2(&self.fd, name, STEP, Mode::empty(), resolve) {
-                    // Somebody moved something while `..` was looked up.
+                    // Something was moved while the kernel looked up `..`.
                     Err(Errno::AGAIN) => Err(Errno::INTR),
                     answer => answer,
                 }
@@ -99,18 +98,18 @@ impl DirHandle {
         Ok((self.attributes()?.device().unwrap_or(0), 0))
     }
 
-    /// Returns all that is known of the directory itself.
+    /// Returns all attributes of the directory itself.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn attributes(&self) -> io::Result<Attributes> {
         attributes_of(self.fd.as_fd())
     }
 
-    /// Returns all that is known of an entry; of a link, of the link itself.
+    /// Returns all attributes of an entry; for a link, those of the link itself.
     ///
     /// # Errors
-    /// Whatever the system says, also that there is none.
+    /// Any error that the system reports, also if there is no such entry.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
         let name = CString::new(single_component(name)?.as_bytes())?;
         let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
@@ -120,10 +119,10 @@ impl DirHandle {
         Ok(attributes)
     }
 
-    /// Calls `each` with the names of all entries.
+    /// Calls `each` with the name of every entry.
     ///
     /// # Errors
-    /// It cannot be listed, or not to its end.
+    /// The directory cannot be listed completely.
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST, Mode::empty()))?;
         let mut batch = Batch::new();
@@ -138,10 +137,10 @@ impl DirHandle {
         }
     }
 
-    /// Removes a name that is no directory's.
+    /// Removes an entry that is not a directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::empty())?)
     }
@@ -149,23 +148,24 @@ impl DirHandle {
     /// Removes an empty directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes a directory that is its owner's alone.
+    /// Creates a directory that only its owner can use.
     ///
     /// # Errors
-    /// Whatever the system says, also that the name is taken.
+    /// Any error that the system reports, also if the name exists.
     pub fn create_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.fd, single_component(name)?, Mode::RWXU)?)
     }
 
-    /// Makes a file of this content that is its owner's alone, or none.
+    /// Creates a file with this content that only its owner can use. Leaves nothing behind on
+    /// failure.
     ///
     /// # Errors
-    /// Whatever the system says, also that the name is taken.
+    /// Any error that the system reports, also if the name exists.
     pub fn create_file(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let name = single_component(name)?;
@@ -178,11 +178,11 @@ impl DirHandle {
         written
     }
 
-    /// Moves an entry to a free name in another folder of the same file system. Where a file system
-    /// cannot promise to replace nothing, it is looked before whether the name is free.
+    /// Moves an entry to another directory of the same file system and never replaces one there. On
+    /// file systems without `RENAME_NOREPLACE`, checks beforehand whether the name is free.
     ///
     /// # Errors
-    /// Whatever the system says, also that the name is taken.
+    /// Any error that the system reports, also if the name exists.
     pub fn rename_no_replace(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
         let (name, to_name) = (single_component(name)?, single_component(to_name)?);
         let flags = RenameFlags::NOREPLACE;

@@ -1,4 +1,4 @@
-//! Listing: one `getdents64` call into the batch's own buffer.
+//! Listing: one `getdents64` call into the buffer of the batch.
 
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -14,24 +14,24 @@ use crate::record::dirent::Records;
 use crate::volume::EndDetection;
 
 /// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. An empty
-/// buffer is the end of the directory; room left in the buffer is not.
+/// buffer means the end of the directory; a partly filled one does not.
 ///
-/// The buffer is not cleared beforehand: of 64 KiB a small directory touches one page.
+/// The buffer is not cleared first: of 64 KiB a small directory touches one page.
 fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     buffer.clear();
     loop {
         let room = buffer.spare_capacity_mut();
         // SAFETY:
         // - the kernel writes at most `room.len()` bytes from `room.as_mut_ptr()`, which are ours
-        //   to write for as long as the call lasts;
+        //   to write during the call;
         // - the descriptor is borrowed, hence open during the call.
         let written = unsafe {
             libc::syscall(libc::SYS_getdents64, fd.as_raw_fd(), room.as_mut_ptr(), room.len())
         };
         match usize::try_from(written) {
             Ok(written) => {
-                // SAFETY: the kernel initialised the first `written` bytes, and no more than
-                // there was room for.
+                // SAFETY: the kernel initialised the first `written` bytes, and no more than there
+                // was room for.
                 unsafe { buffer.set_len(written) };
                 return Ok(());
             }
@@ -47,9 +47,9 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
 
 /// Replaces the content of the batch by the next records of the directory.
 ///
-/// Names stay where the kernel wrote them: an entry costs no copy. Where the last record shows
-/// that the directory ends there (`end`, with the directory's `size` if it is known), the call that
-/// would only return "no more" is saved: 0.12 calls an entry on a tree of small directories.
+/// Names stay where the kernel wrote them, so an entry costs no copy. If the last record shows that
+/// the directory ends there (`end`, with the `size` of the directory where known), the last call,
+/// which would return nothing, is saved: 0.12 calls an entry on a tree of small directories.
 pub(super) fn list(
     fd: BorrowedFd<'_>,
     end: EndDetection,
@@ -63,7 +63,7 @@ pub(super) fn list(
     match getdents64(fd, &mut batch.bytes) {
         Ok(()) if batch.bytes.is_empty() => return Ok(ListStatus::End),
         Ok(()) => {}
-        // A directory that is removed while it is open lists nothing (`getdents(2)`).
+        // A directory that is removed while it is open has no entries (`getdents(2)`).
         Err(Errno::NOENT) => return Ok(ListStatus::End),
         Err(errno) => return Err(Fault::Failed(errno.into())),
     }

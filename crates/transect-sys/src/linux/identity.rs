@@ -1,4 +1,4 @@
-//! What a file system is known by, from one boot to the next.
+//! An identifier of a file system that survives a reboot.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -7,11 +7,12 @@ use rustix::fs::statvfs;
 
 use super::mount_of;
 
-/// Returns a word for the file system that a path lies on; `None` if nothing tells it from others.
+/// Returns an identifier of the file system that a path is on; `None` if nothing distinguishes it
+/// from others.
 ///
-/// It is the number that `statfs(2)` calls `f_fsid`: ext4 and Btrfs derive it from the UUID that
-/// they were formatted with, XFS from the device. Network file systems have none; they are known by
-/// what is mounted, and where.
+/// This is `f_fsid` of `statfs(2)`: ext4 and Btrfs derive it from the UUID that they were formatted
+/// with, XFS from the device. Network file systems have none; for them it is a hash of what is
+/// mounted, and where.
 pub fn file_system_identity(path: &Path) -> Option<String> {
     let number = statvfs(path).ok()?.f_fsid;
     if number != 0 {
@@ -23,8 +24,8 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
     Some(format!("mount-{number:016x}"))
 }
 
-/// Hashes words (FNV-1a, 64 bits, a NUL behind each). Not with the standard library's hasher, which
-/// may be another one in its next version: these numbers are kept in files.
+/// Hashes words (FNV-1a, 64 bits, a NUL after each). The standard library's hasher may change with
+/// its version, and these numbers are stored in files.
 fn fnv1a(words: &[&[u8]]) -> u64 {
     let bytes = words.iter().flat_map(|word| word.iter().chain(&[0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {

@@ -1,17 +1,18 @@
-//! Parts of files in memory, and what happens when a file no longer has a page of them.
+//! Parts of files in memory, safe if a file shrinks while it is mapped.
 //!
-//! Whoever touches such a page gets `SIGBUS`, which ends the process: another program that cuts a
-//! file at the wrong moment could end this one. So the first mapping installs a handler for the whole
-//! process. If the page lies in a mapping of this module, zeros take its place, the mapping is marked,
-//! and whoever copies from it is told ([`Mapping::read`]). All other faults go to the handler that was
-//! there before, or end the process as they would have.
+//! Access to a page that the file no longer has raises `SIGBUS`, which ends the process: another
+//! program that truncates a file at the wrong moment could end this one. So the first mapping
+//! installs a handler for the whole process. If the page belongs to a mapping of this module, the
+//! handler replaces it by zeros and marks the mapping as failed, and the copy returns an error
+//! ([`Mapping::read`]). The handler passes any other fault to the handler before it, or ends the
+//! process as the default action would.
 //!
-//! What a program that links this must know: a handler for `SIGBUS` that it installs later has to
-//! hand on what is not its own, and a thread that blocks `SIGBUS` must not copy from mappings.
+//! Requirements for a program that links this: a handler for `SIGBUS` that it installs later must
+//! pass on foreign signals, and a thread that blocks `SIGBUS` must not copy from mappings.
 //!
-//! Nobody gets a reference into a mapping. Other processes may write to the file at any time, and
-//! bytes that change while they are looked at are what neither `&[u8]` nor the steps of a pass, which
-//! may look twice at what they judged once, can stand. They are copied, once.
+//! No reference into a mapping is ever handed out. Other processes may write to the file at any
+//! time, and neither `&[u8]` nor the steps of a pass, which may read a byte again after they
+//! checked it, allow bytes that change. All bytes are copied, once.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -22,32 +23,32 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
-/// How many mappings there may be at once: what a signal handler looks through must not grow.
+/// The maximum number of mappings: the table that a signal handler searches must not grow.
 const MOST: usize = 256;
 
-/// All mappings that there are.
+/// All mappings of the process.
 static WATCHED: [Watched; MOST] = [const { Watched::new() }; MOST];
 
-/// A part of a file in memory. It is gone from memory when this is dropped.
+/// A part of a file in memory. Unmapped on drop.
 #[derive(Debug)]
 pub struct Mapping {
     pages: NonNull<u8>,
-    /// How many bytes of pages there are, the last one counted as far as the file goes.
+    /// Length of the pages in bytes, up to the end of the part.
     mapped: usize,
-    /// Where in the first page the part begins.
+    /// Offset of the part within the first page.
     lead: usize,
     writable: bool,
     watched: &'static Watched,
 }
 
-// SAFETY: the pages belong to this value alone, whichever thread has it.
+// SAFETY: the pages belong to this value alone, on any thread.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps a part of a file, to be read. Nothing if files of this kind cannot be mapped.
+    /// Maps a part of a file for reading. `None` if files of this kind cannot be mapped.
     ///
     /// # Errors
-    /// Whatever else the system says; or there are too many mappings.
+    /// Any other error that the system reports, or too many mappings.
     ///
     /// # Panics
     /// If the part is empty.
@@ -55,11 +56,11 @@ impl Mapping {
         Self::new(file, part, libc::PROT_READ)
     }
 
-    /// Maps a part of a file that has been given its length and its room, to be written. Nothing if
-    /// files of this kind cannot be mapped.
+    /// Maps a part of a file for writing. The file must already have its length and its disk space.
+    /// `None` if files of this kind cannot be mapped.
     ///
     /// # Errors
-    /// Whatever else the system says; or there are too many mappings.
+    /// Any other error that the system reports, or too many mappings.
     ///
     /// # Panics
     /// If the part is empty.
@@ -75,7 +76,8 @@ impl Mapping {
         let mapped = usize::try_from(part.end - part.start + lead).map_err(too_large)?;
         let offset = libc::off_t::try_from(part.start - lead).map_err(too_large)?;
         let (fd, shared) = (file.as_raw_fd(), libc::MAP_SHARED);
-        // SAFETY: the kernel chooses pages that nobody has; the descriptor is open during the call.
+        // SAFETY: the kernel chooses an unused address range; the descriptor is open during the
+        // call.
         let pages =
             unsafe { libc::mmap(std::ptr::null_mut(), mapped, protection, shared, fd, offset) };
         if pages == libc::MAP_FAILED {
@@ -94,55 +96,55 @@ impl Mapping {
         Ok(Some(Self { pages, mapped, lead: lead as usize, writable, watched }))
     }
 
-    /// Returns how many bytes of the file it has.
+    /// Returns the length of the part in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an empty one cannot be made")]
     pub fn len(&self) -> usize {
         self.mapped - self.lead
     }
 
-    /// Copies the bytes from `at` on into `to`.
+    /// Copies the bytes from offset `at` into `to`.
     ///
     /// # Errors
-    /// The file no longer has them, or its device could not read them.
+    /// The file no longer has these bytes, or its device could not read them.
     ///
     /// # Panics
-    /// If that is more than was mapped.
+    /// If the range exceeds the mapping.
     pub fn read(&self, at: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.place(at, to.len());
-        // SAFETY: the place is mapped readable for as long as `self` is there, and `to` is memory of
-        // somebody else. That another process writes to these pages now is no race of this
-        // program's: each byte is one that the file had or got, and none is looked at in between.
+        // SAFETY: the range is mapped readable for as long as `self` exists, and `to` does not
+        // overlap it. A concurrent write by another process is not a race within this program: each
+        // byte is an old or a new one of the file, and none is examined in between.
         unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
         self.verify_whole()
     }
 
-    /// Copies `bytes` to where they belong from `at` on.
+    /// Copies `bytes` to offset `at`.
     ///
     /// # Errors
-    /// The file has no place for them any more, or its device could not read it.
+    /// The file no longer has this range, or its device could not read it.
     ///
     /// # Panics
-    /// If that is more than was mapped, or it was mapped to be read.
+    /// If the range exceeds the mapping, or the mapping is read-only.
     pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
         assert!(self.writable, "mapped to be read only");
         let to = self.place(at, bytes.len());
-        // SAFETY: the place is mapped writable for as long as `self` is there, nobody has a
-        // reference to it, and `bytes` are memory of somebody else.
+        // SAFETY: the range is mapped writable for as long as `self` exists, no reference to it
+        // exists, and `bytes` does not overlap it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         self.verify_whole()
     }
 
-    /// Returns where the bytes from `at` on lie.
+    /// Returns the address of offset `at`.
     fn place(&self, at: usize, length: usize) -> *mut u8 {
         let end = at.checked_add(length);
         assert!(end.is_some_and(|end| end <= self.len()), "past the end of a mapping");
-        // SAFETY: that lies within what was mapped.
+        // SAFETY: the range is within the mapping.
         unsafe { self.pages.as_ptr().add(self.lead + at) }
     }
 
-    /// Tells of a fault on the way, after which there may be zeros instead of bytes.
+    /// Returns an error if there was a fault: the copied bytes may be zeros instead of data.
     fn verify_whole(&self) -> io::Result<()> {
-        // The handler ran on this thread: only the compiler could look at the mark too early.
+        // The handler ran on this thread, so only the compiler could move the load before the copy.
         compiler_fence(Ordering::SeqCst);
         if self.watched.failed.load(Ordering::Relaxed) {
             let why = "a mapped page is gone: the file was cut, or its device failed";
@@ -154,26 +156,28 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // First: pages that somebody else gets at the same place must not be taken for these.
+        // First, so that a later mapping of another thread at this address is not mistaken for this
+        // one.
         self.watched.give_back();
         unmap(self.pages, self.mapped);
     }
 }
 
 fn unmap(pages: NonNull<u8>, mapped: usize) {
-    // SAFETY: they were mapped with this length, and no reference to them was ever handed out.
+    // SAFETY: the pages were mapped with this length, and no reference to them was ever handed out.
     let answer = unsafe { libc::munmap(pages.as_ptr().cast(), mapped) };
     debug_assert_eq!(answer, 0, "what was mapped can be unmapped");
 }
 
-/// Pages that the handler knows.
+/// An entry of the handler's table: a range of pages.
 ///
-/// It runs on the thread that touched a page, which has set its entry itself: so what it has to find
-/// it finds, and entries that others are changing at the moment are not those it looks for.
+/// The handler runs on the thread that accessed a page and that made the entry itself. So it always
+/// finds its entry, and entries that other threads change at the same time are not the one it looks
+/// for.
 #[derive(Debug)]
 struct Watched {
     taken: AtomicBool,
-    /// 0 if there are none.
+    /// 0 if the entry is free.
     start: AtomicUsize,
     length: AtomicUsize,
     failed: AtomicBool,
@@ -189,12 +193,12 @@ impl Watched {
         }
     }
 
-    /// Enters pages into the table, unless it is full.
+    /// Adds pages to the table; `None` if it is full.
     fn take(start: usize, length: usize) -> Option<&'static Self> {
         let free = WATCHED.iter().find(|watched| !watched.taken.swap(true, Ordering::Acquire))?;
         free.failed.store(false, Ordering::Relaxed);
         free.length.store(length, Ordering::Relaxed);
-        // Last: who sees it sees the length as well.
+        // Last, so a reader that sees the start also sees the length.
         free.start.store(start, Ordering::Release);
         Some(free)
     }
@@ -204,11 +208,11 @@ impl Watched {
         self.taken.store(false, Ordering::Release);
     }
 
-    /// Returns where its pages end, if `address` is in one of them.
+    /// Returns the end of the pages if `address` is in one of them.
     fn end_behind(&self, address: usize) -> Option<usize> {
         let start = self.start.load(Ordering::Acquire);
         let end = start + self.length.load(Ordering::Relaxed).next_multiple_of(page());
-        // One that was given away in between had another thread's pages.
+        // If the start changed, the entry was reused for the pages of another thread.
         let same = self.start.load(Ordering::Acquire) == start;
         (same && start != 0 && (start..end).contains(&address)).then_some(end)
     }
@@ -219,7 +223,7 @@ fn page() -> usize {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
-/// What was done about `SIGBUS` before.
+/// The previous action for `SIGBUS`.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Installs the handler, once.
@@ -230,52 +234,53 @@ fn watch_faults() -> io::Result<()> {
 
 fn install() -> Result<(), i32> {
     let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
-    // SAFETY: a structure of numbers, for which all zeros are a value: the default action.
+    // SAFETY: a structure of numbers; all zeros are valid and mean the default action.
     let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: nothing is installed yet; `before` is there to be written.
+    // SAFETY: the call installs nothing; `before` is ours to write.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut before) } != 0 {
         return Err(errno());
     }
-    // Before the handler can run, which needs it.
+    // Set before the handler can run, as the handler needs it.
     let _ = BEFORE.set(before);
     // SAFETY: as above.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
     let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_fault;
     ours.sa_sigaction = handler as usize;
-    // On the stack for signals, as the one for overflows of the standard library needs it, which
-    // comes after this one.
+    // On the alternate signal stack: the standard library's handler for stack overflows, which this
+    // handler may call, needs it.
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-    // SAFETY: the handler has the signature that SA_SIGINFO asks for, lives as long as the process,
-    // and calls only what may be called in a handler.
+    // SAFETY: the handler has the signature for SA_SIGINFO, lives as long as the process, and calls
+    // only async-signal-safe functions.
     if unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } != 0 {
         return Err(errno());
     }
     Ok(())
 }
 
-/// Puts zeros in the place of a page that is gone; or lets others decide.
+/// Replaces a missing page by zeros, or passes the signal on.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel hands a handler with SA_SIGINFO what it knows, and for SIGBUS an address.
+    // SAFETY: with SA_SIGINFO the kernel passes a valid `siginfo_t`, for SIGBUS with an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-    // Others are sent by processes, and have no address.
+    // Signals sent by a process have no address.
     let is_fault = code > 0;
     if !(is_fault && replace(address)) {
         hand_on(signal, is_fault, info, context);
     }
 }
 
-/// Puts zeros in the place of a page of ours and all behind it, which are gone as well. Returns
-/// whether it was one.
+/// Replaces a page of ours, and the pages behind it, which are missing, too, by zeros. Returns
+/// whether it was ours.
 fn replace(address: usize) -> bool {
     let find = |watched: &'static Watched| Some((watched, watched.end_behind(address)?));
     let Some((watched, end)) = WATCHED.iter().find_map(find) else {
         return false;
     };
     let start = address / page() * page();
-    // SAFETY: the calling thread's own, which it may be about to look at.
+    // SAFETY: `errno` of this thread. It is saved because the interrupted code may be about to read
+    // it.
     let errno = unsafe { *libc::__errno_location() };
-    // SAFETY: these pages are part of a mapping that the interrupted thread is copying from or to: it
-    // is there until that returns. Nobody has a reference into it.
+    // SAFETY: these pages belong to a mapping that the interrupted thread is copying from or to, so
+    // it exists until that copy returns. No reference into it exists.
     let zeros = unsafe {
         libc::mmap(
             start as *mut c_void,
@@ -292,15 +297,15 @@ fn replace(address: usize) -> bool {
     zeros != libc::MAP_FAILED
 }
 
-/// Does what would have been done without us.
+/// Does what would happen without this handler.
 fn hand_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(before) = BEFORE.get() else { return };
     match before.sa_sigaction {
-        // A fault is never ignored: it would come again for ever.
+        // A fault cannot be ignored: the access would fault again for ever.
         libc::SIG_IGN if !is_fault => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: all zeros are the default action, which ends the process: when the touching is
-            // tried again, or at once when this handler returns.
+            // SAFETY: all zeros are the default action, which ends the process: when the access is
+            // repeated, or when this handler returns.
             unsafe {
                 let default: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(signal, &raw const default, std::ptr::null_mut());
@@ -310,13 +315,13 @@ fn hand_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *
             }
         }
         handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: it was installed as a handler that takes these three.
+            // SAFETY: it was installed as a handler with these three arguments.
             let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
                 unsafe { std::mem::transmute(handler) };
             handler(signal, info, context);
         }
         handler => {
-            // SAFETY: it was installed as a handler that takes the number.
+            // SAFETY: it was installed as a handler with one argument.
             let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
             handler(signal);
         }
@@ -331,7 +336,7 @@ mod tests {
     use std::process::Command;
     use transect_testkit::TempDir;
 
-    /// A file of this many pages, each full of its number.
+    /// Creates a file of this many pages, each filled with its number.
     fn pages(folder: &Path, count: usize) -> File {
         let bytes: Vec<u8> = (0..count * page()).map(|at| (at / page()) as u8).collect();
         let path = folder.join("file");
@@ -381,7 +386,7 @@ mod tests {
         cut.read(0, &mut bytes[..page()]).unwrap();
         let error = cut.read(page(), &mut bytes).unwrap_err();
         assert!(error.to_string().contains("the file was cut"), "{error}");
-        // Once is for ever: what it holds is no longer the file's.
+        // A failed mapping stays failed: it no longer holds the bytes of the file.
         assert!(cut.read(0, &mut bytes[..1]).is_err());
         assert!(cut.write(3 * page(), b"x").is_err());
         first.read(0, &mut bytes[..1]).unwrap();
@@ -389,7 +394,7 @@ mod tests {
         drop(cut);
         let again = Mapping::map_read(&file, 0..page() as u64).unwrap().unwrap();
         again.read(0, &mut bytes[..page()]).unwrap();
-        // Nothing of what went wrong came to be in the file.
+        // The zeros were not written to the file.
         assert_eq!(file.metadata().unwrap().len(), page() as u64);
     }
 
@@ -402,7 +407,7 @@ mod tests {
                 let file = &file;
                 scope.spawn(move || {
                     for round in 0..500 {
-                        // Every other mapping goes beyond the end.
+                        // Every other mapping extends beyond the end of the file.
                         let gone = (thread + round) % 2;
                         let part = 0..page() as u64 * (1 + gone);
                         let mapping = Mapping::map_read(file, part).unwrap().unwrap();
@@ -437,8 +442,8 @@ mod tests {
         assert!(Mapping::map_read(&file, 0..1).is_ok_and(|mapping| mapping.is_none()));
     }
 
-    /// Starts this test once more, to do something in a process that ends by it, and could not remove
-    /// a folder of its own.
+    /// Runs this test again in another process, which the test ends, so this one owns the temporary
+    /// directory.
     fn other_process(test: &str, role: &str) -> std::process::Output {
         let temp = TempDir::new();
         Command::new(std::env::current_exe().unwrap())
@@ -450,7 +455,7 @@ mod tests {
             .unwrap()
     }
 
-    /// Returns the folder that a process started so is to use.
+    /// Returns the directory for a process started by [`other_process`].
     fn folder() -> PathBuf {
         std::env::var_os("TRANSECT_TEST_AT").expect("whoever started this said where").into()
     }
@@ -465,18 +470,18 @@ mod tests {
             return;
         };
         if role != "fault" {
-            // Else that of the standard library is there, which waits for a second fault.
-            // SAFETY: nobody else's process.
+            // Replaces the standard library's handler, which waits for a second fault.
+            // SAFETY: it changes this test's own process only.
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
         }
         let file = pages(&folder(), 1);
         let _ours = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         if role == "kill" {
-            // SAFETY: it is sent to this process, which is there to end by it.
+            // SAFETY: the signal goes to this process, which it is meant to end.
             unsafe { libc::raise(libc::SIGBUS) };
         } else {
             let (length, fd) = (2 * page(), file.as_raw_fd());
-            // SAFETY: a new mapping, of which the second page is gone: the read ends the process.
+            // SAFETY: a new mapping whose second page is missing: the read ends the process.
             unsafe {
                 let foreign = libc::mmap(
                     std::ptr::null_mut(),
@@ -495,7 +500,7 @@ mod tests {
     #[test]
     fn a_handler_that_was_there_before_still_gets_what_is_its_own() {
         extern "C" fn theirs(_: c_int) {
-            // SAFETY: it may be called in a handler, and ends the process with a code to be seen.
+            // SAFETY: async-signal-safe; it ends the process with a code that the test checks.
             unsafe { libc::_exit(77) };
         }
         if std::env::var_os("TRANSECT_TEST_FAULT").is_none() {
@@ -503,12 +508,12 @@ mod tests {
             assert_eq!(other_process(test, "chained").status.code(), Some(77));
             return;
         }
-        // SAFETY: the handler has the signature that is asked for.
+        // SAFETY: the handler has the required signature.
         unsafe { libc::signal(libc::SIGBUS, theirs as *const () as libc::sighandler_t) };
         let file = pages(&folder(), 1);
         let ours = Mapping::map_read(&file, 0..2 * page() as u64).unwrap().unwrap();
         assert!(ours.read(page(), &mut [0]).is_err());
-        // SAFETY: it is sent to this process, whose first handler ends it.
+        // SAFETY: the signal goes to this process, whose first handler ends it.
         unsafe { libc::raise(libc::SIGBUS) };
         unreachable!("the handler was not called");
     }

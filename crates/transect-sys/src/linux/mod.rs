@@ -1,5 +1,4 @@
-//! Linux: `getdents64` and `statx`, relative to directory handles; files in memory,
-//! and rings of reads and writes.
+//! Linux: `getdents64` and `statx` relative to directory handles, memory mappings and `io_uring`.
 
 mod dir_handle;
 mod getdents;
@@ -35,10 +34,10 @@ pub(crate) use stat::{attributes_of, query_attributes};
 use crate::fault::Fault;
 use rustix::io::Errno;
 
-/// Tells "gone since it was listed" from a refusal.
+/// Distinguishes an entry that is gone since it was listed from an error.
 ///
 /// `ENOTDIR` and `ELOOP` come from opening, without following links, what was listed as a
-/// directory: something else now bears the name. `ESTALE` is an error: it says that a handle is no
+/// directory: something else now has that name. `ESTALE` is an error: it means that a handle is no
 /// longer valid, not that the name is gone, and after a server's restart every entry reports it.
 fn fault_below(errno: Errno) -> Fault {
     match errno {
@@ -47,12 +46,12 @@ fn fault_below(errno: Errno) -> Fault {
     }
 }
 
-/// A root is what the user named: whatever is wrong with it is an error.
+/// The user named the root, so any failure is an error.
 fn fault_of_root(errno: Errno) -> Fault {
     Fault::Failed(errno.into())
 }
 
-/// Returns the error number that the last call through libc left.
+/// Returns the error number of the last call through libc.
 fn last_errno() -> Errno {
     std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }

@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 /// One mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where it is mounted.
+    /// The mount point.
     pub point: PathBuf,
     /// Its type, as `mount(8)` names it.
     pub file_system: String,
-    /// What is mounted: a device or a word.
+    /// The mounted device, or a word in its place.
     pub source: String,
     /// Its options, separated by commas.
     pub options: String,
 }
 
-/// Returns what is mounted, in the order of the kernel.
+/// Returns all mounts, in the kernel's order.
 ///
 /// # Errors
-/// `/proc` may not be mounted, or not be readable.
+/// `/proc` is not mounted or not readable.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
 }
 
-/// Returns what a canonical path lies on; `None` if the mount table cannot be read.
+/// Returns the mount that a canonical path is on; `None` if the mount table cannot be read.
 pub fn mount_of(path: &Path) -> Option<Mount> {
-    // The last mount of the longest point hides the others.
+    // A later mount at the same point hides the earlier ones.
     mounts()
         .ok()?
         .into_iter()
@@ -36,7 +36,7 @@ pub fn mount_of(path: &Path) -> Option<Mount> {
         .max_by_key(|mount| mount.point.as_os_str().len())
 }
 
-/// Parses the content of a `mountinfo` file. Lines that do not follow the format are left out.
+/// Parses the content of a `mountinfo` file. Skips malformed lines.
 pub fn parse_mountinfo(content: &[u8]) -> Vec<Mount> {
     content.split(|&byte| byte == b'\n').filter_map(parse_line).collect()
 }

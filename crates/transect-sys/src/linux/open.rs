@@ -10,21 +10,21 @@ use rustix::io::Errno;
 
 use super::stat::retry;
 
-/// How every directory is opened for listing.
+/// Flags for opening a directory to list it.
 pub(super) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A step on the way: good for going on from, not for listing.
+/// Flags for opening a directory as an anchor for other paths. It cannot be listed.
 pub(super) const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The longest piece of a path that is resolved by one call; the kernel's limit is 4,096 with
-/// the terminating NUL (`PATH_MAX`).
+/// The longest part of a path that one call resolves; the kernel's limit is 4,096 with the
+/// terminating NUL (`PATH_MAX`).
 const PIECE: usize = 4000;
 
-/// Opens directories for listing, and remembers what the system refuses.
+/// Opens directories for listing, and remembers refused flags.
 #[derive(Debug)]
 pub(super) struct Opener {
-    /// Reading a directory is not to touch its time of last access. Only the owner may ask for
-    /// that (`O_NOATIME`, `open(2)`); after the first refusal nobody asks again.
+    /// Whether to ask the kernel not to update the time of last access. Only the owner may do so
+    /// (`O_NOATIME`, `open(2)`); it is not tried again after the first refusal.
     no_atime: bool,
 }
 
@@ -57,8 +57,9 @@ pub fn has_openat2() -> bool {
     *HAS.get_or_init(|| resolve_piece(rustix::fs::CWD, b".").is_ok())
 }
 
-/// Resolves all but the last of `steps` and hands the directory reached, with the last step, to
-/// `last`. With one step nothing is resolved. Links on the way are refused with `ELOOP`.
+/// Resolves all but the last of `steps` and calls `last` with the directory reached and the last
+/// step. Resolves nothing for a single step. A link among the resolved steps is refused with
+/// `ELOOP`.
 pub(super) fn at_parent<T>(
     anchor: BorrowedFd<'_>,
     steps: &[&OsStr],
@@ -71,7 +72,7 @@ pub(super) fn at_parent<T>(
     }
 }
 
-/// Returns a handle of the directory that `steps` lead to, however long the path is.
+/// Opens the directory that `steps` lead to; the path may have any length.
 fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
     let mut reached: Option<OwnedFd> = None;
     let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
@@ -90,7 +91,7 @@ fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
     resolve_one(from, &piece)
 }
 
-/// Resolves one piece of a path without following links: in one call where `openat2` is allowed,
+/// Resolves one part of a path without following links: with one call where `openat2` is allowed,
 /// step by step elsewhere.
 fn resolve_one(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
     if has_openat2() {

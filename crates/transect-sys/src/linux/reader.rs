@@ -1,4 +1,4 @@
-//! The reader that the engine uses on Linux.
+//! The default reader on Linux.
 
 use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,14 +19,14 @@ use crate::registry::ReaderSettings;
 use crate::stat_order::StatOrder;
 use crate::volume::Volume;
 
-/// An open directory.
+/// A directory that is open for listing.
 #[derive(Debug)]
 pub struct ListingHandle {
     fd: OwnedFd,
     volume: Volume,
-    /// Its size in bytes, if that was asked for.
+    /// Size of the directory in bytes, if it was queried.
     size: Option<u64>,
-    /// Something may be mounted here.
+    /// Whether something may be mounted here.
     may_be_mount_point: bool,
 }
 
@@ -42,29 +42,29 @@ impl AsFd for ListingHandle {
     }
 }
 
-/// Lists with `getdents64`, asks with `statx` (or `fstatat`), always relative to a handle.
+/// Lists with `getdents64` and queries with `statx` (or `fstatat`), always relative to a handle.
 ///
-/// A path is never built: looking one up from the root for every entry costs 1.55 times the
-/// whole scan (peers-scan: floor variant `statxpath`).
+/// It never builds a path: a lookup from the root for every entry makes the whole scan 1.55 times
+/// as long (peers-scan: floor variant `statxpath`).
 #[derive(Debug)]
 pub struct GetdentsReader {
     call: StatCall,
     opener: Opener,
     settings: ReaderSettings,
-    /// Whose turn it is when entries are asked by inode number: that number, and the index in the
-    /// batch. Kept for the next directory.
+    /// The order of queries by inode number: inode number and index in the batch. Kept to reuse the
+    /// memory.
     turns: Vec<(u64, u32)>,
 }
 
 impl GetdentsReader {
-    /// Returns a reader that asks with `call`, or with `fstatat` where `statx` is refused.
+    /// Returns a reader that queries with `call`, or with `fstatat` where `statx` is refused.
     pub fn new(call: StatCall, settings: ReaderSettings) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
         Self { call, opener: Opener::new(), settings, turns: Vec::new() }
     }
 
-    /// Asks about a name and, if `follow` and it is a link that leads somewhere, about that.
-    /// Returns whether the answer is about what a link leads to.
+    /// Queries a name; if it is a link and `follow` is set, queries its target. Returns whether
+    /// `attributes` are those of a target. A broken link is a link.
     fn stat_name(
         &self,
         fd: BorrowedFd<'_>,
@@ -77,20 +77,20 @@ impl GetdentsReader {
         if !follow || attributes.file_type() != FileType::Symlink {
             return Ok(false);
         }
-        // What a link leads to may be a directory: then its identity is needed, to find loops.
+        // The target may be a directory, which needs its identity to detect loops.
         let want = want | FieldMask::FILE_ID;
         match stat(self.call, fd, name, Target::Followed, want, attributes) {
             Ok(()) => Ok(true),
-            // A link to nowhere, or to itself, is a link and nothing more.
+            // A broken link, or a loop: the attributes of the link itself are already there.
             Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => Ok(false),
             Err(errno) => Err(errno),
         }
     }
 
-    /// Fills the entry at `index`; the loops around it are the hottest of the program.
+    /// Fills the entry at `index`. The loops around this call are the hottest of the program.
     ///
-    /// Always inline: as a function of its own, which it would be with two loops to serve, it took
-    /// 20 instructions more an entry (callgrind).
+    /// Always inline: as a separate function (the compiler's choice, with two loops that call it)
+    /// it took 20 instructions more an entry (callgrind).
     #[inline(always)]
     fn fill_at(&self, fd: BorrowedFd<'_>, batch: &mut Batch, index: usize, want: &Want) {
         let Batch { bytes, entries, .. } = batch;
@@ -99,7 +99,7 @@ impl GetdentsReader {
             batch.set_fault(index, fault_below(errno));
             return;
         }
-        // Kept only because it might have been a directory.
+        // It was kept only because it might have been a directory.
         if entry.verdict == Verdict::DescendOnly
             && entry.attributes.file_type() != FileType::Directory
         {
@@ -107,7 +107,7 @@ impl GetdentsReader {
         }
     }
 
-    /// Asks for what is wanted of one entry and did not come free.
+    /// Queries the wanted fields of one entry that did not come free.
     #[inline(always)]
     fn fill_entry(
         &self,
@@ -236,9 +236,9 @@ impl Reader for GetdentsReader {
     }
 }
 
-/// Replaces `turns` by the entries in ascending order of the inode numbers that the listing told.
+/// Replaces `turns` by the entries in ascending order of the inode numbers in the listing.
 ///
-/// The numbers are copied out: an entry is many times as long as what decides where it goes.
+/// The numbers are copied because an entry is many times as long as its sort key.
 fn by_inode(entries: &[Entry], turns: &mut Vec<(u64, u32)>) {
     turns.clear();
     turns.extend((0..).zip(entries).map(|(index, entry)| (entry.attributes.inode, index)));
@@ -251,8 +251,8 @@ mod tests {
 
     use super::*;
 
-    /// Makes files that are listed in another order than that of their inode numbers wherever a
-    /// file system lists by name, by age or by youth.
+    /// Creates files whose listing order differs from the order of their inode numbers on file
+    /// systems that list by name or by age.
     fn make_files(directory: &Path) {
         let path = |prefix: char, number: u32| directory.join(format!("{prefix}{number}"));
         for number in 0..64 {
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Lists a directory, and asks about what is in it after something was done to it.
+    /// Lists a directory, calls `and`, then queries the entries.
     fn list_and_fill(stat_order: StatOrder, directory: &Path, and: impl FnOnce()) -> Batch {
         let settings = ReaderSettings { stat_order, ..ReaderSettings::default() };
         let mut reader = GetdentsReader::new(StatCall::Statx, settings);
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn entries_are_asked_in_the_stat_order() {
-        // All are gone when they are asked about: the faults tell who was asked when.
+        // All are gone when they are queried, so the faults show the order of the queries.
         let asked = |stat_order| {
             let temp = TempDir::new();
             let folder = temp.join("folder");

@@ -1,4 +1,4 @@
-//! The pages of a file in memory: `cachestat(2)`, and `mincore(2)` where that is refused.
+//! Residency of file pages: `cachestat(2)`, or `mincore(2)` where it is refused.
 
 use std::ffi::c_void;
 use std::fs::{File, OpenOptions};
@@ -16,14 +16,15 @@ use super::last_errno;
 use super::stat::retry;
 use crate::residency::Residency;
 
-/// The number of `cachestat(2)`, Linux 6.5: the same on all architectures but MIPS, where no call
-/// has this number and the kernel says so.
+/// The number of `cachestat(2)`, Linux 6.5. The same on all architectures except MIPS, where no
+/// call has this number and the kernel refuses it.
 const CACHESTAT: libc::c_long = 451;
 
-/// What is mapped at once to be looked at: pages of 4 KiB are told in 64 KiB.
+/// How much is mapped at once: the result for pages of 4 KiB takes 64 KiB.
 const WINDOW: u64 = 256 << 20;
 
-/// How far behind its end a file has certainly no page, not even as a part of a large one.
+/// A distance beyond the end of a file at which it certainly has no page, not even part of a large
+/// one.
 const FAR_BEHIND: u64 = 1 << 30;
 
 /// Numbers of pages.
@@ -57,12 +58,12 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
-/// Returns how much of `range` is in memory. It begins at a page, and ends at one or where the file
-/// does.
+/// Returns how much of `range` is in memory. The range must begin at a page, and end at one or at
+/// the end of the file.
 pub(crate) fn residency(file: &File, range: Range<u64>) -> io::Result<Residency> {
     match measure(range.clone(), |part| cachestat(file, part)) {
-        // Not there; refused by a sandbox, or as the file is somebody else's, for which `mincore`
-        // has a word of its own; or not for this kind of file.
+        // Unknown to the kernel; refused by a sandbox, or for another user's file, which `mincore`
+        // handles below; or not supported for this kind of file.
         Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => by_mincore(file, range),
         answer => Ok(answer?),
     }
@@ -76,7 +77,8 @@ fn by_mincore(file: &File, range: Range<u64>) -> io::Result<Residency> {
     Ok(measure(range, |part| mincore_all(file, part))?)
 }
 
-/// Counts in bytes what `count` counts in pages: the last page apart, as the file may end in it.
+/// Converts page counts of `count` to bytes. The last page is counted separately: the file may end
+/// in it.
 fn measure(
     range: Range<u64>,
     count: impl Fn(Range<u64>) -> Result<Pages, Errno>,
@@ -92,7 +94,7 @@ fn measure(
         writeback: Some(0),
     };
     for (part, bytes) in [(whole, page), (last, cut)] {
-        // An empty part would be taken for all up to the end.
+        // An empty part would mean everything up to the end.
         if !part.is_empty() {
             let pages = count(part)?;
             let in_bytes = |count: Option<u64>, so_far: Option<u64>| Some(so_far? + count? * bytes);
@@ -104,13 +106,13 @@ fn measure(
     Ok(sum)
 }
 
-/// Lets the kernel count the pages of a part that is not empty.
+/// Returns the kernel's page counts for a part that is not empty.
 fn cachestat(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
     let range = CachestatRange { offset: part.start, length: part.end - part.start };
     let mut counted = Cachestat::default();
     // SAFETY:
     // - the kernel reads `range` and writes `counted` during the call only; both have its layout;
-    // - the descriptor is borrowed, hence open during the call; the last argument has to be 0.
+    // - the descriptor is borrowed, hence open during the call; the last argument must be 0.
     let answer = unsafe {
         libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut counted, 0_u32)
     };
@@ -124,7 +126,7 @@ fn cachestat(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
     })
 }
 
-/// Looks at the pages of a part that is not empty, one window of it after the other.
+/// Counts the pages of a part that is not empty, one window after the other.
 fn mincore_all(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
     let mut vector = Vec::new();
     let mut resident = 0;
@@ -138,8 +140,8 @@ fn mincore_all(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
     Ok(Pages { resident, dirty: None, writeback: None })
 }
 
-/// Returns whether the kernel tells the truth: since 5.2 `mincore` calls all pages resident of a
-/// file that is somebody else's, without an error. So it is asked for one that cannot be there.
+/// Returns whether `mincore` returns real data: since 5.2 it reports every page of another user's
+/// file as resident, without an error. So this queries a page that cannot be resident.
 fn is_told(file: &File, size: u64) -> Result<bool, Errno> {
     let page = page_size();
     let mut vector = Vec::new();
@@ -148,7 +150,7 @@ fn is_told(file: &File, size: u64) -> Result<bool, Errno> {
     Ok(vector.iter().all(|byte| byte & 1 == 0))
 }
 
-/// A part of a file in the address space, where it can be looked at but not touched.
+/// A part of a file in the address space, mapped without access.
 struct Window {
     address: NonNull<c_void>,
     length: usize,
@@ -160,8 +162,8 @@ impl Window {
         let offset = libc::off64_t::try_from(part.start).map_err(|_| Errno::OVERFLOW)?;
         let (descriptor, protection) = (file.as_raw_fd(), libc::PROT_NONE);
         // SAFETY:
-        // - no address is asked for, so nothing that is mapped already is replaced;
-        // - the pages can be neither read nor written: no reference into them can ever be made.
+        // - no address is given, so no other mapping is replaced;
+        // - the pages can be neither read nor written, so no reference into them can exist.
         let address = unsafe {
             libc::mmap64(null_mut(), length, protection, libc::MAP_SHARED, descriptor, offset)
         };
@@ -172,14 +174,14 @@ impl Window {
         Ok(Self { address, length })
     }
 
-    /// Replaces the content of `vector` by a byte for each page, whose lowest bit is set if the page
-    /// is in memory.
+    /// Replaces the content of `vector` by one byte for each page, whose lowest bit is set if the
+    /// page is in memory.
     fn look(&self, vector: &mut Vec<u8>) -> Result<(), Errno> {
         let pages = self.length.div_ceil(page_size() as usize);
         vector.clear();
         vector.resize(pages, 0);
         retry(|| {
-            // SAFETY: all of the window is mapped, and there is a byte for each of its pages.
+            // SAFETY: the whole window is mapped, and `vector` has one byte for each of its pages.
             match unsafe { libc::mincore(self.address.as_ptr(), self.length, vector.as_mut_ptr()) }
             {
                 0 => Ok(()),
@@ -191,12 +193,12 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // SAFETY: it was mapped by us, and nobody has a reference into it. It cannot fail.
+        // SAFETY: we mapped it, and no reference into it exists. The call cannot fail.
         unsafe { libc::munmap(self.address.as_ptr(), self.length) };
     }
 }
 
-/// Returns the size of a page in bytes.
+/// Returns the page size in bytes.
 pub(crate) fn page_size() -> u64 {
     // SAFETY: it takes and returns numbers.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -213,13 +215,13 @@ pub(crate) fn is_memory_only(file: &File) -> bool {
 }
 
 pub(crate) fn drop_pages(file: &File, size: u64) -> io::Result<()> {
-    // A sync flushes the device even if nothing is to be written.
+    // fdatasync flushes the device even if nothing has to be written.
     let is_clean = residency(file, 0..size)
         .is_ok_and(|residency| residency.dirty == Some(0) && residency.writeback == Some(0));
     if !is_clean {
         retry(|| rustix::fs::fdatasync(file))?;
     }
-    // No length: up to the end, wherever that is by now.
+    // No length: up to the current end of the file.
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
@@ -231,10 +233,10 @@ mod tests {
     use std::os::unix::fs::FileExt;
     use transect_testkit::{Mount, TempDir, alone, loudly_skip};
 
-    /// Not a whole number of pages.
+    /// Not a multiple of the page size.
     const SIZE: u64 = (3 << 20) + 100;
 
-    /// Returns how much is in memory of a whole file, by the call that is there and by both calls.
+    /// Returns the residency of a whole file, and checks that both calls agree.
     fn asked(file: &File) -> Residency {
         let whole = 0..file.metadata().unwrap().len();
         let residency = residency::residency(file).unwrap();
@@ -248,7 +250,7 @@ mod tests {
         residency
     }
 
-    /// Makes a file of `SIZE` bytes, all of them in memory.
+    /// Creates a file of `SIZE` bytes, all of them in memory.
     fn make(path: &Path) -> File {
         let mut file = File::create_new(path).unwrap();
         file.write_all(&vec![b'x'; SIZE as usize]).unwrap();
@@ -256,7 +258,7 @@ mod tests {
         open(path).unwrap()
     }
 
-    /// A file whose pages can be dropped; nothing if temporary files are in memory only.
+    /// Returns a file whose pages can be dropped; `None` if temporary files are only in memory.
     fn droppable(temp: &TempDir) -> Option<File> {
         let file = make(&temp.join("file"));
         residency::drop_pages(&file).unwrap();
@@ -280,7 +282,7 @@ mod tests {
                 writeback: asked(&file).writeback.map(|_| 0),
             }
         );
-        // Nothing is to be read ahead.
+        // Disables read-ahead.
         rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
         file.read_exact_at(&mut [0], SIZE - 1).unwrap();
         assert_eq!(asked(&file).resident, SIZE % page_size());
@@ -302,7 +304,7 @@ mod tests {
     fn what_was_changed_is_written_before_it_is_dropped() {
         let temp = TempDir::new();
         let Some(_) = droppable(&temp) else { return };
-        // The system may write at any time: asked at once, and more than once.
+        // The system may write at any time, so this queries at once, and several times.
         let seen_dirty = (0..20).any(|number| {
             let path = temp.join(format!("{number}"));
             let residency = asked(&make(&path));
@@ -323,7 +325,7 @@ mod tests {
         let temp = TempDir::new();
         let Some(file) = droppable(&temp) else { return };
         let length = SIZE as usize;
-        // SAFETY: nothing that is mapped is replaced, and nobody takes a reference into it.
+        // SAFETY: no mapping is replaced, and no reference into it is taken.
         let address = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
             libc::mmap(null_mut(), length, libc::PROT_READ, flags, file.as_raw_fd(), 0)
@@ -331,7 +333,7 @@ mod tests {
         assert_ne!(address, libc::MAP_FAILED);
         residency::drop_pages(&file).unwrap();
         assert_eq!(asked(&file).resident, SIZE);
-        // SAFETY: it was mapped above, and nobody has a reference into it.
+        // SAFETY: it was mapped above, and no reference into it exists.
         assert_eq!(unsafe { libc::munmap(address, length) }, 0);
         residency::drop_pages(&file).unwrap();
         assert_eq!(asked(&file).resident, 0);
@@ -355,7 +357,7 @@ mod tests {
                 assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), size);
             }
         }
-        // Counted, not looked at page by page: that would take long.
+        // Only with `cachestat`: `mincore` would take long.
         let huge = 1 << 40;
         match measure(0..huge, |part| cachestat(&make_hole(&temp.join("huge"), huge), part)) {
             Ok(counted) => assert_eq!((counted.bytes, counted.resident), (huge, 0)),
@@ -363,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Makes a file that occupies nothing.
+    /// Creates a file that is one hole.
     fn make_hole(path: &Path, size: u64) -> File {
         File::create_new(path).unwrap().set_len(size).unwrap();
         open(path).unwrap()
@@ -410,7 +412,7 @@ mod tests {
         assert!(residency::is_memory_only(&file));
     }
 
-    /// The kernel would say that all is in memory, and it would be wrong.
+    /// The kernel would report every page as resident, which is wrong.
     #[test]
     fn what_is_not_told_is_no_answer() {
         let test = "linux::residency::tests::what_is_not_told_is_no_answer";

@@ -1,8 +1,8 @@
-//! Many reads and writes on their way at once: `io_uring`.
+//! Concurrent reads and writes with `io_uring`.
 //!
-//! The kernel goes on with memory after the call that gave it away. So a [`Buffer`] is handed over
-//! with each operation and comes back with its answer; a ring that is dropped first waits for all
-//! that is on its way, also when it is dropped by a panic. What cannot be waited for is leaked.
+//! The kernel uses memory after the call that submitted it. So each operation takes ownership of a
+//! [`Buffer`], which comes back with the result. A ring waits for its operations when it is dropped, also
+//! by a panic. If waiting fails, their buffers are leaked.
 
 use std::alloc::Layout;
 use std::fs::File;
@@ -14,10 +14,10 @@ use std::sync::{Arc, OnceLock};
 
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
-/// As pages of memory, which is also what devices ask for.
+/// The page size, which is also the alignment that devices require.
 const ALIGNMENT: usize = 4096;
 
-/// Returns whether this kernel (Linux 5.6) and this sandbox have rings.
+/// Returns whether this kernel (Linux 5.6) and this sandbox allow `io_uring`.
 pub fn has_io_uring() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -36,7 +36,7 @@ struct Memory {
     layout: Layout,
 }
 
-// SAFETY: it is memory and nothing else; who may look at which part is what buffers are for.
+// SAFETY: it is plain memory; the buffers control access to its parts.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -55,13 +55,13 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it was allocated with this layout, and nobody has a part of it any more: all who
-        // could have one share the ownership.
+        // SAFETY: it was allocated with this layout. Everything that uses a part of it shares its
+        // ownership, so nothing uses it any more.
         unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
-/// Memory of a ring that is nobody else's at the moment.
+/// A part of a ring's memory that the kernel does not use at the moment.
 #[derive(Debug)]
 pub struct Buffer {
     memory: Arc<Memory>,
@@ -70,7 +70,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns which of its ring's buffers it is.
+    /// Returns the index of the buffer within its ring.
     pub fn index(&self) -> usize {
         self.index
     }
@@ -85,28 +85,29 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: each part of the memory has one buffer, and it was zeroed. While the kernel has it,
-        // the buffer is in the ring, where nobody looks into it.
+        // SAFETY: each part of the memory has one buffer, and it was zeroed. While the kernel uses
+        // it, the buffer is in the ring, which does not access it.
         unsafe { std::slice::from_raw_parts(self.start(), self.length) }
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `deref`, and `self` is borrowed for as long.
+        // SAFETY: as for `deref`, and `self` is borrowed exclusively for as long.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
     }
 }
 
-/// Reads and writes that are on their way.
+/// A queue of concurrent reads and writes.
 pub struct Ring {
     uring: IoUring,
     memory: Arc<Memory>,
-    /// The buffers that the kernel has, by index.
+    /// Buffers in use by the kernel, by index.
     away: Vec<Option<Buffer>>,
-    /// The kernel knows the buffers, and need not look up their pages each time.
+    /// The buffers are registered with the kernel, which saves looking up their pages each time.
     is_registered: bool,
-    /// An operation may be waiting that nobody can take back.
+    /// Submitting or waiting failed, so the kernel may still hold an operation that cannot be
+    /// cancelled.
     is_broken: bool,
 }
 
@@ -117,13 +118,13 @@ impl std::fmt::Debug for Ring {
 }
 
 impl Ring {
-    /// Returns a ring and its buffers, which begin with a page.
+    /// Returns a ring and its page-aligned buffers.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     ///
     /// # Panics
-    /// If there are to be none, or they are to be empty or no whole pages.
+    /// If `count` or `length` is 0, or `length` is not a multiple of the page size.
     pub fn new(count: usize, length: usize) -> io::Result<(Self, Vec<Buffer>)> {
         assert!(length.is_multiple_of(ALIGNMENT), "a buffer is whole pages");
         let too_much = || io::Error::from(io::ErrorKind::OutOfMemory);
@@ -138,27 +139,27 @@ impl Ring {
             .iter()
             .map(|buffer| libc::iovec { iov_base: buffer.start().cast(), iov_len: length })
             .collect();
-        // SAFETY: the memory stays where it is until the ring is closed, which owns a share of it.
+        // SAFETY: the memory stays in place until the ring is closed, which shares its ownership.
         let registered = unsafe { uring.submitter().register_buffers(&parts) };
-        // How much memory may be locked is limited; without that it is only slower.
+        // Locked memory is limited; without registration the ring is only slower.
         let is_registered = registered.is_ok();
         let away = (0..count).map(|_| None).collect();
         let ring = Self { uring, memory, away, is_registered, is_broken: false };
         Ok((ring, buffers))
     }
 
-    /// Returns how many operations are on their way.
+    /// Returns the number of operations in flight.
     pub fn in_flight(&self) -> usize {
         self.away.iter().filter(|buffer| buffer.is_some()).count()
     }
 
-    /// Begins to read what a file has from `offset` on into a part of a buffer.
+    /// Submits a read from `offset` of a file into a part of a buffer.
     ///
     /// # Errors
-    /// The system takes no more, now or later.
+    /// The system accepts no more operations, now or for good.
     ///
     /// # Panics
-    /// If the buffer is another ring's, or has no such part.
+    /// If the buffer belongs to another ring or has no such part.
     pub fn read(
         &mut self,
         file: &File,
@@ -176,13 +177,13 @@ impl Ring {
         self.begin(buffer, entry)
     }
 
-    /// Begins to write a part of a buffer to where it belongs in a file.
+    /// Submits a write of a part of a buffer to `offset` of a file.
     ///
     /// # Errors
-    /// The system takes no more, now or later.
+    /// The system accepts no more operations, now or for good.
     ///
     /// # Panics
-    /// If the buffer is another ring's, or has no such part.
+    /// If the buffer belongs to another ring or has no such part.
     pub fn write(
         &mut self,
         file: &File,
@@ -207,7 +208,8 @@ impl Ring {
         let index = buffer.index;
         self.away[index] = Some(buffer);
         // SAFETY: the entry's memory is that of the buffer, which stays in `away` until the kernel
-        // has answered. Its file is open until it is submitted below, and then the kernel holds it.
+        // has answered. Its file is open until the entry is submitted below; from then on the
+        // kernel holds it.
         let pushed = unsafe { self.uring.submission().push(&entry) };
         pushed.expect("BUG: there are as many entries as buffers, and all were submitted");
         loop {
@@ -223,14 +225,14 @@ impl Ring {
         }
     }
 
-    /// Waits until one of the operations has come to an end, and returns its buffer and how many bytes
-    /// were read or written: maybe fewer than asked for, as always.
+    /// Waits until one operation completes. Returns its buffer and the number of bytes read or
+    /// written, which may be fewer than requested.
     ///
     /// # Errors
-    /// Waiting failed. What the system says of the operation is the second part of the result.
+    /// Waiting failed. The error of the operation itself is the second part of the result.
     ///
     /// # Panics
-    /// If nothing is on its way.
+    /// If no operation is in flight.
     pub fn wait(&mut self) -> io::Result<(Buffer, io::Result<usize>)> {
         assert!(self.in_flight() > 0, "nothing is on its way");
         self.verify_whole()?;
@@ -260,10 +262,10 @@ impl Ring {
     }
 }
 
-/// Returns the memory of a part of a buffer, as the kernel takes it.
+/// Returns address and length of a part of a buffer.
 fn place(buffer: &Buffer, part: &Range<usize>) -> (*mut u8, u32) {
     assert!(part.start <= part.end && part.end <= buffer.length, "not a part of the buffer");
-    // SAFETY: that lies within the buffer.
+    // SAFETY: the part lies within the buffer.
     let start = unsafe { buffer.start().add(part.start) };
     (start, part.len() as u32)
 }
@@ -272,7 +274,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight() > 0 {
             if self.wait().is_err() {
-                // The kernel may still read or write there: nobody else may ever get that memory.
+                // The kernel may still access this memory, so it must never be reused.
                 std::mem::forget(std::mem::take(&mut self.away));
             }
         }
@@ -284,7 +286,7 @@ mod tests {
     use super::*;
     use transect_testkit::{TempDir, loudly_skip};
 
-    /// A ring, unless there is none here.
+    /// Returns a ring, or `None` if the system has none.
     fn ring(test: &str, count: usize, length: usize) -> Option<(Ring, Vec<Buffer>)> {
         if !has_io_uring() {
             loudly_skip(test, "no io_uring");
@@ -340,7 +342,7 @@ mod tests {
         let Some((mut ring, mut buffers)) = ring("a_ring_that_is_dropped_waits", 2, 4096) else {
             return;
         };
-        // A pipe that somebody writes to later: until then the kernel has the buffer.
+        // A pipe that is written to later: until then the kernel has the buffer.
         let (from, mut to) = io::pipe().unwrap();
         let from = File::from(std::os::fd::OwnedFd::from(from));
         ring.read(&from, buffers.pop().unwrap(), 0..1, u64::MAX).unwrap();
@@ -363,7 +365,7 @@ mod tests {
             io::Write::write_all(&mut to, b"x").unwrap();
         });
         assert!(dropped.load(std::sync::atomic::Ordering::SeqCst));
-        // Buffers may live longer than their ring.
+        // Buffers may outlive their ring.
         assert_eq!(buffers[0][0], 0);
     }
 

@@ -1,4 +1,5 @@
-//! Attributes: `statx` relative to a directory handle, `fstatat` where that is refused.
+//! Attribute queries: `statx` relative to a directory handle, or `fstatat` where `statx` is
+//! refused.
 
 use std::ffi::CStr;
 use std::io;
@@ -12,12 +13,12 @@ use rustix::path::Arg;
 
 use crate::attributes::{Attributes, FieldMask, FileType};
 
-/// The system call that asks for attributes.
+/// The system call for attribute queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatCall {
-    /// `statx(2)`, Linux 4.11: only the wanted fields, and the time of birth.
+    /// `statx(2)`, Linux 4.11: only the wanted fields, and the time of creation.
     Statx,
-    /// `newfstatat(2)`: everywhere.
+    /// `newfstatat(2)`: available everywhere.
     Fstatat,
 }
 
@@ -30,19 +31,19 @@ pub fn has_statx() -> bool {
     })
 }
 
-/// Which object a question is about.
+/// The object of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// The name itself, even if it is a symbolic link.
     Name,
-    /// What the name leads to.
+    /// The target of the name.
     Followed,
-    /// The descriptor itself; the name is empty.
+    /// The descriptor; the name is empty.
     Descriptor,
 }
 
 impl Target {
-    /// Automounts are not triggered by looking at them: `du` and `find` do not either.
+    /// Does not trigger automounts, as in `du` and `find`.
     fn flags(self) -> AtFlags {
         match self {
             Self::Name => AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT),
@@ -52,11 +53,11 @@ impl Target {
     }
 }
 
-/// Asks for `want` (and whatever comes with it) and replaces `attributes` by the answer.
+/// Queries at least the fields in `want` and replaces `attributes` by the result.
 ///
-/// The kernel decides how fresh the answer is, as for `stat(2)`: `AT_STATX_DONT_SYNC` made no
+/// The kernel decides how fresh the result is, as for `stat(2)`: `AT_STATX_DONT_SYNC` made no
 /// difference on local file systems (peers-scan: floor variant `sync`), and on a network file
-/// system it would answer from the past.
+/// system the result might be outdated.
 #[inline]
 pub(super) fn stat(
     call: StatCall,
@@ -76,8 +77,8 @@ pub(super) fn stat(
     Ok(())
 }
 
-/// Asks about an open directory as [`stat`] does. Returns whether a file system may be mounted there:
-/// true also where the kernel does not tell (`STATX_ATTR_MOUNT_ROOT`, Linux 5.8).
+/// Queries an open directory, as [`stat`] does. Returns whether a file system may be mounted there:
+/// also true if the kernel does not report it (`STATX_ATTR_MOUNT_ROOT`, Linux 5.8).
 pub(super) fn stat_directory(
     call: StatCall,
     fd: BorrowedFd<'_>,
@@ -105,7 +106,7 @@ fn statx(fd: BorrowedFd<'_>, name: &CStr, target: Target, want: FieldMask) -> Re
     retry(|| rustix::fs::statx(fd, name, target.flags(), mask))
 }
 
-/// Returns all that the kernel tells of something open, also in a sandbox where `std` gives up.
+/// Returns all attributes of an open file. Works in sandboxes where `std` fails.
 pub(crate) fn attributes_of(fd: BorrowedFd<'_>) -> io::Result<Attributes> {
     let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
     let mut attributes = Attributes::default();
@@ -113,7 +114,7 @@ pub(crate) fn attributes_of(fd: BorrowedFd<'_>) -> io::Result<Attributes> {
     Ok(attributes)
 }
 
-/// Asks about a path, or about what it leads to. The kernel's words are not interpreted.
+/// Queries a path, or its target, and returns the kernel's error unchanged.
 pub(crate) fn query_attributes(
     path: &Path,
     want: FieldMask,
@@ -122,13 +123,13 @@ pub(crate) fn query_attributes(
     let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
     let target = if follow { Target::Followed } else { Target::Name };
     let mut attributes = Attributes::default();
-    // A path that is short enough gets its NUL on the stack.
+    // A short path gets its NUL on the stack.
     path.into_with_c_str(|path| stat(call, CWD, path, target, want, &mut attributes))?;
     Ok(attributes)
 }
 
-/// Repeats a call that a signal interrupted, and once one that met a handle which is no longer valid:
-/// on network file systems another client may just have replaced the entry.
+/// Repeats a call that a signal interrupted, and repeats a call once that met a handle which is no
+/// longer valid: on network file systems another client may just have replaced the entry.
 #[inline]
 pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut was_stale = false;
@@ -141,11 +142,10 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
     }
 }
 
-/// Takes over what the kernel told. Fields outside `stx_mask` are not there and stay absent.
+/// Stores the result of `statx`. Fields outside `stx_mask` are absent.
 ///
-/// All fields are stored and the mask says which count: a branch for each of them would take as
-/// long as the rest of the call's user side. Only times that nobody wants are left out, for they
-/// need arithmetic.
+/// All fields are copied and the mask says which are valid: a branch for each would take as long as
+/// the rest of the call's user side. Only unwanted times are left out because they need arithmetic.
 #[inline]
 fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
     let told = FieldMask::from_bits_truncate(statx.stx_mask as u16) & FieldMask::STATX;
@@ -183,7 +183,7 @@ fn nanoseconds(time: &StatxTimestamp) -> i64 {
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec.into())
 }
 
-/// Takes over all that `fstatat` tells: everything but the time of birth.
+/// Stores the result of `fstatat`: everything except the time of creation.
 #[allow(clippy::unnecessary_cast)] // the fields' widths differ between architectures
 fn take_stat(stat: &Stat, to: &mut Attributes) {
     let time = |seconds: i64, nanoseconds: u64| {
@@ -207,7 +207,7 @@ fn take_stat(stat: &Stat, to: &mut Attributes) {
 mod tests {
     use super::*;
 
-    /// The mask goes to the kernel as it is: the bits must be the kernel's.
+    /// The mask is passed to the kernel unchanged, so its bits must be the kernel's.
     #[test]
     fn field_bits_are_those_of_statx() {
         for (field, statx) in [
@@ -236,7 +236,7 @@ mod tests {
                 .expect("the test runs in the crate's folder");
             attributes
         });
-        // The one field that fstatat cannot know, and that statx may tell unasked.
+        // The one field that fstatat lacks, and that statx may return without being asked.
         answers.iter_mut().for_each(|answer| answer.set_btime(0));
         assert_eq!(format!("{:?}", answers[0]), format!("{:?}", answers[1]));
     }

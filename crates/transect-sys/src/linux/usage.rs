@@ -1,24 +1,25 @@
-//! What processes have used: `getrusage(2)`.
+//! Resource usage of processes: `getrusage(2)`.
 
 use std::time::Duration;
 
 use crate::host::ProcessUsage;
 
-/// Returns what this process has used so far, on all its threads.
+/// Returns what all threads of this process used so far.
 pub fn usage_of_self() -> ProcessUsage {
     usage(libc::RUSAGE_SELF)
 }
 
-/// Returns what all children have used that were waited for so far, with all that they waited for.
+/// Returns what all children used that were waited for so far, including the children that they
+/// waited for.
 pub fn usage_of_children() -> ProcessUsage {
     usage(libc::RUSAGE_CHILDREN)
 }
 
 fn usage(whose: libc::c_int) -> ProcessUsage {
     let mut told = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure is the kernel's own and lives through the call; all of it is numbers, so
-    // it holds something valid whatever is written. Neither of the two words that `whose` is can be
-    // refused (`getrusage(2)`).
+    // SAFETY: the structure is the kernel's own and lives through the call. It consists of numbers,
+    // so it is valid whatever is written. The call cannot fail for either value of `whose`
+    // (`getrusage(2)`).
     let told = unsafe {
         libc::getrusage(whose, told.as_mut_ptr());
         told.assume_init()

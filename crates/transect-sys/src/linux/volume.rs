@@ -1,4 +1,4 @@
-//! What kind of file system a directory lies on.
+//! The kinds of file systems, and what is known of each.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,7 +10,7 @@ use rustix::ioctl;
 use super::stat::retry;
 use crate::volume::{EndDetection, Reliability, Volume};
 
-/// One kind of file system, by the number `statfs(2)` gives (`include/uapi/linux/magic.h`).
+/// A kind of file system, by its number in `statfs(2)` (`include/uapi/linux/magic.h`).
 struct Kind {
     magic: u64,
     name: &'static str,
@@ -18,14 +18,14 @@ struct Kind {
     end_detection: End,
 }
 
-/// What a file system leaves in the last record of a listing that has reached the end.
+/// The offset in the last record at the end of a directory.
 #[derive(Clone, Copy)]
 enum End {
-    /// Nothing that could not also be the offset of an entry.
+    /// An offset that an entry could have, too.
     Unmarked,
     /// This offset.
     Offset(i64),
-    /// What XFS leaves there.
+    /// The value that XFS stores there.
     Xfs,
 }
 
@@ -37,23 +37,24 @@ const fn pseudo(magic: u64, name: &'static str) -> Kind {
     Kind { magic, name, pseudo: true, end_detection: End::Unmarked }
 }
 
-/// ext4 with hashed directories, which are the rule (`dir_index`): `ext4_get_htree_eof` in
+/// ext4 with hashed directories, the default (`dir_index`): `ext4_get_htree_eof` in
 /// `fs/ext4/dir.c`. No name has this hash (`ext4fs_dirhash` moves the one that would). Directories
-/// without hashes end with their size, which may be the hash of a name elsewhere: they are read
-/// until the answer is empty. 32-bit programs see hashes of 31 bits.
+/// without hashes end with their size, which may be the hash of a name elsewhere, so they are read
+/// until a call returns nothing. 32-bit programs see hashes of 31 bits.
 const EXT4_END: End =
     End::Offset(if cfg!(target_pointer_width = "64") { i64::MAX } else { i32::MAX as i64 });
 
 /// btrfs (`btrfs_real_readdir` in `fs/btrfs/inode.c`) and tmpfs (`DIR_OFFSET_EOD` in `fs/libfs.c`,
 /// since Linux 6.14; before that the end is not marked). tmpfs gives this offset to no entry. btrfs
-/// numbers the names of a directory as they are made: only its 2,147,483,647th could have it.
+/// numbers the names of a directory in the order of their creation: only the 2,147,483,647th could
+/// have it.
 const NUMBERED_END: End = End::Offset(i32::MAX as i64);
 
-/// The kinds we know something of; all others are storage and are listed to the last call.
+/// The known kinds. All others count as storage and are listed until a call returns nothing.
 ///
-/// An end is named where the kernel's sources show that no entry has that offset, checked by a test
-/// that lists directories under a storm of signals. Overlays hand on the offsets of whatever lies
-/// below, and FUSE, NFS and SMB those of a server.
+/// A kind has an end offset only if the kernel's sources show that no entry has it, and a test
+/// confirmed it by listing directories under a storm of signals. Overlays return the offsets of the
+/// file system below, and FUSE, NFS and SMB those of a server.
 const KINDS: &[Kind] = &[
     storage(0xef53, "ext4", EXT4_END),
     storage(0x5846_5342, "xfs", End::Xfs),
@@ -99,27 +100,27 @@ const KINDS: &[Kind] = &[
     pseudo(0x6e66_7364, "nfsd"),
 ];
 
-/// File systems of this machine alone whose names are what they are to the byte. (Of ZFS that is a
-/// property of the data set; XFS has an old format of which it is not true, and does not say so.)
+/// Local file systems with exact names: every name has one spelling. (On ZFS this is a property of
+/// the data set. An old format of XFS ignores case and cannot be detected.)
 const EXACT: &[&str] =
     &["ext4", "xfs", "btrfs", "tmpfs", "overlay", "squashfs", "erofs", "f2fs", "bcachefs"];
 
-/// File systems of this machine alone whose names may have more than one spelling.
+/// Local file systems on which a name may have several spellings.
 const LOCAL: &[&str] = &["ntfs3", "vfat", "exfat", "zfs", "iso9660"];
 
-/// `FS_CASEFOLD_FL` (`include/uapi/linux/fs.h`): in this directory case makes no difference.
+/// `FS_CASEFOLD_FL` (`include/uapi/linux/fs.h`): names in this directory ignore case.
 const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 
-/// Returns how far one may rely on what was learnt of a directory.
+/// Returns which conclusions from a listing of `directory` remain valid afterwards.
 ///
 /// # Errors
-/// It cannot be opened for reading.
+/// The directory cannot be opened for reading.
 pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = retry(|| rustix::fs::open(directory, flags, Mode::empty()))?;
     let name = kind_of(fd.as_fd()).map_or("", |kind| kind.name);
     let exact = EXACT.contains(&name);
-    // File systems that know no flags refuse: they fold nothing.
+    // File systems without such flags return an error; they do not fold case.
     let folds = rustix::fs::ioctl_getflags(&fd).is_ok_and(|flags| flags.contains(CASEFOLD));
     Ok(Reliability { exact_names: exact && !folds, local: exact || LOCAL.contains(&name) })
 }
@@ -130,7 +131,7 @@ fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
 }
 
-/// Returns the volume that a directory lies on.
+/// Returns the volume of a directory.
 pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     let kind = kind_of(fd);
     Volume {
@@ -144,8 +145,8 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     }
 }
 
-/// The geometry of an XFS (`struct xfs_fsop_geom_v1`, `xfs_fs.h`): what comes before the one field
-/// that is needed, that field, and padding.
+/// The geometry of an XFS (`struct xfs_fsop_geom_v1`, `xfs_fs.h`): the fields before the one that
+/// is needed, that field, and padding.
 #[repr(C)]
 struct XfsGeometry {
     _before: [u64; 13],
@@ -153,14 +154,14 @@ struct XfsGeometry {
     _padding: u32,
 }
 
-/// Returns what ends a listing on XFS (`fs/xfs/xfs_dir2_readdir.c`): the size of the directory in
-/// units of eight bytes, or one directory block if the directory is shorter. Entries never begin
-/// where a block does, as a block begins with a header. Without the block size, which is not that
-/// of files, nothing is known.
+/// Returns how to detect the end of a listing on XFS (`fs/xfs/xfs_dir2_readdir.c`): by the size of
+/// the directory in units of eight bytes, or one directory block if the directory is shorter. No
+/// entry has this offset because a block begins with a header. Requires the size of a directory
+/// block, which differs from that of file blocks.
 fn xfs_listing_end(fd: BorrowedFd<'_>) -> EndDetection {
     const GEOMETRY: ioctl::Opcode = ioctl::opcode::read::<XfsGeometry>(b'X', 100);
     // SAFETY: `XFS_IOC_FSGEOMETRY_V1` writes one `xfs_fsop_geom_v1`, which has this size; any bytes
-    // make one. Other file systems refuse the number with ENOTTY.
+    // are a valid value. Other file systems refuse the number with ENOTTY.
     let geometry = unsafe { ioctl::ioctl(fd, ioctl::Getter::<GEOMETRY, XfsGeometry>::new()) };
     match geometry {
         Ok(geometry) if geometry.directory_block.is_power_of_two() => {
@@ -170,13 +171,12 @@ fn xfs_listing_end(fd: BorrowedFd<'_>) -> EndDetection {
     }
 }
 
-/// Returns the name of the kind of file system a path lies on, and its volume.
+/// Returns the name of the kind of file system that a path is on, and its volume.
 ///
-/// The path is not opened for reading (`O_PATH`): nobody waits for the writer of a named pipe, and
-/// no permission to read is needed.
+/// Opens the path with `O_PATH`, so a named pipe does not block and read permission is not needed.
 ///
 /// # Errors
-/// There is no such path, or the way to it is not permitted.
+/// The path does not exist, or the path to it is not permitted.
 pub fn file_system_of(path: &Path) -> io::Result<(Option<&'static str>, Volume)> {
     let fd = retry(|| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()))?;
     Ok((kind_of(fd.as_fd()).map(|kind| kind.name), volume_of(fd.as_fd(), None)))

@@ -1,4 +1,4 @@
-//! Directories watched by inotify.
+//! The watcher on Linux: inotify.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,8 +12,8 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use crate::watch::{Notification, WatchId};
 
-/// Everything that changes an entry or the directory itself, and nothing that only reads. A write
-/// through a mapping is not reported before the file is closed.
+/// Everything that changes an entry or the directory itself, but no reads. A write through a
+/// mapping is reported when the file is closed.
 const CHANGES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
@@ -23,28 +23,28 @@ const CHANGES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF);
 
-/// What changes nothing but the content of a file.
+/// The events of a change that affects only the content of a file.
 const CONTENT: ReadFlags = ReadFlags::MODIFY.union(ReadFlags::CLOSE_WRITE);
 
-/// Many notifications a call. One takes 16 bytes and its name.
+/// Room for many notifications. One takes 16 bytes and its name.
 const BUFFER: usize = 16 << 10;
 
-/// Watches directories.
+/// Watches directories for changes.
 ///
-/// The kernel puts a notification into its queue before the call that changes something returns:
-/// what happened before [`Watcher::read`] is reported by it.
+/// The kernel queues a notification before the call that makes the change returns, so
+/// [`Watcher::read`] reports every earlier change.
 #[derive(Debug)]
 pub struct Watcher {
     queue: OwnedFd,
-    /// Readable from [`Watcher::stop`] on.
+    /// Readable after [`Watcher::stop`].
     stop: OwnedFd,
 }
 
 impl Watcher {
-    /// Returns a watcher that watches nothing yet.
+    /// Returns a watcher without directories.
     ///
     /// # Errors
-    /// Whatever the system reports, for example that this user has too many
+    /// Any error that the system reports, for example if this user has too many watchers
     /// (`fs.inotify.max_user_instances`).
     pub fn new() -> io::Result<Self> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
@@ -52,32 +52,32 @@ impl Watcher {
         Ok(Self { queue, stop })
     }
 
-    /// Watches a directory. One that is watched already, by whatever path, has the same id.
+    /// Watches a directory. A directory that is already watched, by any path, keeps its id.
     ///
     /// # Errors
-    /// Whatever the system reports, also that the path leads to a link.
+    /// Any error that the system reports, also if the path is a link.
     pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
         let flags = CHANGES | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
         let number = inotify::add_watch(&self.queue, directory, flags)?;
         Ok(WatchId(number as usize))
     }
 
-    /// Stops watching a directory. What happened before may still be reported.
+    /// Stops watching a directory. Earlier changes may still be reported.
     pub fn unwatch(&self, directory: WatchId) {
-        // The kernel has ended the watch of a directory that is gone.
+        // Fails if the directory is gone: the kernel has removed its watch.
         let _ = inotify::remove_watch(&self.queue, directory.0 as i32);
     }
 
-    /// Waits until something is to be read; returns false after [`Watcher::stop`].
+    /// Waits until there is something to read. Returns false after [`Watcher::stop`].
     pub fn wait(&self) -> bool {
         let mut ends =
             [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(&self.queue, PollFlags::IN)];
-        // An interrupted call, or one without memory, is the same as one that finds nothing.
+        // An interrupted call, or one that ran out of memory, is treated as one that finds nothing.
         let _ = poll(&mut ends, None);
         ends[0].revents().is_empty()
     }
 
-    /// Reports everything that has arrived.
+    /// Reports all notifications that have arrived.
     pub fn read(&self, report: &mut dyn FnMut(Notification<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
         let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
@@ -99,20 +99,20 @@ impl Watcher {
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
-                // The kernel could not hand out what it has taken from its queue.
+                // The kernel could not return what it removed from its queue.
                 Err(_) => return report(Notification::Lost),
             }
         }
     }
 
-    /// Waits until everything that happened before this call can be read; returns whether it can.
+    /// Waits until every earlier change can be read. Returns whether it can.
     pub fn settle(&self) -> bool {
         true
     }
 
-    /// Ends [`Watcher::wait`], now and later.
+    /// Ends [`Watcher::wait`], now and in future calls.
     pub fn stop(&self) {
-        // It fails only if the counter is full, and then the descriptor is readable, too.
+        // Fails only if the counter is full, and then the descriptor is readable as well.
         let _ = rustix::io::write(&self.stop, &1_u64.to_ne_bytes());
     }
 }
