@@ -1,8 +1,8 @@
-//! A file system in memory, with faults: for the tests of whoever walks readers.
+//! A file system in memory with injected faults, for tests of code that uses readers.
 //!
-//! It can do what a real one does too rarely to test: fail at any operation, hide file types,
-//! let entries vanish between listing and asking, list what is not there, deliver a directory in
-//! many small batches.
+//! It does what a real file system does too rarely to test: it fails at any operation, hides file
+//! types, lets entries vanish between listing and query, lists entries that do not exist, and
+//! returns a directory in many small batches.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -16,26 +16,26 @@ use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
-/// Where a fault strikes.
+/// The operation that a fault affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultPoint {
     /// Opening the directory.
     Open,
-    /// Listing the directory, after its first batch; from the beginning where it is not there.
+    /// Listing the directory, after its first batch; from the beginning if the directory is gone.
     List,
-    /// Asking for the attributes of the entry.
+    /// Querying the attributes of the entry.
     Stat,
 }
 
-/// What happens where a fault strikes.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FaultAction {
     Fail(io::ErrorKind),
-    /// The entry is gone: it is not found, and not listed any more.
+    /// The entry is gone: it is not found and no longer listed.
     Vanish,
-    /// The entry is gone, and another one of its name is there at the next look.
+    /// The entry is gone, and another one has its name at the next attempt.
     VanishOnce,
-    /// The entry is never found, and always listed.
+    /// The entry is never found and always listed.
     NeverFind,
 }
 
@@ -47,14 +47,14 @@ struct Node {
     by_name: HashMap<OsString, usize>,
 }
 
-/// The tree. Node 0 is the root, `/`.
+/// A tree. Node 0 is the root, `/`.
 #[derive(Debug)]
 pub struct FakeTree {
     nodes: Vec<Node>,
     faults: HashMap<(usize, FaultPoint), FaultAction>,
-    /// Entries in a batch.
+    /// Number of entries in a batch.
     pub batch: usize,
-    /// Listings do not tell file types (`DT_UNKNOWN`).
+    /// Listings contain no file types (`DT_UNKNOWN`).
     pub hide_types: bool,
 }
 
@@ -65,7 +65,7 @@ impl Default for FakeTree {
 }
 
 impl FakeTree {
-    /// Returns a tree that holds its root and nothing else.
+    /// Returns a tree with nothing but its root.
     pub fn new() -> Self {
         let mut tree =
             Self { nodes: Vec::new(), faults: HashMap::new(), batch: 3, hide_types: false };
@@ -86,7 +86,7 @@ impl FakeTree {
         self.nodes.len() - 1
     }
 
-    /// Adds an entry and the directories above it. Directories are 4,096 bytes long.
+    /// Adds an entry and its missing parents. Directories have a size of 4,096 bytes.
     pub fn add(&mut self, path: &str, file_type: FileType, size: u64) -> &mut Self {
         let mut at = 0;
         let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
@@ -104,14 +104,14 @@ impl FakeTree {
         self
     }
 
-    /// Gives an entry attributes of its own.
+    /// Changes the attributes of an entry.
     pub fn change(&mut self, path: &str, change: impl FnOnce(&mut Attributes)) -> &mut Self {
         let node = self.find(Path::new(path)).expect("BUG: the path was added before");
         change(&mut self.nodes[node].attributes);
         self
     }
 
-    /// Makes `path` a further name of the file `of`.
+    /// Adds the hard link `path` to the file `of`.
     pub fn link(&mut self, path: &str, of: &str) -> &mut Self {
         let original = self.find(Path::new(of)).expect("BUG: the path was added before");
         let id = self.nodes[original].attributes.file_id().expect("BUG: every node has an id");
@@ -127,18 +127,17 @@ impl FakeTree {
         self
     }
 
-    /// Makes an operation on `path` fail; `None` makes it find the entry gone.
+    /// Makes an operation on `path` fail, or find the entry gone if `kind` is `None`.
     pub fn fail(&mut self, path: &str, at: FaultPoint, kind: Option<io::ErrorKind>) -> &mut Self {
         self.set_fault(path, at, kind.map_or(FaultAction::Vanish, FaultAction::Fail))
     }
 
-    /// Makes the first operation on `path` find the entry gone; at the next one it is there again.
+    /// Makes the first operation on `path` find the entry gone; the next one finds it again.
     pub fn vanish_once(&mut self, path: &str, at: FaultPoint) -> &mut Self {
         self.set_fault(path, at, FaultAction::VanishOnce)
     }
 
-    /// Makes an operation on `path` find nothing, though the entry is listed whenever its directory
-    /// is.
+    /// Makes an operation on `path` never find the entry, although its directory always lists it.
     pub fn never_find(&mut self, path: &str, at: FaultPoint) -> &mut Self {
         self.set_fault(path, at, FaultAction::NeverFind)
     }
@@ -161,10 +160,10 @@ impl FakeTree {
     }
 }
 
-/// What readers of one walk share: what has happened to their tree so far.
+/// What happened to the tree so far, shared by the readers of one walk.
 #[derive(Debug, Default)]
 pub struct FaultState {
-    /// Entries that a fault has struck.
+    /// Entries whose fault was triggered.
     triggered: Mutex<HashSet<usize>>,
 }
 
@@ -179,7 +178,7 @@ impl FaultState {
 pub struct FakeHandle {
     node: usize,
     volume: Volume,
-    /// Kept for counting: a handle that is dropped is closed.
+    /// Counts open handles.
     _open: Arc<FaultState>,
 }
 
@@ -188,12 +187,12 @@ pub struct FakeHandle {
 pub struct FakeReader {
     tree: Arc<FakeTree>,
     state: Arc<FaultState>,
-    /// How many entries of the directory being listed were passed.
+    /// Number of entries already returned of the directory that is being listed.
     listed: usize,
 }
 
 impl FakeReader {
-    /// Returns a reader of `tree`. Every handle it opens holds one more count of `state`.
+    /// Returns a reader of `tree`. Each handle that it opens holds one reference to `state`.
     pub fn new(tree: Arc<FakeTree>, state: Arc<FaultState>) -> Self {
         Self { tree, state, listed: 0 }
     }
@@ -223,7 +222,7 @@ impl FakeReader {
         }
     }
 
-    /// Returns whether an entry is not there any more.
+    /// Returns whether an entry has vanished.
     fn is_gone(&self, node: usize) -> bool {
         let vanishes =
             |&at: &FaultPoint| self.tree.faults.get(&(node, at)) == Some(&FaultAction::Vanish);

@@ -1,12 +1,13 @@
-//! Many names in one buffer, without loss, on every system.
+//! Many names in one buffer, lossless on every system.
 
 use std::ffi::OsStr;
 
 use crate::name;
 
-/// Names one behind the other, found by their numbers: 4 bytes each beside their own.
+/// A list of names in one buffer, accessed by index. Needs 4 bytes for each name besides the name
+/// itself.
 ///
-/// Laid out as an Arrow array of binary values: the bytes, and the offset at which each name ends.
+/// The layout is that of an Arrow binary array: the bytes, and the offset at which each name ends.
 #[derive(Clone, Debug, Default)]
 pub struct NameBuffer {
     bytes: Vec<u8>,
@@ -14,7 +15,7 @@ pub struct NameBuffer {
 }
 
 impl NameBuffer {
-    /// Returns no names, with room for `names` of them and for `bytes`.
+    /// Returns an empty buffer with capacity for `names` names and `bytes` bytes.
     pub fn with_capacity(names: usize, bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(names) }
     }
@@ -29,7 +30,7 @@ impl NameBuffer {
         self.ends.push(u32::try_from(self.bytes.len()).expect("names of more than 4 GiB"));
     }
 
-    /// Returns the name with this number.
+    /// Returns the name at an index.
     ///
     /// # Panics
     /// If there is none.
@@ -38,8 +39,7 @@ impl NameBuffer {
         name::from_bytes(self.bytes(number))
     }
 
-    /// Returns the bytes of the name with this number, as the system encodes it: names compare as
-    /// these bytes do.
+    /// Returns the encoded bytes of the name at an index. Names sort in the order of these bytes.
     ///
     /// # Panics
     /// If there is none.
@@ -49,23 +49,23 @@ impl NameBuffer {
         &self.bytes[start as usize..self.ends[number] as usize]
     }
 
-    /// Returns how many names there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Forgets all names and keeps the memory.
+    /// Removes all names and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Gives back the memory that no name uses.
+    /// Releases unused memory.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();

@@ -1,8 +1,8 @@
 //! The reader for every system: `std::fs`, by path.
 //!
-//! It is the yardstick that the faster readers are compared with, and the house for systems that
-//! have no reader of their own. What it cannot do: paths longer than the system takes are errors
-//! (`name_too_long`), and a renamed parent makes its children vanish.
+//! It is the baseline for the faster readers, and the default on systems without a reader of their
+//! own. Its limits: a path longer than the system allows is an error (`name_too_long`), and if a
+//! parent is renamed its children vanish.
 
 use std::ffi::OsStr;
 use std::fs::{DirEntry, Metadata, ReadDir};
@@ -15,16 +15,16 @@ use crate::fault::{Fault, FaultKind};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
-/// A directory by its path; `std` keeps it open only while it is listed.
+/// A directory, identified by its path. `std` keeps it open only while it is listed.
 #[derive(Debug)]
 pub struct PathHandle {
     path: PathBuf,
     volume: Volume,
-    /// What is left to list, from opening the directory to its end.
+    /// The remaining entries, from opening the directory to its end.
     listing: Mutex<Option<ReadDir>>,
 }
 
-/// Reads with the standard library alone.
+/// Reads with the standard library only.
 #[derive(Debug, Default)]
 pub struct PortableReader(());
 
@@ -38,7 +38,7 @@ impl PortableReader {
 fn open(path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
     let listing = loop {
         match std::fs::read_dir(&path) {
-            // The standard library does not repeat this one.
+            // The standard library does not retry this call.
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             opened => break opened?,
         }
@@ -59,7 +59,8 @@ fn join(anchor: &PathHandle, steps: &[&OsStr]) -> PathBuf {
     path
 }
 
-/// Asks about a path, following a link only where it leads somewhere. Returns whether it did.
+/// Queries a path, or the target of a link if `follow` is set and it exists. Returns whether it was
+/// followed.
 fn query(path: &Path, want: FieldMask, follow: bool) -> std::io::Result<(Attributes, bool)> {
     let target = if follow { std::fs::metadata(path).ok() } else { None };
     let followed = target.is_some();
@@ -94,7 +95,8 @@ impl Reader for PortableReader {
         follow: bool,
     ) -> Result<PathHandle, Fault> {
         let path = join(anchor, steps);
-        // `read_dir` follows links; a directory that has become one must not be entered.
+        // `read_dir` follows links, but a directory that was replaced by a link must not be
+        // entered.
         if !follow && !std::fs::symlink_metadata(&path).map_err(fault_below)?.is_dir() {
             return Err(Fault::Vanished);
         }
@@ -102,7 +104,7 @@ impl Reader for PortableReader {
     }
 
     fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
-        // The link of a followed or named root was already resolved by opening it.
+        // Opening already followed the link at the end of this path.
         let (attributes, _) = query(&handle.path, want, true).map_err(fault_below)?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(&handle.path, attributes.device());
@@ -158,7 +160,7 @@ impl Reader for PortableReader {
             if !unknown && !follow && entry.attributes.known().contains(wanted) {
                 continue;
             }
-            // A link may lead to a directory: then its identity is needed, to find loops.
+            // The target may be a directory, which needs its identity to detect loops.
             let wanted = if follow { wanted | FieldMask::FILE_ID } else { wanted };
             match query(&handle.path.join(batch.name(entry)), wanted, follow) {
                 Err(error) => batch.set_fault(index, fault_below(error)),
@@ -167,7 +169,7 @@ impl Reader for PortableReader {
                     entry.attributes = attributes;
                     entry.followed = file_type == FileType::Symlink && followed;
                     if file_type == FileType::Symlink && !followed {
-                        // Wine tells links apart when it lists them, and only then.
+                        // Wine distinguishes links only in listings.
                         entry.attributes.set_file_type(file_type);
                     }
                     if entry.verdict == Verdict::DescendOnly
@@ -185,8 +187,8 @@ impl Reader for PortableReader {
     }
 }
 
-/// Returns what kind of volume a path lies on: on Linux as the native reader finds out, so that
-/// both leave the same file systems out.
+/// Returns the volume of a path. On Linux as the native reader does, so both skip the same file
+/// systems.
 #[cfg(target_os = "linux")]
 fn volume_of(path: &Path, device: Option<u64>) -> Volume {
     let volume = crate::linux::file_system_of(path).map(|(_, volume)| volume);
@@ -198,7 +200,7 @@ fn volume_of(_: &Path, device: Option<u64>) -> Volume {
     Volume { device, ..Volume::default() }
 }
 
-/// Returns the path under which a root is found whatever its names hold.
+/// Returns the path by which a root is found, whatever characters its names contain.
 #[cfg(windows)]
 fn exact(path: &Path) -> std::io::Result<PathBuf> {
     crate::windows::verbatim(path)
@@ -209,7 +211,7 @@ fn exact(path: &Path) -> std::io::Result<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// Adds what is wanted and `std` does not tell: on Windows the allocated size and the file id.
+/// Adds the wanted fields that `std` lacks: on Windows the allocated size and the file id.
 #[cfg(windows)]
 use crate::windows::fill_missing;
 
@@ -218,10 +220,10 @@ fn fill_missing(_: &Path, _: FieldMask, _: bool, _: &mut Attributes) -> std::io:
     Ok(())
 }
 
-/// Returns the type of an entry as its directory tells it.
+/// Returns the type of an entry from its directory record.
 fn type_of(entry: &DirEntry) -> FileType {
     let file_type = entry.file_type().map_or(FileType::Unknown, file_type_of);
-    // `std` keeps to itself what kind of reparse point a directory is.
+    // `std` does not report the kind of a reparse point.
     #[cfg(windows)]
     if file_type == FileType::Directory
         && entry.metadata().is_ok_and(|metadata| {
@@ -284,7 +286,7 @@ pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     attributes
 }
 
-/// `std` tells neither file id nor allocated size here: they stay absent.
+/// `std` reports neither file id nor allocated size here: they stay absent.
 #[cfg(not(unix))]
 pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));

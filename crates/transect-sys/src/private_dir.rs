@@ -1,11 +1,11 @@
-//! Folders that belong to one user alone: where programs are built and started from, where profiles,
-//! sockets and scratch files are kept.
+//! Directories for one user alone: for programs that are built and run, profiles, sockets and
+//! scratch files.
 //!
-//! In a folder that everybody may write to, such as `/tmp`, another user can be there first, with a
-//! folder or a link of the expected name and with programs in it. A private folder is therefore
-//! created for its owner only, and one that exists is accepted only if nobody else can have put
-//! anything into it. On Windows, folders below the user's profile inherit its access list, and are
-//! taken as they are.
+//! In a directory that every user may write to, such as `/tmp`, another user can create a directory
+//! or a link with the expected name beforehand, and put programs into it. A private directory is
+//! therefore created for its owner only, and an existing one is accepted only if no other user can
+//! have changed it. On Windows, directories below the user's profile inherit its access list and
+//! are not checked.
 
 use std::fmt;
 use std::fs::DirBuilder;
@@ -13,16 +13,16 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What other users may do with a private folder.
+/// What other users may do with a private directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherUsers {
-    /// Nothing at all.
+    /// Nothing.
     NoAccess,
-    /// Read it. They may not write to it.
+    /// Read it, but not write to it.
     ReadOnly,
 }
 
-/// Why a folder is not private.
+/// Why a directory is not private.
 #[derive(Debug)]
 pub struct NotPrivate {
     path: PathBuf,
@@ -44,11 +44,11 @@ enum Reason {
     Writable,
 }
 
-/// Creates a folder for its owner only, unless it exists, and checks that it is private. The folder
-/// that it lies in has to exist.
+/// Creates a directory for its owner only, unless it exists, and checks that it is private. Its
+/// parent must exist.
 ///
 /// # Errors
-/// The folder cannot be created, or is not private: see [`exists`].
+/// The directory cannot be created, or is not private: see [`exists`].
 pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     match builder(false).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -58,11 +58,10 @@ pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     }
 }
 
-/// Does what [`create`] does, and creates what is missing of the folders above, too. Those are not
-/// checked.
+/// Like [`create`], but also creates missing parents. Parents are not checked.
 ///
 /// # Errors
-/// As [`create`]; also if a folder above cannot be created.
+/// As [`create`], or a parent cannot be created.
 pub fn create_all(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     let above = path.parent().unwrap_or(Path::new("/"));
     builder(true)
@@ -71,11 +70,11 @@ pub fn create_all(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     create(path, others)
 }
 
-/// Returns whether something exists at a path, after checking that it is a private folder.
+/// Returns whether something exists at a path, and checks that it is a private directory.
 ///
 /// # Errors
-/// What exists is not a directory (a link to one is not), belongs to another user, or gives other
-/// users more than `others` allows.
+/// The path exists but is not a directory (a link to one is not), belongs to another user, or gives
+/// other users more access than `others` allows.
 pub fn exists(path: &Path, others: OtherUsers) -> Result<bool, NotPrivate> {
     match check(path, others) {
         Ok(()) => Ok(true),
@@ -106,7 +105,7 @@ fn check(path: &Path, others: OtherUsers) -> Result<(), Reason> {
 
     let want = FieldMask::MODE | FieldMask::UID;
     let found = crate::file::query_attributes(path, want, false).map_err(Reason::Look)?;
-    // What is not known counts as open.
+    // Unknown permissions count as granted.
     let has = |bits: u16| found.mode().is_none_or(|mode| mode & bits != 0);
     match others {
         _ if found.file_type() != FileType::Directory => Err(Reason::NotADirectory),
@@ -156,32 +155,32 @@ impl From<NotPrivate> for io::Error {
     }
 }
 
-/// A new private folder among the system's temporary files, removed with all that is in it when this
-/// is dropped. Nobody can predict its name.
+/// A new private directory for temporary files with an unpredictable name. Removed with its content
+/// on drop.
 #[derive(Debug)]
 pub struct PrivateTempDir {
     path: PathBuf,
 }
 
 impl PrivateTempDir {
-    /// Creates one; its name begins with `transect-` and what it is for.
+    /// Creates the directory. Its name begins with `transect-` and `purpose`.
     ///
     /// # Errors
-    /// It cannot be created.
+    /// The directory cannot be created.
     pub fn new(purpose: &str) -> io::Result<Self> {
         let temporary = std::env::temp_dir();
         loop {
             let random = RandomState::new().build_hasher().finish();
             let path = temporary.join(format!("transect-{purpose}-{random:016x}"));
             match builder(false).create(&path) {
-                // Nothing that exists is taken over.
+                // Never reuses an existing directory.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 created => return created.map(|()| Self { path }),
             }
         }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -189,7 +188,7 @@ impl PrivateTempDir {
 
 impl Drop for PrivateTempDir {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans up temporary files.
+        // Leftovers are left to the cleanup of temporary files.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }

@@ -1,7 +1,7 @@
-//! How much of a file is in memory, and how to get it out of there.
+//! Residency: how much of a file is in memory, and dropping its pages.
 //!
-//! Only a regular file has pages to ask about. The answer is of the moment: others read, write and
-//! need memory all the while.
+//! Only regular files have pages. The result is a snapshot: other processes read, write and need
+//! memory at the same time.
 
 use std::fs::File;
 use std::io;
@@ -16,45 +16,46 @@ use crate::windows::residency as system;
 #[cfg(not(any(target_os = "linux", windows)))]
 use portable as system;
 
-/// How much of a file, or of a part of it, is in memory. All in bytes: whole pages, of which the
-/// last is cut at the end of the file.
+/// How much of a file, or of a part of it, is in memory. All numbers are in bytes and count whole
+/// pages; the last page counts up to the end of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
-    /// The size of the file or of the part.
+    /// Size of the file or of the part.
     pub bytes: u64,
-    /// What of it is in memory.
+    /// Bytes in memory.
     pub resident: u64,
-    /// What of that has been changed and is still to be written, if the system tells.
+    /// Bytes in memory that were changed and not yet written, if the system reports it.
     pub dirty: Option<u64>,
-    /// What of that is being written just now, if the system tells.
+    /// Bytes in memory that are being written, if the system reports it.
     pub writeback: Option<u64>,
 }
 
-/// Opens a regular file for the other functions here, without reading any of it. On Windows this drops
-/// its pages already; a handle that was opened otherwise would keep them.
+/// Opens a regular file for the other functions of this module without reading it. On Windows this
+/// already drops its pages, and a handle that was opened otherwise would keep them.
 ///
 /// # Errors
-/// It is no regular file, or whatever the system says.
+/// Not a regular file, or any error that the system reports.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened: to open a device may do something.
+    // Checked before opening: opening a device may have side effects.
     regular_size(&attributes_at(path)?)?;
     system::open(path)
 }
 
 /// Returns how much of a file is in memory.
 ///
-/// Linux counts the pages itself since 6.5 (`cachestat`), also those that are there but hold nothing
-/// yet. Where it does not, they are looked at one by one (`mincore`): holes take their time, too.
+/// Since 6.5 Linux counts the pages itself (`cachestat`), including pages that hold no data yet.
+/// Older kernels report page by page (`mincore`), which takes time for holes, too.
 ///
 /// # Errors
-/// The file is no regular file. [`io::ErrorKind::PermissionDenied`]: Linux tells it only to the
-/// owner and to who may write the file. [`io::ErrorKind::Unsupported`]: the system does not tell.
+/// Not a regular file. [`io::ErrorKind::PermissionDenied`]: Linux reports residency only to the
+/// owner and to users who may write the file. [`io::ErrorKind::Unsupported`]: the system does not
+/// report it.
 pub fn residency(file: &File) -> io::Result<Residency> {
     system::residency(file, 0..regular_size(&attributes_of(file)?)?)
 }
 
-/// Returns how much is in memory of each of `parts` parts of a file, in their order: as many whole
-/// pages to each, as far as they go. A small file has fewer parts, an empty one has none.
+/// Returns how much is in memory of each of `parts` parts of a file, in order. The parts have as
+/// equal numbers of whole pages as possible. A small file has fewer parts, an empty one none.
 ///
 /// # Errors
 /// As [`residency`].
@@ -63,25 +64,25 @@ pub fn residency_of_parts(file: &File, parts: usize) -> io::Result<Vec<Residency
     let pages = size.div_ceil(system::page_size());
     let parts = (parts as u64).min(pages);
     let border = |part: u64| {
-        // Both factors may be large.
+        // The product may exceed 64 bits.
         let page = u128::from(pages) * u128::from(part) / u128::from(parts);
         (page as u64 * system::page_size()).min(size)
     };
     (0..parts).map(|part| system::residency(file, border(part)..border(part + 1))).collect()
 }
 
-/// Lets a file's pages go: what was changed is written first. Pages stay in memory that somebody has
-/// mapped, or that have no other place, as those of `tmpfs`: ask for the [`residency`] afterwards.
+/// Drops the pages of a file from memory, after writing changed ones. Pages stay that a process has
+/// mapped, or that exist only in memory (`tmpfs`): check [`residency`] afterwards.
 ///
 /// # Errors
-/// The file is no regular file, or what was changed could not be written.
-/// [`io::ErrorKind::Unsupported`]: the system has no call for it.
+/// Not a regular file, or changed pages could not be written. [`io::ErrorKind::Unsupported`]: the
+/// system has no such call.
 pub fn drop_pages(file: &File) -> io::Result<()> {
     system::drop_pages(file, regular_size(&attributes_of(file)?)?)
 }
 
-/// Returns whether the files beside this one lie in memory and nowhere else, so that no page of them
-/// can be dropped; false if the system does not tell.
+/// Returns whether the file system of this file is only in memory, so that its pages cannot be
+/// dropped. False if the system does not report it.
 pub fn is_memory_only(file: &File) -> bool {
     system::is_memory_only(file)
 }
@@ -94,7 +95,7 @@ fn regular_size(attributes: &Attributes) -> io::Result<u64> {
     }
 }
 
-/// What a system says that does not tell.
+/// Returns the error of systems that do not report residency.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn not_told() -> io::Error {
     let reason = "this system does not tell what is in memory of a file";
@@ -114,7 +115,7 @@ mod portable {
         File::open(path)
     }
 
-    /// Only what is told in pages depends on it.
+    /// Only numbers of pages depend on it, and none is reported.
     pub(super) fn page_size() -> u64 {
         4096
     }

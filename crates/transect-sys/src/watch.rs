@@ -1,8 +1,8 @@
-//! Notifications of changes in directories, for the cache that relies on them.
+//! Change notifications for directories, used by the attribute cache.
 //!
-//! A [`Watcher`] watches single directories, not what lies below them. One thread calls
-//! [`Watcher::wait`] and [`Watcher::read`] in turn. Reading a file is not a change: the kernel is
-//! not asked to report it, so that it wakes nobody.
+//! A [`Watcher`] watches single directories, not what is below them. One thread calls
+//! [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel
+//! is not asked to report it, so reads wake no thread.
 
 use std::ffi::OsStr;
 
@@ -13,11 +13,11 @@ pub use crate::windows::Watcher;
 #[cfg(not(any(target_os = "linux", windows)))]
 pub use unsupported::Watcher;
 
-/// A directory that is watched. A watcher never uses the same value twice.
+/// Identifies a watched directory. A watcher never reuses an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WatchId(pub(crate) usize);
 
-/// What a watcher reports.
+/// A reported change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notification<'a> {
     /// An entry was created, removed, renamed or changed.
@@ -26,12 +26,12 @@ pub enum Notification<'a> {
         directory: WatchId,
         /// The name of the entry.
         name: &'a OsStr,
-        /// Only the content of a file changed. False where the system does not report that.
+        /// Only the content of a file changed. False if the system does not report that.
         content: bool,
     },
     /// The directory itself was renamed, removed or changed, or can no longer be watched.
     Directory(WatchId),
-    /// The system lost notifications, of any directory.
+    /// The system dropped notifications, for any of the directories.
     Lost,
 }
 
@@ -42,7 +42,7 @@ mod unsupported {
 
     use super::{Notification, WatchId};
 
-    /// This system has no watcher.
+    /// Watcher for systems without notifications. It cannot be created.
     #[derive(Debug)]
     pub enum Watcher {}
 
@@ -55,35 +55,35 @@ mod unsupported {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// Watches nothing.
+        /// Never called: there is no watcher.
         ///
         /// # Errors
-        /// None: there is no watcher.
+        /// Never called.
         pub fn watch(&self, _: &Path) -> io::Result<WatchId> {
             match *self {}
         }
 
-        /// Stops nothing.
+        /// Never called.
         pub fn unwatch(&self, _: WatchId) {
             match *self {}
         }
 
-        /// Waits for nothing.
+        /// Never called.
         pub fn wait(&self) -> bool {
             match *self {}
         }
 
-        /// Reports nothing.
+        /// Never called.
         pub fn read(&self, _: &mut dyn FnMut(Notification<'_>)) {
             match *self {}
         }
 
-        /// Waits for nothing.
+        /// Never called.
         pub fn settle(&self) -> bool {
             match *self {}
         }
 
-        /// Stops nothing.
+        /// Never called.
         pub fn stop(&self) {
             match *self {}
         }
@@ -100,11 +100,11 @@ mod tests {
 
     use super::*;
 
-    /// A watcher whose notifications are read on a thread of its own.
+    /// Runs `test` with a watcher whose notifications are read on another thread.
     fn with_watcher(test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
         let watcher = Watcher::new().expect("a watcher");
         let told = Mutex::new(Vec::new());
-        // Whatever becomes of the test, the thread ends.
+        // Ends the thread even if the test panics.
         struct Stop<'a>(&'a Watcher);
         impl Drop for Stop<'_> {
             fn drop(&mut self) {
@@ -142,7 +142,7 @@ mod tests {
         });
     }
 
-    /// Returns everything that was reported of what happened before this call.
+    /// Returns every notification of changes before this call.
     fn told_by(watcher: &Watcher, told: &Mutex<Vec<Owned>>) -> Vec<Owned> {
         assert!(watcher.settle());
         read(watcher, told);

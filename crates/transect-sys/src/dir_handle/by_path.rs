@@ -1,5 +1,5 @@
-//! A folder by its path, for systems without calls relative to handles, or where they are not used
-//! yet.
+//! Directory handles as paths, for systems without calls relative to handles, or where those calls
+//! are not used yet.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,19 +9,19 @@ use super::{MountPolicy, single_component};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::file;
 
-/// A directory by its path.
+/// A directory, identified by its path.
 #[derive(Debug)]
 pub struct DirHandle {
     path: PathBuf,
 }
 
 impl DirHandle {
-    /// Returns the directory that a path leads to.
+    /// Returns a handle of the directory at a path.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such directory.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Absolute: a change of the current directory is not to lead elsewhere.
+        // Absolute, so changing the current directory has no effect.
         let path = std::path::absolute(path)?;
         match file::query_attributes(&path, FieldMask::empty(), false)?.file_type() {
             FileType::Directory => Ok(Self { path }),
@@ -29,51 +29,51 @@ impl DirHandle {
         }
     }
 
-    /// Returns the same directory once more.
+    /// Duplicates the handle.
     ///
     /// # Errors
-    /// None; on other systems there may be too many handles.
+    /// Never fails here; on Linux there may be too many open files.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { path: self.path.clone() })
     }
 
-    /// Returns a directory that lies in this one. Where file systems are mounted there are links,
-    /// which are no directories.
+    /// Returns a handle of a subdirectory. Mount points are links here, so they are not
+    /// directories.
     ///
     /// # Errors
-    /// There is none of this name.
+    /// There is no such directory.
     pub fn open_dir(&self, name: &OsStr, _: MountPolicy) -> io::Result<Self> {
         Self::open(&self.path.join(single_component(name)?))
     }
 
-    /// Returns the directory that holds this one.
+    /// Returns a handle of the parent directory.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no parent.
     pub fn open_parent(&self) -> io::Result<Self> {
         Self::open(self.path.parent().ok_or(io::ErrorKind::CrossesDevices)?)
     }
 
-    /// Returns all that is known of the directory itself.
+    /// Returns all attributes of the directory itself.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn attributes(&self) -> io::Result<Attributes> {
         file::query_attributes(&self.path, FieldMask::all(), false)
     }
 
-    /// Returns all that is known of an entry; of a link, of the link itself.
+    /// Returns all attributes of an entry; for a link, those of the link itself.
     ///
     /// # Errors
-    /// Whatever the system says, also that there is none.
+    /// Any error that the system reports, also if there is no such entry.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
         file::query_attributes(&self.path.join(single_component(name)?), FieldMask::all(), false)
     }
 
-    /// Calls `each` with the names of all entries.
+    /// Calls `each` with the name of every entry.
     ///
     /// # Errors
-    /// It cannot be listed, or not to its end.
+    /// The directory cannot be listed completely.
     #[expect(clippy::disallowed_methods, reason = "names alone, and the error is handed on")]
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {
@@ -82,18 +82,18 @@ impl DirHandle {
         Ok(())
     }
 
-    /// Removes a name that is no directory's.
+    /// Removes an entry that is not a directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         let path = self.path.join(single_component(name)?);
         let refused = match std::fs::remove_file(&path) {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
-        // Windows has links that are removed as directories are. What it removes so is empty: what
-        // a link leads to stays.
+        // Windows has links that must be removed as directories. `remove_dir` removes only the
+        // link, never its target.
         match file::query_attributes(&path, FieldMask::empty(), false)?.file_type() {
             FileType::Symlink => std::fs::remove_dir(&path),
             _ => Err(refused),
@@ -103,23 +103,23 @@ impl DirHandle {
     /// Removes an empty directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error that the system reports.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_dir(self.path.join(single_component(name)?))
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// # Errors
-    /// Whatever the system says, also that the name is taken.
+    /// Any error that the system reports, also if the name exists.
     pub fn create_dir(&self, name: &OsStr) -> io::Result<()> {
         std::fs::create_dir(self.path.join(single_component(name)?))
     }
 
-    /// Makes a file of this content, or none.
+    /// Creates a file with this content. Leaves nothing behind on failure.
     ///
     /// # Errors
-    /// Whatever the system says, also that the name is taken.
+    /// Any error that the system reports, also if the name exists.
     pub fn create_file(&self, name: &OsStr, content: &[u8]) -> io::Result<()> {
         let path = self.path.join(single_component(name)?);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -130,10 +130,10 @@ impl DirHandle {
         written
     }
 
-    /// Moves an entry to a free name in another folder.
+    /// Moves an entry to another directory.
     ///
     /// # Errors
-    /// Not supported here.
+    /// Always: not supported here.
     pub fn rename_no_replace(&self, name: &OsStr, _: &Self, to: &OsStr) -> io::Result<()> {
         single_component(name)?;
         single_component(to)?;

@@ -1,12 +1,11 @@
-//! Open directories in which names are removed, one step at a time.
+//! Handles of open directories, for changing a tree safely.
 //!
-//! A [`DirHandle`] is a directory that stays the same whatever happens to its path: all that is done
-//! in it names one entry of it, and no link is followed. Where a file system begins is a boundary
-//! that is crossed only on request. Nothing is judged here: what may be removed is for others to
-//! say.
+//! A [`DirHandle`] stays the same directory whatever happens to its path. Its methods take the name
+//! of one entry and never follow links. A mount point is entered only on request. What may be
+//! removed is the caller's decision.
 //!
-//! On Linux every call is relative to a handle. Elsewhere a folder is a path, which may lead
-//! somewhere else by the time that it is used.
+//! On Linux every call is relative to a descriptor. Elsewhere a handle is a path, which may mean
+//! another directory by the time it is used.
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,17 +18,17 @@ pub use by_path::DirHandle;
 #[cfg(not(target_os = "linux"))]
 mod by_path;
 
-/// What is done where a directory begins another file system, or is mounted from elsewhere.
+/// What to do at a mount point: a subdirectory on another file system or another mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountPolicy {
-    /// It is not entered: an error of the kind [`io::ErrorKind::CrossesDevices`].
+    /// Do not enter it: an error of the kind [`io::ErrorKind::CrossesDevices`].
     Refuse,
-    /// It is entered as any other.
+    /// Enter it like any other directory.
     Cross,
 }
 
-/// Returns a name that is one step, and not a path that leads somewhere else: names may come from a
-/// file that somebody else has written.
+/// Returns `name` if it is a single path component. Names may come from a file that another user
+/// wrote, so they may be paths that lead elsewhere.
 pub(crate) fn single_component(name: &OsStr) -> io::Result<&OsStr> {
     let leads_away = |byte: &u8| std::path::is_separator(char::from(*byte)) || *byte == 0;
     match name.as_encoded_bytes() {

@@ -9,13 +9,13 @@
 //! (`FILE_NOTIFY_INFORMATION`: [MS-FSCC] 2.7.1. Little endian; the name in UTF-16, its length in
 //! bytes; `next` counts from the beginning of the record and is 0 in the last.)
 
-/// Where the name begins.
+/// Offset of the name.
 const HEADER_LENGTH: usize = 12;
 
 /// Iterates over the names in a buffer, as bytes of UTF-16.
 ///
-/// A record that does not fit its buffer, overlaps the next, or has no proper name ends the
-/// iteration with one `Err` that says what is wrong.
+/// A record that exceeds the buffer, overlaps the next, or has an invalid name ends the iteration
+/// with an `Err` that describes the problem.
 #[derive(Clone, Debug)]
 pub struct ChangedNames<'a> {
     rest: Option<&'a [u8]>,
@@ -57,7 +57,7 @@ impl<'a> Iterator for ChangedNames<'a> {
     }
 }
 
-/// Returns four bytes at an offset.
+/// Returns four bytes at an offset, or `None` beyond the end.
 fn read_u32(bytes: &[u8], at: usize) -> Option<usize> {
     let field = bytes.get(at..)?.first_chunk::<4>()?;
     Some(u32::from_le_bytes(*field) as usize)

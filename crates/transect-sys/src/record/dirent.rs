@@ -14,29 +14,29 @@ use std::ops::Range;
 /// Bytes before the name.
 pub const HEADER_LENGTH: usize = 19;
 
-/// The longest record there can be: header, a name of 255 bytes, its NUL, padding.
+/// The longest possible record: header, a name of 255 bytes, its NUL, padding.
 pub const MAX_RECORD: usize = (HEADER_LENGTH + 256).next_multiple_of(8);
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Inode number as the directory holds it. For a mount point this is the covered one.
+    /// Inode number in the directory. For a mount point, that of the covered directory.
     pub inode: u64,
     /// `DT_*`.
     pub d_type: u8,
-    /// Where in the buffer the name lies; the byte after it is NUL.
+    /// Range of the name in the buffer. The byte after it is NUL.
     pub name: Range<usize>,
 }
 
-/// Iterates over the records of a buffer, `.` and `..` left out.
+/// Iterates over the records of a buffer, without `.` and `..`.
 ///
-/// A record that does not fit its buffer or has no terminated name ends the iteration with one
-/// `Err` saying what is wrong.
+/// A record that exceeds the buffer or whose name has no NUL ends the iteration with an `Err` that
+/// describes the problem.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     buffer: &'a [u8],
     at: usize,
-    /// Where the record before `at` begins.
+    /// Start of the record before `at`.
     last: usize,
 }
 
@@ -46,8 +46,8 @@ impl<'a> Records<'a> {
         Self { buffer, at: 0, last: 0 }
     }
 
-    /// Returns `d_off` of the record parsed last: the position in the directory at which the next
-    /// call would continue. In the last record of a buffer this is where the kernel stopped.
+    /// Returns `d_off` of the last record parsed: the position in the directory at which the next
+    /// call would continue. For the last record of a buffer, this is where the kernel stopped.
     pub fn offset(&self) -> Option<i64> {
         let offset = self.buffer.get(self.last + 8..self.last + 16)?;
         Some(i64::from_ne_bytes(offset.try_into().ok()?))
@@ -76,9 +76,9 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Returns where the first NUL is. Eight bytes at a time (Mycroft's test for a zero byte): names
-/// are too short for the vector search of `memchr` to pay: it took 74 instructions a name on
-/// the corpus `data` (callgrind).
+/// Returns the position of the first NUL. Tests eight bytes at a time (Mycroft's test for a zero
+/// byte): names are too short for the vector search of `memchr` to pay off (it took 74 instructions
+/// a name on corpus `data`, callgrind).
 #[inline]
 fn find_nul(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
@@ -119,12 +119,12 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Writes one record, for tests and fuzzing.
+/// Appends a record, for tests and fuzzing.
 pub fn encode(inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
     encode_at(0, inode, d_type, name, out);
 }
 
-/// Writes one record with this `d_off`, for tests.
+/// Appends a record with this `d_off`, for tests.
 pub fn encode_at(offset: i64, inode: u64, d_type: u8, name: &[u8], out: &mut Vec<u8>) {
     let length = (HEADER_LENGTH + name.len() + 1).next_multiple_of(8);
     let start = out.len();

@@ -13,10 +13,10 @@
 
 use std::ops::Range;
 
-/// Which fields a record has beyond the common ones.
+/// The fields of a record besides the common ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// `FILE_FULL_DIR_INFORMATION`: no more.
+    /// `FILE_FULL_DIR_INFORMATION`: none.
     Full,
     /// `FILE_BOTH_DIR_INFORMATION`: the 8.3 name.
     Both,
@@ -27,7 +27,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Returns where the name begins.
+    /// Returns the offset of the name.
     pub const fn header_length(self) -> usize {
         match self {
             Self::Full => 68,
@@ -45,58 +45,58 @@ impl Layout {
         }
     }
 
-    /// Returns whether records carry the 8.3 name.
+    /// Returns whether records contain the 8.3 name.
     pub const fn has_short_name(self) -> bool {
         matches!(self, Self::Both | Self::IdBoth)
     }
 
-    /// Returns whether records carry the file id.
+    /// Returns whether records contain the file id.
     pub const fn has_file_id(self) -> bool {
         self.file_id().is_some()
     }
 }
 
-/// Where the length of the 8.3 name lies, a byte, and where the name itself begins.
+/// Offsets of the length of the 8.3 name (one byte) and of the 8.3 name.
 const SHORT_NAME: (usize, usize) = (68, 70);
 
-/// The most bytes that an 8.3 name has: twelve units.
+/// The longest 8.3 name in bytes: twelve UTF-16 units.
 const MAX_SHORT_NAME: usize = 24;
 
 /// Set in `FILE_ATTRIBUTE_*` if the record's next field is a reparse tag.
 const REPARSE_POINT: u32 = 0x400;
 
-/// One record. Times are in 100 ns since 1601, 0 if the file system keeps none.
+/// One record. Times are in 100 ns since 1601; 0 if the file system does not store them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// `FILE_ATTRIBUTE_*`.
     pub attributes: u32,
-    /// `IO_REPARSE_TAG_*`; 0 if it is no reparse point.
+    /// `IO_REPARSE_TAG_*`; 0 if the entry is not a reparse point.
     pub reparse_tag: u32,
-    /// Birth.
+    /// Time of creation.
     pub created: i64,
-    /// Last access.
+    /// Time of last access.
     pub accessed: i64,
-    /// Last change of the content.
+    /// Time of last change of the content.
     pub written: i64,
-    /// Last change of the attributes.
+    /// Time of last change of the attributes.
     pub changed: i64,
     /// Length in bytes.
     pub size: u64,
     /// Bytes occupied.
     pub allocated: u64,
-    /// Number of the file within its volume; `None` if the layout has none, or the file system has
-    /// none that fits 64 bits (0 and -1: [MS-FSCC] 2.1.9).
+    /// Number of the file in its volume; `None` if the layout lacks it, or the file system has no
+    /// number of 64 bits (0 and -1: [MS-FSCC] 2.1.9).
     pub file_id: Option<u64>,
-    /// Where in the buffer the name lies: an even number of bytes, not none.
+    /// Range of the name in the buffer: an even number of bytes, at least two.
     pub name: Range<usize>,
-    /// Where the 8.3 name lies; empty if there is none.
+    /// Range of the 8.3 name in the buffer; empty if there is none.
     pub short_name: Range<usize>,
 }
 
-/// Iterates over the records of a buffer, `.` and `..` left out.
+/// Iterates over the records of a buffer, without `.` and `..`.
 ///
-/// A record that does not fit its buffer, overlaps the next, or has no proper name ends the
-/// iteration with one `Err` saying what is wrong.
+/// A record that exceeds the buffer, overlaps the next, or has an invalid name ends the iteration
+/// with an `Err` that describes the problem.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     buffer: &'a [u8],
@@ -105,8 +105,8 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Returns the records of a buffer that one call filled. What lies behind the last record may
-    /// be anything; a buffer without any is not parsed at all.
+    /// Returns the records of a buffer that one call filled. Bytes after the last record are
+    /// ignored. A buffer must hold at least one record.
     pub fn new(buffer: &'a [u8], layout: Layout) -> Self {
         Self { buffer, layout, at: Some(0) }
     }
@@ -150,7 +150,7 @@ impl<'a> Records<'a> {
             u64::try_from(read_i64(bytes, 40)).map_err(|_| "a file has a negative length")?;
         let allocated =
             u64::try_from(read_i64(bytes, 48)).map_err(|_| "a file has a negative size")?;
-        // From here on nothing fails: after an error comes nothing more.
+        // Nothing fails from here on: an error must end the iteration.
         self.at = (next != 0).then_some(at + next);
         Ok(Record {
             attributes,
@@ -199,19 +199,19 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Returns the units of a name that lies in a buffer.
+/// Returns the UTF-16 units of a name in a buffer.
 pub fn utf16_units(name: &[u8]) -> impl Iterator<Item = u16> + Clone + '_ {
     name.as_chunks::<2>().0.iter().map(|unit| u16::from_le_bytes(*unit))
 }
 
-/// A surrogate without its partner: the name is no Unicode text.
+/// The error for a surrogate without its pair: the name is not Unicode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnpairedSurrogate;
 
 /// Appends a name as UTF-8.
 ///
 /// # Errors
-/// [`UnpairedSurrogate`] if there is no such thing; nothing is appended then.
+/// [`UnpairedSurrogate`] if the name is not Unicode; then nothing is appended.
 #[inline]
 pub fn append_utf8(
     units: impl Iterator<Item = u16> + Clone,
@@ -241,8 +241,8 @@ pub fn append_utf8(
     Ok(())
 }
 
-/// Returns nanoseconds since 1970 for 100 ns since 1601; `None` for 0, which means that the file
-/// system keeps no such time.
+/// Converts 100 ns since 1601 to nanoseconds since 1970. `None` for 0: the file system does not
+/// store this time.
 pub fn nanoseconds(filetime: i64) -> Option<i64> {
     /// Seconds from 1601 to 1970, in units of 100 ns.
     const EPOCH: i64 = 11_644_473_600 * 10_000_000;
@@ -258,12 +258,12 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder of one layout.
+    /// Returns an encoder for one layout.
     pub fn new(layout: Layout) -> Self {
         Self { layout, buffer: Vec::new(), last: None }
     }
 
-    /// Appends a record; its ranges are not looked at.
+    /// Appends a record. Ignores the ranges in `record`.
     pub fn add(&mut self, record: &Record, name: &[u16], short_name: &[u16]) -> &mut Self {
         self.buffer.resize(self.buffer.len().next_multiple_of(8), 0);
         let at = self.buffer.len();
@@ -296,7 +296,7 @@ impl Encoder {
         self
     }
 
-    /// Returns what was written.
+    /// Returns the encoded records.
     pub fn finish(self) -> Vec<u8> {
         self.buffer
     }
@@ -345,8 +345,8 @@ mod tests {
         Records::new(buffer, layout).map(|r| text(buffer, r.unwrap().name)).collect()
     }
 
-    /// What Wine 8 wrote for `FileIdFullDirectoryInformation` of a directory on ext4 that holds a
-    /// file of six bytes and a directory.
+    /// Written by Wine 8 for `FileIdFullDirectoryInformation` of a directory on ext4 with a file of
+    /// six bytes and a directory.
     #[test]
     fn a_recorded_buffer_reads_as_what_was_there() {
         let recorded = include_bytes!("recorded/id-full.bin");
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_record_may_begin_anywhere() {
-        // Eight bytes apart is what Windows does, not what must hold for the bytes to be read.
+        // Windows aligns records to eight bytes, but the parser does not depend on it.
         let one = buffer(Layout::IdFull, &["abc"]);
         let mut shifted = one.clone();
         shifted.push(0xEE);
@@ -465,7 +465,7 @@ mod tests {
         nul[second + 80..second + 82].fill(0);
         assert!(Records::new(&nul, layout).nth(1).unwrap().is_err(), "a NUL in a name");
         for cut in 1..good.len() {
-            // Cut anywhere: whole records or an error, never a panic.
+            // For any cut: whole records or an error, never a panic.
             let found = Records::new(&good[..cut], layout).filter(Result::is_ok).count();
             assert!(found < 3, "cut at {cut}");
         }

@@ -1,7 +1,7 @@
-//! What kernels write when a directory is listed, parsed without trusting it.
+//! Parsers for directory records of kernels, which trust no byte of them.
 //!
-//! The parsers are separate from the calls: they are safe code, can be fuzzed, and run on any
-//! machine with a recorded buffer, whatever system it came from.
+//! They are separate from the system calls: safe code that can be fuzzed and that parses a recorded
+//! buffer of any system on any machine.
 
 pub mod changes;
 pub mod dirent;
