@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_occupies_less_than_its_size_has_holes_unless_it_is_compressed() {
+    fn is_sparse_smaller_allocation_unless_compressed() {
         let mut attributes = Attributes::of_type(FileType::File);
         attributes.set_allocated(4096);
         assert!(!attributes.is_sparse(), "its size is not known");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unset_field_is_absent_and_not_zero() {
+    fn attributes_unset_field_absent_not_zero() {
         let mut attributes = Attributes::of_type(FileType::File);
         assert_eq!(attributes.size(), None);
         assert_eq!(attributes.file_id(), None);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn reparse_points_are_told_apart_by_their_tags() {
+    fn file_type_from_reparse_tag() {
         for (attributes, tag, expected) in [
             (0x20, 0, FileType::File),
             (0x10, 0, FileType::Directory),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_a_cloud_has_not_filled_is_a_placeholder() {
+    fn is_placeholder_unfilled_cloud_directory() {
         let mut attributes = Attributes::of_type(FileType::Directory);
         assert!(!attributes.is_placeholder());
         attributes.set_attribute_bits(0x10);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn d_type_and_mode_agree() {
+    fn file_type_d_type_and_mode_agree() {
         for (d_type, mode, expected) in [
             (1, 0o010_644, FileType::Fifo),
             (2, 0o020_644, FileType::Char),

@@ -98,7 +98,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn an_open_file_and_its_path_are_the_same() {
+    fn file_attributes_handle_and_path_agree() {
         let temp = TempDir::new();
         let path = temp.join("file");
         std::fs::write(&path, "12345").unwrap();
@@ -115,7 +115,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_asked_about_itself_or_what_it_leads_to() {
+    fn query_attributes_link_or_target() {
         use crate::fault::FaultKind;
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "12345").unwrap();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_as_they_were() {
+    fn name_buffer_names_round_trip() {
         let mut names = NameBuffer::with_capacity(4, 16);
         let given = ["a", "", "name with blanks", "ß"];
         given.iter().for_each(|name| names.push(OsStr::new(name)));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn names_need_not_be_text() {
+    fn name_buffer_not_utf8() {
         use std::os::unix::ffi::OsStrExt;
         let mut names = NameBuffer::default();
         names.push(OsStr::from_bytes(b"\xff\xfe"));

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder_created_is_for_its_owner_only_and_found_again() {
+    fn private_dir_created_for_owner_only_and_accepted_again() {
         let temp = TempDir::new();
         let folder = temp.join("above/own");
         assert!(
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder_that_others_can_change_is_refused() {
+    fn private_dir_writable_by_others_refused() {
         let temp = TempDir::new();
         for (mode, excluded, may_read) in [
             (0o700, true, true),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder_that_is_a_link_or_a_file_is_refused() {
+    fn private_dir_link_or_file_refused() {
         let temp = TempDir::new();
         folder_with(&temp.join("own"), 0o700);
         symlink("own", temp.join("link")).unwrap();
@@ -259,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn private_folder_of_another_user_is_refused() {
-        let test = "private_folder_of_another_user_is_refused";
+    fn private_dir_of_other_user_refused() {
+        let test = "private_dir_of_other_user_refused";
         if !rustix::process::geteuid().is_root() {
             return transect_testkit::loudly_skip(test, "only root can give a folder away");
         }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_folder_is_private_and_goes_away() {
+    fn private_temp_dir_private_and_removed_on_drop() {
         let [one, other] = [(); 2].map(|()| PrivateTempDir::new("test").unwrap());
         assert_ne!(one.path(), other.path());
         assert_eq!(mode(one.path()), 0o700);

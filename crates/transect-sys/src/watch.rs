@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_watched_directories_are_reported_with_names() {
+    fn watcher_changes_reported_with_names() {
         let temp = TempDir::new();
         for name in ["one", "two", "three"] {
             std::fs::create_dir(temp.join(name)).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_a_file_is_not_reported() {
+    fn watcher_read_not_reported() {
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "1").unwrap();
         with_watcher(|watcher, told| {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_directory_cannot_be_watched() {
+    fn watcher_missing_directory_refused() {
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "1").unwrap();
         with_watcher(|watcher, _| {
@@ -202,7 +202,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_removed_directory_is_reported_and_its_watch_is_not_reused() {
+    fn watcher_removed_directory_reported_id_not_reused() {
         let temp = TempDir::new();
         let dir = temp.join("dir");
         std::fs::create_dir(&dir).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_watcher_leaves_nothing_pending() {
+    fn watcher_dropped_with_pending_reads() {
         let temp = TempDir::new();
         for _ in 0..20 {
             let watcher = Watcher::new().unwrap();

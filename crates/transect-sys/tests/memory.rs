@@ -1,4 +1,4 @@
-//! What a program does that gets no more memory, played by this test in a process of its own.
+//! What a program does when it runs out of memory: each test runs in a child process.
 
 #![cfg(target_os = "linux")]
 
@@ -9,10 +9,10 @@ use transect_sys::memory::Allocator;
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "hungry" };
 
-/// What the child process is to do.
+/// The environment variable with the child's task.
 const TASK: &str = "TRANSECT_TEST_MEMORY";
 
-/// Leaves this process 64 MiB more of address space than it has.
+/// Limits this process to 64 MiB of address space beyond what it has.
 fn limit_memory() {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("/proc is mounted");
     let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());
@@ -53,16 +53,16 @@ fn child() {
     }
 }
 
-/// A program whose memory was limited ended with an abort.
+/// Regression: a program with limited memory ended with an abort.
 #[test]
-fn program_without_memory_ends_with_exit_code_and_message() {
+fn allocator_out_of_memory_exit_code_and_message() {
     let (code, text) = run("many");
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("hungry: cannot allocate 1048576 bytes: not enough memory"), "{text}");
 }
 
 #[test]
-fn program_refused_a_huge_request_goes_on() {
+fn allocator_huge_request_returned_to_caller() {
     let (code, text) = run("large");
     assert_eq!((code, text.contains("went on")), (Some(0), true), "{text}");
 }

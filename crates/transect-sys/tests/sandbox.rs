@@ -1,4 +1,5 @@
-//! Sandboxes that know nothing of newer system calls: the reader falls back, and reads the same.
+//! Sandboxes without newer system calls: the reader falls back to older ones and finds the same
+//! entries.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -15,7 +16,7 @@ use transect_sys::{
 };
 use transect_testkit::{TempDir, rerun};
 
-/// Not every edition of libc knows it.
+/// Some editions of libc lack it.
 const SYS_CACHESTAT: libc::c_long = 451;
 
 /// Makes the kernel answer `statx`, `openat2`, `cachestat` and `io_uring_setup` on this thread with
@@ -25,8 +26,8 @@ fn refuse(errno: i32) {
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    // `struct seccomp_data` begins with the number. The architecture is not looked at: this
-    // process makes calls of one architecture only.
+    // `struct seccomp_data` begins with the number. The architecture is not checked: this process
+    // makes calls of one architecture only.
     let mut steps = [
         step(LOAD_NUMBER, 0, 0, 0),
         step(EQUAL, 4, 0, libc::SYS_statx as u32),
@@ -41,7 +42,7 @@ fn refuse(errno: i32) {
     // - PR_SET_NO_NEW_PRIVS takes plain numbers;
     // - PR_SET_SECCOMP reads `program` and the steps it points to during the call only, and both
     //   live until the end of this function;
-    // - the filter lets all but four calls through, and those only fail.
+    // - the filter allows all calls but four, and those only fail.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let mode = libc::SECCOMP_MODE_FILTER;
@@ -50,8 +51,7 @@ fn refuse(errno: i32) {
     }
 }
 
-/// Returns the error number with which the kernel refuses a call that needs no valid argument to
-/// be refused.
+/// Returns the error number with which the kernel refuses a call with invalid arguments.
 fn answer_to(number: libc::c_long) -> Option<i32> {
     // SAFETY: null pointers make all three calls fail before anything is written.
     let answer =
@@ -68,7 +68,7 @@ fn build(root: &Path) {
     std::os::unix::fs::symlink("a/b", root.join("link")).unwrap();
 }
 
-/// Returns name, type and size of what one directory holds.
+/// Returns the name, type and size of every entry of a directory.
 fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (FileType, u64, u64)> {
     let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
     let want = Want { entries: sizes, directories: sizes, ..Want::default() };
@@ -113,7 +113,7 @@ fn falls_back(root: &Path, errno: i32) {
     assert_eq!(own.file_type(), FileType::Directory);
     assert!(own.file_id().is_some());
 
-    // One call for the whole way is refused: it is gone step by step.
+    // The whole path in one call is refused, so the reader resolves it step by step.
     let steps = ["a", "b", "c", "d"].map(OsStr::new);
     let deep = reader.open(&handle, &steps, false).unwrap();
     let found = read(&mut reader, &deep);
@@ -123,11 +123,11 @@ fn falls_back(root: &Path, errno: i32) {
     let file = reader.stat(&handle, &steps, FieldMask::SIZE, false).unwrap();
     assert_eq!(file.size(), Some(4444));
 
-    // Pages are looked at one by one; which of them are to be written is not told then.
+    // Falls back to `mincore`, which does not report dirty pages.
     let pages = residency::residency(&residency::open(&root.join("two")).unwrap()).unwrap();
     assert_eq!((pages.bytes, pages.resident, pages.dirty), (22, 22, None));
 
-    // Folders refuse links and mounts all the same.
+    // Directory handles still refuse links and mount points.
     let folder = DirHandle::open(root).unwrap();
     let kind = |entered: io::Result<DirHandle>| entered.unwrap_err().kind();
     let link = folder.open_dir("link".as_ref(), MountPolicy::Refuse);
@@ -140,7 +140,7 @@ fn falls_back(root: &Path, errno: i32) {
     assert_eq!(kind(mount), io::ErrorKind::CrossesDevices);
     slash.open_dir("proc".as_ref(), MountPolicy::Cross).unwrap();
 
-    // Links on the way are refused, too.
+    // Links in the middle of a path are still refused.
     let steps = ["link", "c", "d"].map(OsStr::new);
     let through_a_link = reader.open(&handle, &steps, false);
     assert!(matches!(through_a_link, Err(transect_sys::Fault::Vanished)), "{through_a_link:?}");
@@ -159,20 +159,20 @@ fn in_a_sandbox(test: &str, role: &str, errno: i32) {
 }
 
 #[test]
-fn a_sandbox_that_does_not_know_the_calls_is_read_all_the_same() {
-    let test = "a_sandbox_that_does_not_know_the_calls_is_read_all_the_same";
+fn sandbox_unknown_calls_fall_back() {
+    let test = "sandbox_unknown_calls_fall_back";
     in_a_sandbox(test, "ENOSYS", libc::ENOSYS);
 }
 
 #[test]
-fn a_sandbox_that_forbids_the_calls_is_read_all_the_same() {
-    let test = "a_sandbox_that_forbids_the_calls_is_read_all_the_same";
+fn sandbox_forbidden_calls_fall_back() {
+    let test = "sandbox_forbidden_calls_fall_back";
     in_a_sandbox(test, "EPERM", libc::EPERM);
 }
 
-/// The same reading without a sandbox, by every reader: what falls back finds nothing else.
+/// The same reading without a sandbox, with every reader: all find the same.
 #[test]
-fn outside_of_a_sandbox_the_sizes_are_the_same() {
+fn readers_without_sandbox_agree() {
     let temp = TempDir::new();
     build(temp.path());
     fn all<R: Reader>(mut reader: R, root: &Path) -> Vec<BTreeMap<String, (FileType, u64, u64)>> {

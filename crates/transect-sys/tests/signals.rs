@@ -1,9 +1,9 @@
-//! Listings that signals interrupt hold every entry, on every file system whose end of a listing
-//! the reader recognises, and on some where it does not.
+//! Listings interrupted by signals contain every entry, on every file system whose end of directory
+//! the reader detects, and on some others.
 //!
-//! The kernel ends a listing early when a signal is pending. Here another thread sends signals
-//! until enough listings have been cut short, so that a reader which takes such a listing for the
-//! whole directory is caught.
+//! The kernel ends a listing early when a signal is pending. A second thread sends signals until
+//! enough listings were cut short, so a reader that takes such a listing for the whole directory
+//! fails the test.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -16,20 +16,20 @@ use transect_sys::linux::{GetdentsReader, StatCall};
 use transect_sys::{Batch, FieldMask, ListStatus, Reader, ReaderSettings, Want};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
-/// Names in the directories that are listed: none, one block, several blocks, hash trees and lists
-/// of blocks of every file system.
+/// Numbers of names in the directories: none, one block, several blocks, and enough for hash trees
+/// and block lists on every file system.
 const SIZES: [usize; 5] = [0, 3, 100, 1_000, LARGE];
 const LARGE: usize = 8_000;
 
-/// How many listings of the largest directory must be cut short, how often the others are listed,
-/// which is over before most signals come, and after how many listings the test gives up.
+/// How many listings of the largest directory must be cut short; how often the others, which end
+/// before most signals come, are listed; and after how many listings the test gives up.
 const CUT_SHORT: usize = 20;
 const LISTINGS: usize = 100;
 const MOST_LISTINGS: usize = 10_000;
 
 extern "C" fn do_nothing(_: libc::c_int) {}
 
-/// Ends the signals also when a test fails.
+/// Stops the signals even if a test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -42,7 +42,7 @@ impl Drop for Stop<'_> {
 fn under_signals<T>(body: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     // SAFETY:
-    // - the handler does nothing, so that it may run at any time;
+    // - the handler does nothing, so it may run at any time;
     // - `pthread_self` and `pthread_kill` take a thread that lives until the scope ends.
     unsafe {
         let handler = do_nothing as extern "C" fn(libc::c_int);
@@ -52,7 +52,7 @@ fn under_signals<T>(body: impl FnOnce() -> T) -> T {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
                     libc::pthread_kill(target, libc::SIGUSR2);
-                    // A listing needs room to begin between two signals.
+                    // A listing needs time to begin between two signals.
                     (0..2_000).for_each(|_| std::hint::spin_loop());
                 }
             });
@@ -64,14 +64,14 @@ fn under_signals<T>(body: impl FnOnce() -> T) -> T {
 
 struct Listed {
     names: BTreeSet<OsString>,
-    /// Answers of the reader that held entries.
+    /// Number of calls that returned entries.
     answers: usize,
-    /// The last of them was known to be the last.
+    /// Whether the last of them was detected as the last.
     end_recognised: bool,
 }
 
-/// Lists a directory in `root` as the walker does: opened relative to its parent, and asked for its
-/// size (`with_size`) or not.
+/// Lists a directory in `root` as the walker does: opens it relative to its parent, and queries its
+/// size if `with_size`.
 fn list(reader: &mut GetdentsReader, root: &Path, name: &str, with_size: bool) -> Listed {
     let mut parent = reader.open_root(root, false).unwrap();
     let _ = reader.stat_open(&mut parent, FieldMask::DEVICE).unwrap();
@@ -110,7 +110,7 @@ fn make(root: &Path, count: usize) -> BTreeSet<OsString> {
     names
 }
 
-/// Lists directories of a file system in peace, then under signals.
+/// Lists directories of a file system without signals, then with signals.
 fn check(file_system: &str, root: &Path) {
     let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
     for count in SIZES {
@@ -139,12 +139,13 @@ fn check(file_system: &str, root: &Path) {
     }
 }
 
-/// Checks a file system whose end of a listing is recognised (`needs_size`: only if the size of the
-/// directory is known), so that the call which would only return "no more" is saved.
+/// Checks a file system whose end of directory is detected (if `needs_size`, only with the size of
+/// the directory), which saves the last call.
 fn check_recognised(file_system: &str, root: &Path, needs_size: bool) {
     check(file_system, root);
     let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
-    // An empty directory answers with dot entries only: no entries, but the end all the same.
+    // An empty directory has only dot entries: the first call returns no entries but detects the
+    // end.
     for &count in &SIZES[1..] {
         for with_size in [false, true] {
             let recognised = list(&mut reader, root, &name_of(count), with_size).end_recognised;
@@ -163,8 +164,8 @@ fn check_image(test: &str, make: &[&str], check: impl FnOnce(&str, &Path)) {
 }
 
 #[test]
-fn ext4_listing_under_signals_is_whole() {
-    let test = "ext4_listing_under_signals_is_whole";
+fn listing_under_signals_ext4_complete() {
+    let test = "listing_under_signals_ext4_complete";
     for block in ["1024", "4096"] {
         let make = ["mkfs.ext4", "-q", "-F", "-N", "40000", "-b", block];
         check_image(test, &make, |name, root| check_recognised(name, root, false));
@@ -172,15 +173,15 @@ fn ext4_listing_under_signals_is_whole() {
 }
 
 #[test]
-fn ext4_with_inline_data_listing_under_signals_is_whole() {
-    let test = "ext4_with_inline_data_listing_under_signals_is_whole";
+fn listing_under_signals_ext4_inline_data_complete() {
+    let test = "listing_under_signals_ext4_inline_data_complete";
     let make = ["mkfs.ext4", "-q", "-F", "-N", "40000", "-O", "inline_data"];
     check_image(test, &make, |name, root| check_recognised(name, root, false));
 }
 
 #[test]
-fn ext4_without_hashes_listing_under_signals_is_whole() {
-    let test = "ext4_without_hashes_listing_under_signals_is_whole";
+fn listing_under_signals_ext4_without_hashes_complete() {
+    let test = "listing_under_signals_ext4_without_hashes_complete";
     for features in ["^dir_index", "^dir_index,inline_data"] {
         let make = ["mkfs.ext4", "-q", "-F", "-N", "40000", "-O", features];
         check_image(test, &make, check);
@@ -188,25 +189,25 @@ fn ext4_without_hashes_listing_under_signals_is_whole() {
 }
 
 #[test]
-fn ext2_listing_under_signals_is_whole() {
+fn listing_under_signals_ext2_complete() {
     let make = ["mkfs.ext2", "-q", "-F", "-N", "40000"];
-    check_image("ext2_listing_under_signals_is_whole", &make, check);
+    check_image("listing_under_signals_ext2_complete", &make, check);
 }
 
 #[test]
-fn xfs_listing_under_signals_is_whole() {
+fn listing_under_signals_xfs_complete() {
     for directory_block in ["size=4096", "size=8192", "size=65536"] {
         let make = ["mkfs.xfs", "-q", "-f", "-n", directory_block];
-        check_image("xfs_listing_under_signals_is_whole", &make, |name, root| {
+        check_image("listing_under_signals_xfs_complete", &make, |name, root| {
             check_recognised(name, root, true);
         });
     }
 }
 
 #[test]
-fn btrfs_listing_under_signals_is_whole() {
+fn listing_under_signals_btrfs_complete() {
     check_image(
-        "btrfs_listing_under_signals_is_whole",
+        "listing_under_signals_btrfs_complete",
         &["mkfs.btrfs", "-q", "-f"],
         |name, root| {
             check_recognised(name, root, false);
@@ -215,19 +216,19 @@ fn btrfs_listing_under_signals_is_whole() {
 }
 
 #[test]
-fn tmpfs_listing_under_signals_is_whole() {
-    let test = "tmpfs_listing_under_signals_is_whole";
+fn listing_under_signals_tmpfs_complete() {
+    let test = "listing_under_signals_tmpfs_complete";
     let temp = TempDir::new();
     match Mount::tmpfs("64m", &temp.join("memory")) {
-        // Older kernels mark no end.
+        // Older kernels do not mark the end.
         Ok(mount) => check("tmpfs", mount.path()),
         Err(why_not) => loudly_skip(test, why_not),
     }
 }
 
 #[test]
-fn overlay_listing_under_signals_is_whole() {
-    let test = "overlay_listing_under_signals_is_whole";
+fn listing_under_signals_overlay_complete() {
+    let test = "listing_under_signals_overlay_complete";
     let temp = TempDir::new();
     let mount = Mount::tmpfs("64m", &temp.join("memory")).and_then(|memory| {
         let folders = ["lower", "upper", "work"].map(|name| memory.path().join(name));

@@ -71,7 +71,7 @@ impl<T: ReaderTest> ReaderVisitor for Named<'_, T> {
 }
 
 #[test]
-fn a_record_that_does_not_fit_its_buffer_is_read_anew_and_none_is_lost() {
+fn handle_reader_small_buffer_no_entry_lost() {
     let temp = TempDir::new();
     let names: Vec<String> = (1..=200).map(|n| format!("{n:03}").repeat(n / 3 + 1)).collect();
     for name in &names {
@@ -93,7 +93,7 @@ fn a_record_that_does_not_fit_its_buffer_is_read_anew_and_none_is_lost() {
 }
 
 #[test]
-fn a_reader_takes_one_directory_after_the_other() {
+fn readers_list_several_directories() {
     let temp = TempDir::new();
     create_dir_all(temp.join("a/b")).unwrap();
     write(temp.join("a/b/deep"), "deep").unwrap();
@@ -120,7 +120,7 @@ fn a_reader_takes_one_directory_after_the_other() {
 }
 
 #[test]
-fn what_is_wanted_is_told_by_every_reader_and_all_say_the_same() {
+fn readers_agree_on_wanted_fields() {
     let temp = TempDir::new();
     create_dir(temp.join("directory")).unwrap();
     write(temp.join("file"), [1; 5000]).unwrap();
@@ -167,7 +167,7 @@ fn what_is_wanted_is_told_by_every_reader_and_all_say_the_same() {
 /// The test takes the files away between listing and asking: whoever still knows everything did
 /// not ask.
 #[test]
-fn the_readers_by_handle_ask_nothing_about_a_file() {
+fn handle_readers_no_query_per_file() {
     let wanted = FieldMask::SIZE
         | FieldMask::ALLOCATED
         | FieldMask::TIMES
@@ -194,7 +194,7 @@ fn the_readers_by_handle_ask_nothing_about_a_file() {
 }
 
 #[test]
-fn a_reader_by_path_finds_out_that_a_file_has_gone() {
+fn find_reader_removed_file_vanished() {
     struct Test;
     impl ReaderTest for Test {
         fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
@@ -222,7 +222,7 @@ fn a_reader_by_path_finds_out_that_a_file_has_gone() {
 }
 
 #[test]
-fn short_names_come_only_when_they_are_asked_for_and_are_no_entries() {
+fn readers_short_names_only_if_wanted() {
     let temp = TempDir::new();
     let long = "a name that no 8.3 name can be";
     write(temp.join(long), "1").unwrap();
@@ -260,7 +260,7 @@ fn short_names_come_only_when_they_are_asked_for_and_are_no_entries() {
 }
 
 #[test]
-fn what_is_not_there_any_more_has_vanished_and_a_missing_root_is_an_error() {
+fn readers_removed_entry_vanished_missing_root_error() {
     let temp = TempDir::new();
     create_dir(temp.join("directory")).unwrap();
     write(temp.join("file"), "1").unwrap();
@@ -292,7 +292,7 @@ fn what_is_not_there_any_more_has_vanished_and_a_missing_root_is_an_error() {
 }
 
 #[test]
-fn pages_can_be_dropped_but_not_counted() {
+fn residency_windows_drop_only() {
     let temp = TempDir::new();
     let path = temp.join("file");
     std::fs::write(&path, vec![b'x'; 100_000]).unwrap();

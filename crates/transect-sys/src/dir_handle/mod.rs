@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_told_entered_and_removed() {
+    fn dir_handle_query_open_remove() {
         let temp = TempDir::new();
         std::fs::create_dir_all(temp.join("a/b")).unwrap();
         std::fs::write(temp.join("a/file"), "12345").unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_step() {
+    fn dir_handle_name_with_separator_refused() {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("inside")).unwrap();
         std::fs::write(temp.join("outside"), "precious").unwrap();

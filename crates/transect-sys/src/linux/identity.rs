@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_on_one_file_system_has_one_identity_and_another_has_another() {
+    fn file_system_identity_same_within_differs_between() {
         let of = |path: &str| file_system_identity(Path::new(path));
         let here = of(".").unwrap();
         assert!(here.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-'), "{here}");

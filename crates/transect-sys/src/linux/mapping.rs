@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn any_part_of_a_file_can_be_mapped() {
+    fn mapping_any_range_readable() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 3);
         let page = page() as u64;
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_in_the_file() {
+    fn mapping_write_reaches_file() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 2);
         let mut mapping = Mapping::map_write(&file, 5..page() as u64 + 7).unwrap().unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_is_an_error_and_its_other_mappings_go_on() {
+    fn mapping_truncated_file_error_other_mappings_usable() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 4);
         let end = 4 * page() as u64;
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_meet_their_own_faults_only() {
+    fn mapping_faults_stay_on_their_thread() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 1);
         std::thread::scope(|scope| {
@@ -421,9 +421,8 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_endlessly_many_and_room_comes_back() {
-        const TEST: &str =
-            "linux::mapping::tests::there_are_not_endlessly_many_and_room_comes_back";
+    fn mapping_limit_reached_and_released() {
+        const TEST: &str = "linux::mapping::tests::mapping_limit_reached_and_released";
         transect_testkit::alone(TEST, || {
             let temp = TempDir::new();
             let file = pages(temp.path(), 1);
@@ -437,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_cannot_be_mapped_are_told_from_errors() {
+    fn mapping_unsupported_file_none() {
         let file = File::open("/proc/self/status").unwrap();
         assert!(Mapping::map_read(&file, 0..1).is_ok_and(|mapping| mapping.is_none()));
     }
@@ -461,10 +460,10 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_others_end_the_process_as_before() {
+    fn mapping_foreign_fault_ends_process() {
         let Ok(role) = std::env::var("TRANSECT_TEST_FAULT") else {
             for role in ["fault", "default", "kill"] {
-                let ended = other_process("faults_of_others_end_the_process_as_before", role);
+                let ended = other_process("mapping_foreign_fault_ends_process", role);
                 assert_eq!(ended.status.signal(), Some(libc::SIGBUS), "{role}: {ended:?}");
             }
             return;
@@ -498,13 +497,13 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_that_was_there_before_still_gets_what_is_its_own() {
+    fn mapping_earlier_sigbus_handler_still_called() {
         extern "C" fn theirs(_: c_int) {
             // SAFETY: async-signal-safe; it ends the process with a code that the test checks.
             unsafe { libc::_exit(77) };
         }
         if std::env::var_os("TRANSECT_TEST_FAULT").is_none() {
-            let test = "a_handler_that_was_there_before_still_gets_what_is_its_own";
+            let test = "mapping_earlier_sigbus_handler_still_called";
             assert_eq!(other_process(test, "chained").status.code(), Some(77));
             return;
         }

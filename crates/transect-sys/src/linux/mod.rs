@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stale_handle_is_an_error_not_a_vanished_entry() {
+    fn fault_stale_handle_error_not_vanished() {
         assert!(matches!(fault_below(Errno::NOENT), Fault::Vanished));
         assert!(matches!(fault_below(Errno::STALE), Fault::Failed(_)));
     }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_fields_and_escapes_are_understood() {
+    fn mountinfo_optional_fields_and_escapes() {
         let content = b"36 35 98:0 / /mnt/a\\040b rw,noatime master:1 shared:2 - ext4 /dev/x rw\n\
             22 27 0:20 / /proc rw - proc proc rw\n\
             broken line\n";
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_that_is_none_stays() {
+    fn mountinfo_invalid_escape_unchanged() {
         assert_eq!(unescape(b"a\\9\\04"), b"a\\9\\04");
     }
 }

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_of_many_steps_leads_where_one_call_does() {
+    fn open_many_steps_reaches_same_directory_refuses_links() {
         let here = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
         let proc = rustix::fs::stat("/proc/self/task").unwrap();
         let steps = ["proc", "thread-self", "x"].map(OsStr::new);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn step_by_step_equals_one_call() {
+    fn resolve_step_by_step_equals_openat2() {
         let root = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
         let one = resolve_one(root.as_fd(), b"proc/sys/kernel").unwrap();
         let steps = ["proc", "sys", "kernel"].map(OsStr::new);

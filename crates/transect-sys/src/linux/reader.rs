@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_asked_in_the_stat_order() {
+    fn fill_queries_in_stat_order() {
         // All are gone when they are queried, so the faults show the order of the queries.
         let asked = |stat_order| {
             let temp = TempDir::new();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stat_order_is_not_the_order_of_delivery() {
+    fn fill_stat_order_keeps_delivery_order() {
         let temp = TempDir::new();
         make_files(temp.path());
         let [listing, inode] = StatOrder::ALL else { panic!("there are two") };

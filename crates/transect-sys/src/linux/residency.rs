@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn both_calls_count_the_same_pages_and_cut_the_last() {
+    fn residency_cachestat_and_mincore_agree_on_partial_page() {
         let temp = TempDir::new();
         let Some(file) = droppable(&temp) else { return };
         assert_eq!(
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_written_before_it_is_dropped() {
+    fn drop_pages_dirty_pages_written_first() {
         let temp = TempDir::new();
         let Some(_) = droppable(&temp) else { return };
         // The system may write at any time, so this queries at once, and several times.
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_has_mapped_stays() {
+    fn drop_pages_mapped_pages_stay() {
         let temp = TempDir::new();
         let Some(file) = droppable(&temp) else { return };
         let length = SIZE as usize;
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_every_size_can_be_asked_about() {
+    fn residency_every_size_empty_to_huge() {
         let temp = TempDir::new();
         let empty = make_hole(&temp.join("empty"), 0);
         assert_eq!(asked(&empty).bytes, 0);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_have_pages() {
+    fn residency_not_regular_file_error() {
         let temp = TempDir::new();
         let pipe = temp.join("pipe");
         let (kind, mode) = (rustix::fs::FileType::Fifo, 0o600.into());
@@ -390,19 +390,19 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_made_up_have_no_pages() {
+    fn residency_proc_file_empty() {
         let file = open(Path::new("/proc/self/status")).unwrap();
         assert_eq!(residency::residency(&file).unwrap().bytes, 0);
         residency::drop_pages(&file).unwrap();
     }
 
     #[test]
-    fn memory_is_the_only_place_of_files_on_tmpfs() {
+    fn residency_tmpfs_memory_only() {
         let temp = TempDir::new();
         let mount = match Mount::tmpfs("16m", &temp.join("tmpfs")) {
             Ok(mount) => mount,
             Err(reason) => {
-                return loudly_skip("memory_is_the_only_place_of_files_on_tmpfs", reason);
+                return loudly_skip("residency_tmpfs_memory_only", reason);
             }
         };
         let file = make(&mount.path().join("file"));
@@ -414,8 +414,8 @@ mod tests {
 
     /// The kernel would report every page as resident, which is wrong.
     #[test]
-    fn what_is_not_told_is_no_answer() {
-        let test = "linux::residency::tests::what_is_not_told_is_no_answer";
+    fn residency_other_users_file_permission_denied() {
+        let test = "linux::residency::tests::residency_other_users_file_permission_denied";
         if !rustix::process::geteuid().is_root() {
             return loudly_skip(test, "becoming somebody else takes root");
         }

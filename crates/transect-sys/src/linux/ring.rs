@@ -296,8 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn many_are_on_their_way_and_all_arrive() {
-        let Some((mut ring, mut buffers)) = ring("many_are_on_their_way", 8, 8192) else { return };
+    fn ring_many_in_flight_all_complete() {
+        let Some((mut ring, mut buffers)) = ring("ring_many_in_flight_all_complete", 8, 8192)
+        else {
+            return;
+        };
         let temp = TempDir::new();
         let file = File::create_new(temp.join("file")).unwrap();
         for mut buffer in buffers.drain(..) {
@@ -324,8 +327,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_says_comes_with_the_buffer() {
-        let Some((mut ring, mut buffers)) = ring("what_the_system_says", 1, 4096) else { return };
+    fn ring_error_returned_with_buffer() {
+        let Some((mut ring, mut buffers)) = ring("ring_error_returned_with_buffer", 1, 4096) else {
+            return;
+        };
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "text").unwrap();
         let file = File::open(temp.join("file")).unwrap();
@@ -338,8 +343,9 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_is_dropped_waits_for_what_is_on_its_way() {
-        let Some((mut ring, mut buffers)) = ring("a_ring_that_is_dropped_waits", 2, 4096) else {
+    fn ring_dropped_waits_for_operations() {
+        let Some((mut ring, mut buffers)) = ring("ring_dropped_waits_for_operations", 2, 4096)
+        else {
             return;
         };
         // A pipe that is written to later: until then the kernel has the buffer.
@@ -371,10 +377,11 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a buffer of another ring")]
-    fn a_buffer_goes_back_to_its_own_ring() {
-        let (Some((mut one, _)), Some((_, mut others))) =
-            (ring("a_buffer_goes_back", 1, 4096), ring("a_buffer_goes_back", 1, 4096))
-        else {
+    fn ring_buffer_of_other_ring_panics() {
+        let (Some((mut one, _)), Some((_, mut others))) = (
+            ring("ring_buffer_of_other_ring_panics", 1, 4096),
+            ring("ring_buffer_of_other_ring_panics", 1, 4096),
+        ) else {
             panic!("a buffer of another ring, if there were rings");
         };
         let file = File::open("/dev/zero").unwrap();

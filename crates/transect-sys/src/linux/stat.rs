@@ -209,7 +209,7 @@ mod tests {
 
     /// The mask is passed to the kernel unchanged, so its bits must be the kernel's.
     #[test]
-    fn field_bits_are_those_of_statx() {
+    fn field_mask_bits_equal_statx() {
         for (field, statx) in [
             (FieldMask::MODE, StatxFlags::MODE),
             (FieldMask::NLINK, StatxFlags::NLINK),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn statx_and_fstatat_agree() {
+    fn stat_statx_and_fstatat_agree() {
         let mut answers = [StatCall::Statx, StatCall::Fstatat].map(|call| {
             let mut attributes = Attributes::default();
             let want = FieldMask::all() - FieldMask::BTIME;

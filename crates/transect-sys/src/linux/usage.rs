@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_works_has_used_processor_time_and_who_sleeps_has_waited() {
+    fn usage_of_self_cpu_time_and_voluntary_switches() {
         let before = usage_of_self();
         let goal = before.cpu_time + Duration::from_millis(20);
         transect_testkit::wait_until("counted time", || {
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_counts_when_it_was_waited_for() {
+    fn usage_of_children_counts_waited_child() {
         let before = usage_of_children();
         let mut child = std::process::Command::new("sleep").arg("0.01").spawn().unwrap();
         assert!(child.wait().unwrap().success());

@@ -187,17 +187,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_makes_up_is_not_relied_on() {
+    fn reliability_proc_none() {
         let proc = reliability_of(Path::new("/proc/self")).unwrap();
         assert_eq!(proc, Reliability::default());
         assert!(reliability_of(Path::new("/proc/self/stat")).is_err(), "no directory");
     }
 
     #[test]
-    fn memory_is_relied_on() {
+    fn reliability_tmpfs_exact_and_local() {
         let memory = Path::new("/dev/shm");
         if !matches!(file_system_of(memory), Ok((Some("tmpfs"), _))) {
-            return transect_testkit::loudly_skip("memory_is_relied_on", "no tmpfs at /dev/shm");
+            return transect_testkit::loudly_skip(
+                "reliability_tmpfs_exact_and_local",
+                "no tmpfs at /dev/shm",
+            );
         }
         let all = Reliability { exact_names: true, local: true };
         assert_eq!(reliability_of(memory).unwrap(), all);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_cut_off_is_an_error_and_the_last() {
+    fn changes_truncated_record_error_ends_iteration() {
         let whole = encode(&[vec![0x61, 0x62], vec![0x63]]);
         assert_eq!(ChangedNames::new(&whole).count(), 2);
         for length in 0..whole.len() {
@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_comes_back(
+        fn changes_names_round_trip(
             names in prop::collection::vec(prop::collection::vec(any::<u16>(), 1..20), 1..8),
         ) {
             let buffer = encode(&names);
@@ -111,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end_without_a_panic(bytes in prop::collection::vec(0_u8..20, 0..300)) {
+        fn changes_any_bytes_no_panic(bytes in prop::collection::vec(0_u8..20, 0..300)) {
             for name in ChangedNames::new(&bytes).flatten() {
                 prop_assert!(!name.is_empty() && name.len() % 2 == 0);
             }

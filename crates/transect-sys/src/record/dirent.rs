@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn dot_entries_are_left_out_and_names_like_them_are_not() {
+    fn dirent_dot_entries_skipped_similar_names_kept() {
         let mut buffer = Vec::new();
         for name in [&b"."[..], b"..", b"...", b".a", b"..b", b"c"] {
             encode(1, 4, name, &mut buffer);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn offset_is_that_of_the_record_parsed_last_dot_entries_included() {
+    fn dirent_offset_of_last_record_includes_dot_entries() {
         let mut buffer = Vec::new();
         for (offset, name) in [(7, &b"a"[..]), (9, b"b"), (i64::MAX, b".")] {
             encode_at(offset, 1, 4, name, &mut buffer);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_fits_the_longest_record() {
+    fn dirent_longest_name_fits_max_record() {
         let mut buffer = Vec::new();
         encode(u64::MAX, 8, &[b'x'; 255], &mut buffer);
         assert_eq!(buffer.len(), MAX_RECORD);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error_and_ends_the_iteration() {
+    fn dirent_malformed_record_error_ends_iteration() {
         let mut buffer = Vec::new();
         encode(1, 8, b"good", &mut buffer);
         let good = buffer.len();
@@ -200,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_encoded_is_parsed(
+        fn dirent_encoded_records_round_trip(
             entries in prop::collection::vec((any::<u64>(), any::<u8>(), "[^\0/]{1,60}"), 0..50)
         ) {
             let mut buffer = Vec::new();
@@ -220,12 +220,12 @@ mod tests {
         }
 
         #[test]
-        fn the_first_nul_is_found(bytes in prop::collection::vec(0u8..3, 0..40)) {
+        fn find_nul_any_bytes(bytes in prop::collection::vec(0u8..3, 0..40)) {
             prop_assert_eq!(find_nul(&bytes), bytes.iter().position(|&byte| byte == 0));
         }
 
         #[test]
-        fn any_bytes_end_without_panic(buffer in prop::collection::vec(any::<u8>(), 0..600)) {
+        fn dirent_any_bytes_no_panic(buffer in prop::collection::vec(any::<u8>(), 0..600)) {
             for record in Records::new(&buffer).flatten() {
                 prop_assert!(record.name.end < buffer.len());
                 prop_assert_eq!(buffer[record.name.end], 0);

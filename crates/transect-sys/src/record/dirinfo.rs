@@ -348,7 +348,7 @@ mod tests {
     /// Written by Wine 8 for `FileIdFullDirectoryInformation` of a directory on ext4 with a file of
     /// six bytes and a directory.
     #[test]
-    fn a_recorded_buffer_reads_as_what_was_there() {
+    fn dirinfo_recorded_wine_buffer_parsed() {
         let recorded = include_bytes!("recorded/id-full.bin");
         let found: Vec<Record> =
             Records::new(recorded, Layout::IdFull).collect::<Result<_, _>>().unwrap();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn every_layout_brings_every_record_the_last_one_included() {
+    fn dirinfo_every_layout_last_record_included() {
         for layout in LAYOUTS {
             let long = "x".repeat(255);
             let given = ["one", "é", ".hidden", "...", &long, "last"];
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn dot_entries_are_left_out_wherever_they_stand() {
+    fn dirinfo_dot_entries_skipped_anywhere() {
         for given in [&[".", "..", "a"][..], &["a", ".", ".."], &[".", ".."], &["..", "a", "."]] {
             let found = names(&buffer(Layout::IdFull, given), Layout::IdFull);
             assert!(found.iter().all(|name| name == "a"), "{given:?}: {found:?}");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_where_the_layout_puts_them() {
+    fn dirinfo_fields_of_every_layout() {
         for layout in LAYOUTS {
             let mut encoder = Encoder::new(layout);
             let given = Record {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_attribute_size_is_no_reparse_tag() {
+    fn dirinfo_extended_attribute_size_not_reparse_tag() {
         let mut encoder = Encoder::new(Layout::Full);
         encoder.add(&Record { reparse_tag: 40, ..record(1) }, &utf16("a"), &[]);
         let buffer = encoder.finish();
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_mean_none_are_none() {
+    fn dirinfo_reserved_file_ids_absent() {
         for id in [0, u64::MAX] {
             let mut encoder = Encoder::new(Layout::IdFull);
             encoder.add(&Record { file_id: Some(id), ..record(1) }, &utf16("a"), &[]);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_of_zero_in_the_middle_is_the_end() {
+    fn dirinfo_zero_next_offset_ends_buffer() {
         let mut buffer = buffer(Layout::IdFull, &["a", "b", "c"]);
         let second = u32::from_le_bytes(*buffer.first_chunk().unwrap()) as usize;
         buffer[second..second + 4].fill(0);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_may_begin_anywhere() {
+    fn dirinfo_unaligned_records_parsed() {
         // Windows aligns records to eight bytes, but the parser does not depend on it.
         let one = buffer(Layout::IdFull, &["abc"]);
         let mut shifted = one.clone();
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error_and_ends_the_iteration() {
+    fn dirinfo_malformed_record_error_ends_iteration() {
         let layout = Layout::IdFull;
         let good = buffer(layout, &["good", "bad", "never"]);
         let second = u32::from_le_bytes(*good.first_chunk().unwrap()) as usize;
@@ -472,14 +472,14 @@ mod tests {
     }
 
     #[test]
-    fn an_8_3_name_longer_than_its_field_is_an_error() {
+    fn dirinfo_short_name_too_long_error() {
         let mut buffer = buffer(Layout::Both, &["a name that is long enough"]);
         buffer[68] = 26;
         assert!(Records::new(&buffer, Layout::Both).next().unwrap().is_err());
     }
 
     #[test]
-    fn times_count_from_1970_and_zero_is_none() {
+    fn nanoseconds_since_1970_zero_absent() {
         assert_eq!(nanoseconds(0), None);
         assert_eq!(nanoseconds(116_444_736_000_000_000), Some(0));
         assert_eq!(nanoseconds(116_444_736_000_000_001), Some(100));
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn unpaired_surrogates_are_told_and_leave_nothing_behind() {
+    fn append_utf8_unpaired_surrogate_error_appends_nothing() {
         for bad in [&[0xD800][..], &[0x61, 0xDC00], &[0xD800, 0x61], &[0xDC00, 0xD800]] {
             let mut out = b"kept".to_vec();
             assert_eq!(append_utf8(bad.iter().copied(), &mut out), Err(UnpairedSurrogate));
@@ -498,14 +498,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_becomes_utf8(name in "\\PC{0,40}") {
+        fn append_utf8_any_text(name in "\\PC{0,40}") {
             let mut out = Vec::new();
             prop_assert_eq!(append_utf8(name.encode_utf16(), &mut out), Ok(()));
             prop_assert_eq!(out, name.as_bytes());
         }
 
         #[test]
-        fn any_units_are_text_or_unpaired(units in prop::collection::vec(any::<u16>(), 0..40)) {
+        fn append_utf8_any_units_text_or_unpaired(units in prop::collection::vec(any::<u16>(), 0..40)) {
             let mut out = Vec::new();
             match String::from_utf16(&units) {
                 Ok(text) => {
@@ -519,7 +519,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end_without_panic(
+        fn dirinfo_any_bytes_no_panic(
             buffer in prop::collection::vec(any::<u8>(), 0..600),
             layout in prop::sample::select(&LAYOUTS[..]),
         ) {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_open_as_was_asked_for() {
+    fn caching_open_modes() {
         let temp = TempDir::new();
         let path = temp.join("file");
         std::fs::write(&path, "12345").unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_is_one_if_it_is_told() {
+    fn sector_size_multiple_of_512() {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
         // Wine 8 tells none.

@@ -350,7 +350,7 @@ mod tests {
 
     /// No file system at hand refuses a layout: the reader is told that one did.
     #[test]
-    fn what_a_refused_layout_would_have_brought_is_asked_for() {
+    fn handle_reader_refused_layout_fields_queried() {
         let temp = TempDir::new();
         std::fs::write(temp.join("a"), [1; 700]).expect("a file can be written");
         std::fs::hard_link(temp.join("a"), temp.join("b")).expect("a link can be made");

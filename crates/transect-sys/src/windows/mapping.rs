@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn any_part_of_a_file_can_be_mapped() {
+    fn mapping_any_range_readable() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 3);
         let piece = granularity();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_in_the_file() {
+    fn mapping_write_reaches_file() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 2);
         let piece = granularity() as usize;
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "past the end of a mapping")]
-    fn nothing_behind_the_part_can_be_read() {
+    fn mapping_read_past_end_panics() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 1);
         let mapping = Mapping::map_read(&file, 0..10).unwrap().unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mapped_cannot_be_cut_by_windows_programs() {
+    fn mapping_mapped_file_not_truncatable() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 2);
         let mapping = Mapping::map_read(&file, 0..1).unwrap().unwrap();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_gone_are_an_error_and_other_mappings_go_on() {
+    fn mapping_truncated_file_error_other_mappings_usable() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 4);
         let piece = granularity() as usize;
@@ -287,7 +287,7 @@ mod tests {
         let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         // Only the system below Wine does that to a file that is mapped.
         let Some(said) = unix_shell(temp.path(), &format!("truncate -s {piece} file")) else {
-            let test = "pages_that_are_gone_are_an_error_and_other_mappings_go_on";
+            let test = "mapping_truncated_file_error_other_mappings_usable";
             return loudly_skip(test, "nobody cuts a file that is mapped");
         };
         assert_eq!(said, "");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_meet_their_own_errors_only() {
+    fn mapping_errors_stay_on_their_thread() {
         let temp = TempDir::new();
         let file = pieces(temp.path(), 2);
         let piece = granularity();

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_comes_back_unit_by_unit_whatever_it_is() {
+    fn push_utf16_any_units_round_trip() {
         let names: [&[u16]; 5] = [
             &[0x61, 0x62],
             &[0x61, 0xE9, 0x20AC],

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_a_path_becomes_verbatim() {
+    fn verbatim_every_form_of_path() {
         for (path, expected) in [
             (r"C:\a\b", r"\\?\C:\a\b"),
             (r"C:/a/./b/../c", r"\\?\C:\a\c"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_be_a_path_or_a_pattern_is_refused() {
+    fn path_step_with_separator_or_wildcard_refused() {
         for name in [r"a\b", "a/b", "*", "a?", "a\"b", "<", ">", "|"] {
             assert!(append_step(&mut Vec::new(), name.as_ref()).is_err(), "{name}");
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_at_the_end_asks_for_what_is_behind_a_link() {
+    fn path_trailing_separator_follows_link() {
         assert!(leads_on(Path::new(r"C:\a\")) && leads_on(Path::new("a/")));
         assert!(!leads_on(Path::new("a")) && !leads_on(Path::new("")));
     }

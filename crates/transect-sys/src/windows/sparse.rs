@@ -122,7 +122,7 @@ mod tests {
     const UNIT: u64 = 64 << 10;
 
     #[test]
-    fn holes_are_made_told_and_kept() {
+    fn sparse_holes_created_and_reported() {
         let temp = TempDir::new();
         let file = File::options()
             .read(true)
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_no_file_can_have_are_errors() {
+    fn sparse_impossible_range_error() {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
         assert!(zero_range(&file, 0..u64::MAX).is_err());

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_that_of_a_windows() {
+    fn version_starts_with_windows() {
         let version = version();
         let number = version.strip_prefix("Windows ").and_then(|rest| rest.split('.').next());
         let number: u32 = number.unwrap_or_default().parse().unwrap_or_default();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_temporary_files_is_a_volume() {
+    fn volume_of_temporary_directory() {
         let temp = std::env::temp_dir();
         let volume = volume(&temp).unwrap();
         assert!(temp.starts_with(&volume.mount_point), "{volume:?}");
@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_cannot_be_is_on_no_volume() {
+    fn volume_of_invalid_path_error() {
         assert!(volume(Path::new("a\0b")).is_err());
         assert!(volume(Path::new(r"\\?\Volume{00000000-0000-0000-0000-000000000000}\x")).is_err());
     }
 
     #[test]
-    fn mount_points_are_shown_as_people_write_them() {
+    fn volume_mount_point_not_verbatim() {
         for (point, shown) in [
             (r"\\?\C:\", r"C:\"),
             (r"C:\", r"C:\"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_are_seen_where_they_can_be() {
+    fn expose_placeholders_visible_where_supported() {
         let can = ntdll(c"RtlSetProcessPlaceholderCompatibilityMode").is_some();
         expose_placeholders();
         assert_eq!(sees_placeholders(), can);

@@ -420,7 +420,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_cookies_goes_with_the_watcher() {
+    fn watcher_cookie_directory_removed_on_drop() {
         let watcher = Watcher::new().unwrap();
         let folder = watcher.cookies.folder.clone();
         assert!(folder.exists());
