@@ -1,4 +1,4 @@
-//! The readers of Windows, one directory at a time: nothing lost, nothing asked twice.
+//! The Windows readers on single directories: no entry is lost and no query is repeated.
 #![cfg(windows)]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -17,10 +17,10 @@ use transect_testkit::TempDir;
 
 const CALLS: [DirectoryCall; 2] = [DirectoryCall::NtQuery, DirectoryCall::ByHandle];
 
-/// What was told of an entry: its attributes and its 8.3 name.
+/// The attributes and the 8.3 name of every entry.
 type Found = BTreeMap<OsString, (Attributes, Option<OsString>)>;
 
-/// Reads one directory to its end.
+/// Reads a directory to its end.
 fn read<R: Reader>(reader: &mut R, handle: &R::Handle, want: &Want) -> Found {
     let (mut batch, mut found) = (Batch::new(), Found::new());
     loop {
@@ -78,7 +78,7 @@ fn handle_reader_small_buffer_no_entry_lost() {
         write(temp.join(name), name).unwrap();
     }
     for call in CALLS {
-        // Smaller than the longest records, so that the buffer grows, again and again.
+        // Smaller than the longest records, so the buffer must grow repeatedly.
         for buffer_size in [160, 320, 512, 1024, 4096, 65536] {
             let mut reader = HandleReader::new(call, buffer_size);
             let handle = reader.open_root(temp.path(), false).unwrap();
@@ -111,7 +111,7 @@ fn readers_list_several_directories() {
             let b = reader.open(&root, &b, false).unwrap();
             let found = read(&mut reader, &b, &want);
             assert_eq!(found[OsStr::new("deep")].0.size(), Some(4), "{context}");
-            // Opened again it is listed from its beginning.
+            // A reopened directory is listed from its beginning.
             let b = reader.open(&a, &[OsStr::new("b")], false).unwrap();
             assert_eq!(read(&mut reader, &b, &want).len(), 1, "{context}");
         }
@@ -164,8 +164,7 @@ fn readers_agree_on_wanted_fields() {
     with_every_reader(Test(temp.path(), None.into()));
 }
 
-/// The test takes the files away between listing and asking: whoever still knows everything did
-/// not ask.
+/// Removes the files between listing and query: a reader that still has every field made no query.
 #[test]
 fn handle_readers_no_query_per_file() {
     let wanted = FieldMask::SIZE
@@ -227,12 +226,12 @@ fn readers_short_names_only_if_wanted() {
     let long = "a name that no 8.3 name can be";
     write(temp.join(long), "1").unwrap();
     write(temp.join("SHORT.TXT"), "1").unwrap();
-    // A volume may be told to make none: then nobody has any.
+    // A volume may be configured not to create any; then no reader returns one.
     struct Test<'p>(&'p Path, &'p OsStr, std::cell::RefCell<Option<OsString>>);
     impl ReaderTest for Test<'_> {
         fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
             let context = name.as_str();
-            // Level Basic leaves them out, and the standard library keeps them to itself.
+            // Level Basic leaves them out, and the standard library does not return them.
             let has_them = !context.contains("basic") && context != "portable";
             for (wanted, expected) in [
                 (FieldMask::SIZE, false),

@@ -1,4 +1,4 @@
-//! Files opened so that the system keeps their pages in another way than usual.
+//! Files opened with a hint for the system's cache, or bypassing it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,20 +14,20 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::open::SHARE_ALL;
 
-/// Opens a file that will be read from its beginning to its end: the system may read further ahead,
-/// and keep less of what was read.
+/// Opens a file for reading from beginning to end: the system may read further ahead and cache
+/// less.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub fn open_sequential(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_SEQUENTIAL_SCAN)
 }
 
-/// Opens a file to be read without buffering. Places, lengths and memory have to be multiples of its
-/// sectors ([`sector_size`]).
+/// Opens a file for reading without buffering. Offsets, lengths and memory addresses must be
+/// multiples of the sector size ([`sector_size`]).
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub fn open_unbuffered(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_NO_BUFFERING)
 }
@@ -36,29 +36,29 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(super::verbatim(path)?)
 }
 
-/// Opens an open file once more, to be written without buffering. Places, lengths and memory have to
-/// be multiples of its sectors ([`sector_size`]).
+/// Reopens an open file for writing without buffering. Offsets, lengths and memory addresses must
+/// be multiples of the sector size ([`sector_size`]).
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub fn reopen_write_unbuffered(file: &File) -> io::Result<File> {
     reopen_unbuffered(file, GENERIC_READ | GENERIC_WRITE)
 }
 
-/// Opens an open file once more without buffering.
+/// Reopens an open file without buffering.
 pub(super) fn reopen_unbuffered(file: &File, access: u32) -> io::Result<File> {
-    // SAFETY: the handle is borrowed, hence open during the call; the rest are numbers.
+    // SAFETY: the handle is borrowed, hence open during the call; the other arguments are numbers.
     let handle =
         unsafe { ReOpenFile(file.as_raw_handle(), access, SHARE_ALL, FILE_FLAG_NO_BUFFERING) };
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) }.into())
 }
 
-/// Returns how many bytes the device below a file reads and writes at once without more work than
-/// that, if the file system tells.
+/// Returns the unit in bytes that the device below a file reads and writes without extra work, if
+/// the file system reports it.
 pub fn sector_size(file: &File) -> Option<usize> {
     let mut told = FILE_STORAGE_INFO::default();
     // SAFETY: the handle is borrowed, hence open; the class writes this structure, which is ours.
@@ -71,7 +71,8 @@ pub fn sector_size(file: &File) -> Option<usize> {
         )
     };
     let told = (answer != 0).then_some(told)?;
-    // The logical one is what must be; a smaller write than the physical one is a read as well.
+    // The logical sector is the minimum; a write smaller than the physical one needs a read as
+    // well.
     let sector =
         told.LogicalBytesPerSector.max(told.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
     Some(sector as usize).filter(|sector| sector.is_power_of_two())
@@ -87,7 +88,7 @@ mod tests {
     };
     use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-    /// Returns which of the two flags the system has for a handle.
+    /// Returns which of the two flags are set for a handle.
     fn mode(file: &File) -> u32 {
         let (mut mode, mut status_block) = (0_u32, IO_STATUS_BLOCK::default());
         // SAFETY: the class writes a number of 32 bits, into one that is ours; the handle is open.
@@ -126,7 +127,7 @@ mod tests {
     fn sector_size_multiple_of_512() {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
-        // Wine 8 tells none.
+        // Wine 8 reports none.
         assert!(sector_size(&file).is_none_or(|sector| sector.is_multiple_of(512)));
     }
 }

@@ -1,4 +1,4 @@
-//! Asking for what the records did not bring, entry by entry.
+//! Queries, entry by entry, of wanted fields that the records lack.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,8 +9,8 @@ use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
 use crate::reader::Want;
 
-/// Asks `query` about every entry of which something wanted is missing: for the name, the fields,
-/// and whether to follow a link.
+/// Calls `query` for every entry that lacks a wanted field: with its name, the wanted fields, and
+/// whether to follow a link.
 pub(super) fn fill(
     batch: &mut Batch,
     want: &Want,
@@ -21,7 +21,7 @@ pub(super) fn fill(
         let file_type = entry.attributes.file_type();
         let wanted = match file_type {
             FileType::Directory => want.directories,
-            // A link is no further name of anything.
+            // A link is never a second name of another file.
             FileType::Symlink => want.entries - FieldMask::FILE_ID,
             _ => want.entries,
         } & SUPPORTED_FIELDS;
@@ -33,14 +33,14 @@ pub(super) fn fill(
                 Ok(attributes) => {
                     let entry = &mut batch.entries[index];
                     entry.attributes = attributes;
-                    // The record tells links apart where the file itself does not (Wine).
+                    // The record identifies links where the file itself does not (Wine).
                     entry.attributes.set_file_type(file_type);
                 }
                 Err(error) => batch.set_fault(index, fault_below(error)),
             }
         }
         let entry = &mut batch.entries[index];
-        // Kept only because it might have led to a directory.
+        // It was kept only because it might have led to a directory.
         if entry.verdict == Verdict::DescendOnly
             && entry.attributes.file_type() != FileType::Directory
         {
@@ -49,14 +49,14 @@ pub(super) fn fill(
     }
 }
 
-/// Replaces a link by what it leads to, if it leads anywhere.
+/// Replaces the attributes of a link by those of its target, unless the link is broken.
 fn follow(
     batch: &mut Batch,
     index: usize,
     wanted: FieldMask,
     query: &mut impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
 ) {
-    // It may lead to a directory: then its identity is needed, to find loops.
+    // The target may be a directory, which needs its identity to detect loops.
     let wanted = wanted | FieldMask::FILE_ID;
     match query(batch.name(&batch.entries[index]), wanted, true) {
         Ok(attributes) => {

@@ -1,8 +1,8 @@
-//! The readers by path: `FindFirstFile` in all its forms.
+//! Readers by path: `FindFirstFile` in all its forms.
 //!
-//! They are what most programs use, and the rows that all others are compared with. Every directory
-//! is found by its whole path; a record has sizes and times, but neither allocated size nor file
-//! id: who wants those pays for an opened handle per file.
+//! Most programs use these calls, so they are the baseline for the other readers. Every directory
+//! is found by its whole path. A record has sizes and times, but neither allocated size nor file
+//! id: those need an open handle per file.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -32,34 +32,34 @@ use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
-/// Which of the calls lists, and which asks.
+/// The calls for listing and for attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindCall {
     /// `FindFirstFile`.
     Plain,
     /// `FindFirstFileEx`.
     Ex {
-        /// Level Basic, which leaves out the 8.3 name; otherwise level Standard.
+        /// Level Basic, without the 8.3 name; otherwise level Standard.
         basic: bool,
-        /// `FIND_FIRST_EX_LARGE_FETCH`: a larger buffer for each trip to the device.
+        /// `FIND_FIRST_EX_LARGE_FETCH`: a larger buffer for each request to the device.
         large: bool,
     },
-    /// `FindFirstFile` for the names alone, and `GetFileAttributesEx` for every file.
+    /// `FindFirstFile` for the names only, and `GetFileAttributesEx` for every file.
     AttributesEx,
 }
 
-/// A directory by its verbatim path.
+/// A directory, identified by its verbatim path.
 #[derive(Debug)]
 pub struct FindHandle {
     path: Vec<u16>,
     volume: Volume,
 }
 
-/// Lists with `FindFirstFile` and its kin, always by path.
+/// Lists with a variant of `FindFirstFile`, always by path.
 #[derive(Debug)]
 pub struct FindReader {
     call: FindCall,
-    /// The directory being listed, from its opening to its end.
+    /// The search in the current directory, until its end.
     search: Option<Search>,
 }
 
@@ -75,7 +75,7 @@ impl FindReader {
         Ok(FindHandle { path, volume })
     }
 
-    /// Asks about an entry by its path.
+    /// Queries an entry by its path.
     fn query(
         &self,
         handle: &FindHandle,
@@ -97,33 +97,33 @@ impl FindReader {
     }
 }
 
-/// A search that is open, and the record it has brought already.
+/// An open search, and a record that was already returned.
 #[derive(Debug)]
 struct Search {
     handle: HANDLE,
     pending: Option<Box<Found>>,
 }
 
-// SAFETY: a search handle is a number that any thread may use; it is used by one at a time.
+// SAFETY: a search handle is a number that any thread may use; only one uses it at a time.
 unsafe impl Send for Search {}
 
 impl Drop for Search {
     fn drop(&mut self) {
         if self.handle != INVALID_HANDLE_VALUE {
-            // SAFETY: the search is open, and nobody uses it after this.
+            // SAFETY: the search is open, and nothing uses it after this call.
             unsafe { FindClose(self.handle) };
         }
     }
 }
 
 impl Search {
-    /// Begins to list the directory at a verbatim path.
+    /// Starts listing the directory at a verbatim path.
     fn begin(call: FindCall, directory: &[u16]) -> io::Result<Self> {
         let mut pattern = directory.to_vec();
         path::append(&mut pattern, OsStr::new("*"));
         match Self::first(call, &mut pattern) {
             Ok(search) => Ok(search),
-            // The root of a volume has no `.`: without any entry nothing matches.
+            // The root of a volume has no `.`, so nothing matches if it is empty.
             Err(error) if error.raw_os_error() == Some(ERROR_FILE_NOT_FOUND as i32) => {
                 Ok(Self { handle: INVALID_HANDLE_VALUE, pending: None })
             }
@@ -131,7 +131,7 @@ impl Search {
         }
     }
 
-    /// Begins to look for what matches; `pattern` gets a NUL at its end.
+    /// Starts a search for `pattern`, to which it appends a NUL.
     fn first(call: FindCall, pattern: &mut Vec<u16>) -> io::Result<Self> {
         pattern.push(0);
         let mut data = WIN32_FIND_DATAW::default();
@@ -157,7 +157,7 @@ impl Search {
         Ok(Self { handle, pending: Some(Box::new(Found(data))) })
     }
 
-    /// Returns the next record; `None` if there are no more.
+    /// Returns the next record; `None` at the end.
     fn next(&mut self) -> io::Result<Option<Box<Found>>> {
         if let Some(found) = self.pending.take() {
             return Ok(Some(found));
@@ -178,7 +178,7 @@ impl Search {
     }
 }
 
-/// A record.
+/// A search record.
 struct Found(WIN32_FIND_DATAW);
 
 impl std::fmt::Debug for Found {
@@ -229,11 +229,11 @@ fn joined(high: u32, low: u32) -> u64 {
 fn set_find_times(attributes: &mut Attributes, times: [FILETIME; 3]) {
     let [created, accessed, written] =
         times.map(|time| joined(time.dwHighDateTime, time.dwLowDateTime) as i64);
-    // There is no time of the attributes' change: 0 is "not told".
+    // There is no time of attribute changes: 0 means absent.
     set_times(attributes, [created, accessed, written, 0]);
 }
 
-/// Calls `GetFileAttributesEx`; the path gets a NUL while it is asked about.
+/// Calls `GetFileAttributesEx`. The path has a NUL during the call.
 fn attributes_ex(path: &mut Vec<u16>) -> io::Result<Attributes> {
     let mut data = WIN32_FILE_ATTRIBUTE_DATA::default();
     path.push(0);
@@ -253,21 +253,21 @@ fn attributes_ex(path: &mut Vec<u16>) -> io::Result<Attributes> {
     Ok(attributes)
 }
 
-/// Returns the record of one path.
+/// Returns the record of a path.
 fn find(path: &Path) -> io::Result<Box<Found>> {
     let mut pattern = path::units(path)?;
     let mut search = Search::first(FindCall::Ex { basic: true, large: false }, &mut pattern)?;
     search.next()?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Returns the type of what a path names, as its directory lists it.
+/// Returns the type of a path, as its directory lists it.
 pub(crate) fn listed_type(path: &Path) -> io::Result<FileType> {
     Ok(find(path)?.file_type())
 }
 
-/// Returns the last name of a path as its directory stores it.
+/// Returns the last name of a path, as its directory stores it.
 pub(crate) fn stored_name(path: &Path) -> Option<OsString> {
-    // A name that is a pattern would be answered with another one.
+    // If the name is a pattern, the search would return another entry.
     let name = path.file_name()?;
     let pattern = name.as_encoded_bytes().iter().any(|byte| b"*?<>\"".contains(byte));
     let found = if pattern { None } else { find(path).ok() };
@@ -306,7 +306,7 @@ impl Reader for FindReader {
         if follow {
             volume = volume_at(&path).map_err(fault_below)?;
         } else if !is_still_directory(&mut path).map_err(fault_below)? {
-            // Looking for what is in it would follow what has become a link.
+            // The path may now be a link, which listing it would follow.
             return Err(Fault::Vanished);
         }
         self.start(path, volume).map_err(fault_below)
@@ -383,11 +383,11 @@ fn volume_at(path: &[u16]) -> io::Result<Volume> {
     Ok(Volume { device: Some(device), ..Volume::default() })
 }
 
-/// Returns whether a path names a directory that is no link.
+/// Returns whether a path is a directory, not a link.
 fn is_still_directory(path: &mut Vec<u16>) -> io::Result<bool> {
     Ok(match attributes_ex(path)?.file_type() {
         FileType::Directory => true,
-        // Which kind of reparse point it is only its record tells.
+        // Only the directory record has the kind of a reparse point.
         FileType::Symlink => {
             let path = PathBuf::from(OsString::from_wide(path));
             listed_type(&path).is_ok_and(|listed| listed == FileType::Directory)

@@ -1,4 +1,4 @@
-//! The readers by handle: directories are opened relative to their parent, and read as records.
+//! Readers by handle: they open directories relative to their parent and read them as records.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,10 +18,10 @@ use crate::reader::{ListStatus, Reader, Want};
 use crate::record::dirinfo::{Layout, Record, Records, utf16_units};
 use crate::volume::Volume;
 
-/// The longest name there can be (`UNICODE_STRING` counts 65,535 bytes) and its header fit.
+/// Holds the longest possible name (`UNICODE_STRING` counts 65,535 bytes) and its header.
 const LARGEST_BUFFER: usize = 128 << 10;
 
-/// An open directory.
+/// A directory that is open for listing.
 #[derive(Debug)]
 pub struct ListingHandle {
     handle: OwnedHandle,
@@ -36,25 +36,25 @@ impl AsHandle for ListingHandle {
 
 /// Lists with `NtQueryDirectoryFile` or `GetFileInformationByHandleEx`.
 ///
-/// One call opens a directory, one or a few bring its records with all attributes, one says that
-/// there are no more; a file costs no call at all.
+/// A directory takes one call to open it, one or a few for its records with all attributes, and one
+/// that returns the end. A file takes no call.
 #[derive(Debug)]
 pub struct HandleReader {
     call: DirectoryCall,
     buffer: Vec<u64>,
-    /// Layouts that a volume does not know.
+    /// Layouts that a volume does not support.
     refused: Vec<(Option<u64>, Layout)>,
     progress: Progress,
 }
 
-/// How far the directory being listed has been listed.
+/// Progress of the current listing.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Records delivered, `.` and `..` left out.
+    /// Number of records delivered, without `.` and `..`.
     delivered: usize,
-    /// The name of the last of them, as it stood in its record.
+    /// The name in the last of them, unconverted.
     last: Vec<u8>,
-    /// Calls made.
+    /// Number of calls.
     calls: usize,
     /// The layout in use.
     layout: Option<Layout>,
@@ -67,13 +67,13 @@ impl HandleReader {
         Self { call, buffer, refused: Vec::new(), progress: Progress::default() }
     }
 
-    /// Takes a directory as the next one to be listed.
+    /// Makes a directory the current one.
     fn begin(&mut self, handle: OwnedHandle, volume: Volume) -> ListingHandle {
         self.progress = Progress::default();
         ListingHandle { handle, volume }
     }
 
-    /// Returns the volume of what was opened: the parent's, unless a link was followed.
+    /// Returns the volume of an opened directory: the parent's, unless a link was followed.
     fn volume_of(handle: &OwnedHandle, above: Volume, follow: bool) -> Volume {
         match follow {
             true => Volume { device: Some(device_of(handle.as_handle())), ..Volume::default() },
@@ -81,8 +81,8 @@ impl HandleReader {
         }
     }
 
-    /// Fills the buffer with the next records; returns their layout and how many bytes they may
-    /// take.
+    /// Fills the buffer with the next records. Returns their layout and the number of bytes that
+    /// may hold records.
     fn next_records(
         &mut self,
         directory: &ListingHandle,
@@ -97,7 +97,7 @@ impl HandleReader {
                 continue;
             }
             match self.call.list(directory.as_handle(), layout, restart, &mut self.buffer) {
-                // The last one is what every file system has: its refusal is an error.
+                // Every file system supports the last layout: if it is refused, that is an error.
                 Err(Stop::Refused) if restart && Some(&layout) != layouts.last() => {
                     self.refused.push((device, layout));
                 }
@@ -111,8 +111,8 @@ impl HandleReader {
         Err(Stop::Refused)
     }
 
-    /// Begins the directory anew with a larger buffer, and passes over what was delivered. A
-    /// record that came cut off would be lost otherwise: the system goes on behind it.
+    /// Restarts the listing with a larger buffer; the caller then skips the entries already
+    /// delivered. Otherwise a truncated record would be lost: the system continues behind it.
     fn grow(&mut self) -> io::Result<()> {
         let size = size_of_val(self.buffer.as_slice());
         if size >= LARGEST_BUFFER {
@@ -126,8 +126,8 @@ impl HandleReader {
         Ok(())
     }
 
-    /// Appends the records in the buffer to the batch, those left out of which the first `skip`
-    /// were delivered before.
+    /// Appends the records in the buffer to the batch, except the first `skip`, which were already
+    /// delivered.
     fn take_records(
         &mut self,
         layout: Layout,
@@ -161,12 +161,12 @@ impl HandleReader {
 /// Returns the first `length` bytes of a buffer.
 fn as_bytes(buffer: &[u64], length: usize) -> &[u8] {
     let size = size_of_val(buffer);
-    // SAFETY: the numbers are that many bytes, initialised, and borrowed as long as the bytes are.
+    // SAFETY: the numbers are that many initialised bytes, and borrowed for as long as the result.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), size) };
     &bytes[..length]
 }
 
-/// Returns what a record tells.
+/// Returns the attributes in a record.
 fn attributes(record: &Record, device: Option<u64>) -> Attributes {
     let file_type = FileType::from_attributes(record.attributes, record.reparse_tag);
     let mut attributes = Attributes::of_type(file_type);
@@ -178,7 +178,7 @@ fn attributes(record: &Record, device: Option<u64>) -> Attributes {
         &mut attributes,
         [record.created, record.accessed, record.written, record.changed],
     );
-    // Wine shows links of the system below without a tag, and with the id of what they lead to.
+    // Wine lists links of the host system without a tag, and with the id of their target.
     let not_its_own = file_type == FileType::Symlink && record.reparse_tag == 0;
     if let Some(id) = record.file_id.filter(|_| !not_its_own) {
         attributes.set_inode(id);
@@ -298,8 +298,7 @@ impl Reader for HandleReader {
     }
 }
 
-/// Returns the attributes of a root; a link at its end is followed if it is to be, and then only
-/// if it leads anywhere.
+/// Returns the attributes of a root. Follows a link at its end if requested, unless it is broken.
 pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<Attributes, Fault> {
     let units = path::units(path).map_err(Fault::Failed)?;
     if follow || path::leads_on(path) {
@@ -320,12 +319,13 @@ fn ask_below(
     follow: bool,
 ) -> io::Result<Attributes> {
     let file = open_below(parent, name, Purpose::ReadAttributes, follow)?;
-    // What is followed may lie on another volume.
+    // The target of a link may be on another volume.
     attributes_of(file.as_handle(), want, device.filter(|_| !follow))
 }
 
-/// Does something with the last of several steps, in the directory that the others lead to. Each
-/// is opened by itself: no link on the way is followed, and no length adds up.
+/// Calls `act` with the last of `steps` and the directory that the others lead to. Each step is
+/// opened separately, so no link in the middle is followed, and the length of the path is not
+/// limited.
 fn at_parent<T>(
     anchor: BorrowedHandle<'_>,
     steps: &[&OsStr],
@@ -348,7 +348,7 @@ mod tests {
 
     use super::*;
 
-    /// No file system at hand refuses a layout: the reader is told that one did.
+    /// No file system at hand refuses a layout, so the test marks layouts as refused.
     #[test]
     fn handle_reader_refused_layout_fields_queried() {
         let temp = TempDir::new();

@@ -1,4 +1,4 @@
-//! The two calls that list an open directory, behind one face.
+//! The two calls that list an open directory, with one interface.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle};
@@ -25,32 +25,32 @@ use super::status::error_of;
 use crate::attributes::FieldMask;
 use crate::record::dirinfo::Layout;
 
-/// Which call lists an open directory.
+/// The call that lists an open directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryCall {
-    /// `NtQueryDirectoryFile`: what all others end in.
+    /// `NtQueryDirectoryFile`, on which all other calls are based.
     NtQuery,
-    /// `GetFileInformationByHandleEx`: the same through the documented Win32 interface, which
-    /// offers two of the four layouts.
+    /// `GetFileInformationByHandleEx`: the documented Win32 equivalent, with two of the four
+    /// layouts.
     ByHandle,
 }
 
-/// Why a call brought no records.
+/// Why a call returned no records.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// There are no more.
+    /// End of the directory.
     End,
-    /// A record was longer than the buffer: it came cut off, and will not come again.
+    /// A record was longer than the buffer. It was truncated and will not be returned again.
     TooSmall,
-    /// The file system does not know this layout.
+    /// The file system does not support this layout.
     Refused,
-    /// Anything else.
+    /// Any other error.
     Failed(io::Error),
 }
 
 impl DirectoryCall {
-    /// Returns the layouts that may bring what is wanted: the shortest that brings all of it
-    /// first, then what is left if the file system does not know that one.
+    /// Returns the layouts to try, in order: first the shortest with all wanted fields, then those
+    /// with fewer fields in case the file system does not support it.
     pub(super) fn layouts(self, want: FieldMask) -> &'static [Layout] {
         let id = want.contains(FieldMask::INODE);
         let short_name = want.contains(FieldMask::SHORT_NAME);
@@ -64,7 +64,7 @@ impl DirectoryCall {
     }
 
     /// Fills `buffer` with the next records, from the beginning of the directory if `restart`.
-    /// Returns how many bytes may hold records.
+    /// Returns the number of bytes that may hold records.
     pub(super) fn list(
         self,
         directory: BorrowedHandle<'_>,
@@ -105,8 +105,8 @@ fn nt_query(
 ) -> Result<usize, Stop> {
     let mut status_block = IO_STATUS_BLOCK::default();
     // SAFETY:
-    // - the directory was opened for synchronous work, so that the call has ended when it
-    //   returns, and neither event nor routine is needed: both are null;
+    // - the directory was opened for synchronous work, so the call is complete when it returns, and
+    //   needs neither an event nor a routine: both are null;
     // - the buffer is ours to write, aligned to eight bytes, and as long as we say;
     // - no pattern is given: a null pointer.
     let status = unsafe {
@@ -133,7 +133,7 @@ fn nt_query(
         | STATUS_INVALID_PARAMETER
         | STATUS_INVALID_DEVICE_REQUEST => Err(Stop::Refused),
         status if status < 0 => Err(Stop::Failed(error_of(status))),
-        // Nothing written is how some redirectors say that there is no more.
+        // Some redirectors return an empty result at the end.
         _ if status_block.Information == 0 => Err(Stop::End),
         _ => Ok(status_block.Information.min(size_of_val(buffer))),
     }
@@ -156,7 +156,7 @@ fn by_handle(
         )
     };
     if done != 0 {
-        // How much was written is not told: the last record says that it is the last.
+        // The call does not report the length; the last record is marked as such.
         return Ok(size);
     }
     let error = io::Error::last_os_error();

@@ -1,18 +1,18 @@
-//! Parts of files in memory, and what happens when a file no longer has a page of them.
+//! Parts of files in memory, safe if a page of the file goes missing.
 //!
-//! Nobody can cut a file that is mapped, but its device may fail, and the system below a network file
-//! system may cut it all the same. Whoever touches such a page gets an exception, which Rust code can
-//! neither catch nor outlive. So nobody touches one: the kernel copies, as it does between processes,
-//! and says so where a page cannot be had. That costs a call for each copy, of which there is one for
-//! each block, and takes no handler, which the whole process would have to share, and which would
-//! have to know the instructions of each processor.
+//! A mapped file cannot be truncated, but its device may fail, and the server of a network file
+//! system may truncate it anyway. Access to such a page raises an exception, which Rust code can
+//! neither catch nor survive. So this code never accesses a page: the kernel copies, as it does
+//! between processes, and returns an error for a missing page. This costs one call per block. It
+//! needs no exception handler, which the whole process would share and which would have to decode
+//! the instructions of each processor.
 //!
-//! Nobody gets a reference into a mapping. Other processes may write to the file at any time, and
-//! bytes that change while they are looked at are what neither `&[u8]` nor the steps of a pass, which
-//! may look twice at what they judged once, can stand. They are copied, once.
+//! No reference into a mapping is ever handed out. Other processes may write to the file at any
+//! time, and neither `&[u8]` nor the steps of a pass, which may read a byte again after they
+//! checked it, allow bytes that change. All bytes are copied, once.
 //!
-//! What was written is the file's as soon as it is copied, for whoever reads it. It is on the device
-//! when the mapping is gone and the file was synced.
+//! Written bytes are visible to every reader of the file as soon as they are copied. They are on
+//! the device after the mapping was dropped and the file synced.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -32,24 +32,24 @@ use windows_sys::Win32::System::Memory::{
 use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-/// A part of a file in memory. It is gone from memory when this is dropped.
+/// A part of a file in memory. Unmapped on drop.
 #[derive(Debug)]
 pub struct Mapping {
     view: NonNull<u8>,
-    /// Where in the view the part begins.
+    /// Offset of the part within the view.
     lead: usize,
     length: usize,
     writable: bool,
 }
 
-// SAFETY: the view belongs to this value alone, whichever thread has it.
+// SAFETY: the view belongs to this value alone, on any thread.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps a part of a file, to be read. Nothing if files of this kind cannot be mapped.
+    /// Maps a part of a file for reading. `None` if files of this kind cannot be mapped.
     ///
     /// # Errors
-    /// Whatever else the system says, also that the file has no such part.
+    /// Any other error that the system reports, also if the file has no such part.
     ///
     /// # Panics
     /// If the part is empty.
@@ -57,11 +57,11 @@ impl Mapping {
         Self::new(file, part, false)
     }
 
-    /// Maps a part of a file that has been given its length and its room, to be written. Nothing if
-    /// files of this kind cannot be mapped.
+    /// Maps a part of a file for writing. The file must already have its length and its disk space.
+    /// `None` if files of this kind cannot be mapped.
     ///
     /// # Errors
-    /// Whatever else the system says, also that the file has no such part.
+    /// Any other error that the system reports, also if the file has no such part.
     ///
     /// # Panics
     /// If the part is empty.
@@ -84,46 +84,46 @@ impl Mapping {
         Ok(Some(Self { view, lead, length: mapped - lead, writable }))
     }
 
-    /// Returns how many bytes of the file it has.
+    /// Returns the length of the part in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an empty one cannot be made")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Copies the bytes from `at` on into `to`.
+    /// Copies the bytes from offset `at` into `to`.
     ///
     /// # Errors
-    /// The file no longer has them, or its device could not read them. What is in `to` then is
-    /// nothing to be looked at.
+    /// The file no longer has these bytes, or its device could not read them. The content of `to`
+    /// is then undefined.
     ///
     /// # Panics
-    /// If that is more than was mapped.
+    /// If the range exceeds the mapping.
     pub fn read(&self, at: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.place(at, to.len());
-        // SAFETY: `to` is ours to write, and no part of the view, to which there are no references.
+        // SAFETY: `to` is ours to write and not part of the view, to which no references exist.
         unsafe { copy(from, to.as_mut_ptr(), to.len()) }
     }
 
-    /// Copies `bytes` to where they belong from `at` on.
+    /// Copies `bytes` to offset `at`.
     ///
     /// # Errors
-    /// The file has no place for them any more, or its device could not read it.
+    /// The file no longer has this range, or its device could not read it.
     ///
     /// # Panics
-    /// If that is more than was mapped, or it was mapped to be read.
+    /// If the range exceeds the mapping, or the mapping is read-only.
     pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
         assert!(self.writable, "mapped to be read only");
         let to = self.place(at, bytes.len());
-        // SAFETY: the place is mapped writable for as long as `self` is there, and nobody has a
-        // reference to it; `bytes` are memory of somebody else.
+        // SAFETY: the range is mapped writable for as long as `self` exists, no reference to it
+        // exists, and `bytes` does not overlap it.
         unsafe { copy(bytes.as_ptr(), to, bytes.len()) }
     }
 
-    /// Returns where the bytes from `at` on lie.
+    /// Returns the address of offset `at`.
     fn place(&self, at: usize, length: usize) -> *mut u8 {
         let end = at.checked_add(length);
         assert!(end.is_some_and(|end| end <= self.length), "past the end of a mapping");
-        // SAFETY: that lies within what was mapped.
+        // SAFETY: the range is within the mapping.
         unsafe { self.view.as_ptr().add(self.lead + at) }
     }
 }
@@ -137,21 +137,21 @@ impl Drop for Mapping {
     }
 }
 
-/// Returns the file as what views can be made of.
+/// Returns a section object of the file, from which views are mapped.
 fn section_of(file: &File, writable: bool) -> io::Result<OwnedHandle> {
     let protection = if writable { PAGE_READWRITE } else { PAGE_READONLY };
-    // SAFETY: the handle is borrowed, hence open; neither security nor a name is given: null; no
-    // length means that of the file.
+    // SAFETY: the handle is borrowed, hence open; neither security attributes nor a name are given:
+    // null; length 0 means that of the file.
     let section =
         unsafe { CreateFileMappingW(file.as_raw_handle(), null(), protection, 0, 0, null()) };
     if section.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(section) })
 }
 
-/// Maps a part that begins where views can begin. The section may go: the view keeps it.
+/// Maps a view; `offset` must be a multiple of the granularity. The view keeps the section alive.
 fn view_of(
     section: &OwnedHandle,
     offset: u64,
@@ -160,30 +160,30 @@ fn view_of(
 ) -> io::Result<NonNull<u8>> {
     let access = if writable { FILE_MAP_READ | FILE_MAP_WRITE } else { FILE_MAP_READ };
     let (high, low) = ((offset >> 32) as u32, offset as u32);
-    // SAFETY: the handle is open; the kernel chooses pages that nobody has.
+    // SAFETY: the handle is open; the kernel chooses an unused address range.
     let view = unsafe { MapViewOfFile(section.as_raw_handle(), access, high, low, length) };
     NonNull::new(view.Value.cast()).ok_or_else(io::Error::last_os_error)
 }
 
-/// Tells what file systems answer that have no pages of files from other errors.
+/// Returns whether the error means that the file system does not support mappings.
 fn cannot_be_mapped(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(|code| code as u32);
     matches!(code, Some(ERROR_BAD_EXE_FORMAT | ERROR_INVALID_FUNCTION | ERROR_NOT_SUPPORTED))
 }
 
-/// Lets the kernel copy from one place of this process to another one, of which one may lie where
-/// pages are gone.
+/// Makes the kernel copy between two addresses of this process; pages of one of them may be
+/// missing.
 ///
 /// # Safety
-/// `to` must be writable for `length` bytes, unless these are of a view, and nobody else may look at
-/// them.
+/// `to` must be writable for `length` bytes, unless they belong to a view. Nothing else may access
+/// them during the call.
 unsafe fn copy(from: *const u8, to: *mut u8, length: usize) -> io::Result<()> {
     if length == 0 {
         return Ok(());
     }
     let (from, to): (*const c_void, *mut c_void) = (from.cast(), to.cast());
-    // SAFETY: the kernel finds out itself whether it can read the one and write the other; that what
-    // is written belongs to the caller is required above. How much it copied is not asked for: null.
+    // SAFETY: the kernel checks both ranges itself; that the caller owns the target is required
+    // above. The number of copied bytes is not needed: null.
     let answer = unsafe { ReadProcessMemory(GetCurrentProcess(), from, to, length, null_mut()) };
     if answer == 0 {
         let error = io::Error::last_os_error();
@@ -193,10 +193,10 @@ unsafe fn copy(from: *const u8, to: *mut u8, length: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns of what the places where views begin are multiples.
+/// Returns the granularity of view offsets.
 fn granularity() -> u64 {
     let mut told = SYSTEM_INFO::default();
-    // SAFETY: it writes this structure, which is ours, and cannot fail.
+    // SAFETY: the call writes this structure, which is ours, and cannot fail.
     unsafe { GetSystemInfo(&raw mut told) };
     u64::from(told.dwAllocationGranularity)
 }
@@ -208,7 +208,7 @@ mod tests {
     use transect_testkit::{TempDir, loudly_skip, unix_shell};
     use windows_sys::Win32::Foundation::ERROR_USER_MAPPED_FILE;
 
-    /// A file of this many times the granularity, each full of its number.
+    /// Creates a file of `count` pieces of the granularity, each filled with its number.
     fn pieces(folder: &Path, count: usize) -> File {
         let piece = granularity() as usize;
         let bytes: Vec<u8> = (0..count * piece).map(|at| (at / piece) as u8).collect();
@@ -247,7 +247,7 @@ mod tests {
         let piece = granularity() as usize;
         let mut mapping = Mapping::map_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
         mapping.write(piece, b"ab").unwrap();
-        // As long as it is mapped, and afterwards.
+        // Both while it is mapped and afterwards.
         let bytes = std::fs::read(temp.join("file")).unwrap();
         assert_eq!(bytes[piece + 4..][..4], [1, b'a', b'b', 1]);
         drop(mapping);
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(refused.raw_os_error(), Some(ERROR_USER_MAPPED_FILE as i32));
         drop(mapping);
         file.set_len(1).unwrap();
-        // Of a file without content there is nothing to map.
+        // An empty file cannot be mapped.
         file.set_len(0).unwrap();
         assert!(Mapping::map_read(&file, 0..1).is_err());
     }
@@ -285,7 +285,7 @@ mod tests {
         let piece = granularity() as usize;
         let mut cut = Mapping::map_write(&file, 0..4 * piece as u64).unwrap().unwrap();
         let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
-        // Only the system below Wine does that to a file that is mapped.
+        // Only the host system of Wine can truncate a mapped file.
         let Some(said) = unix_shell(temp.path(), &format!("truncate -s {piece} file")) else {
             let test = "mapping_truncated_file_error_other_mappings_usable";
             return loudly_skip(test, "nobody cuts a file that is mapped");
@@ -295,14 +295,14 @@ mod tests {
         cut.read(0, &mut bytes[..piece]).unwrap();
         let error = cut.read(piece, &mut bytes).unwrap_err();
         assert!(error.to_string().contains("the file was cut"), "{error}");
-        // Half of it is there.
+        // Half of the range exists.
         assert!(cut.read(piece / 2, &mut bytes[..piece]).is_err());
         assert!(cut.write(3 * piece, b"x").is_err());
         cut.write(0, b"x").unwrap();
         first.read(0, &mut bytes[..1]).unwrap();
         assert_eq!(bytes[0], b'x');
         drop((cut, first));
-        // Nothing of what went wrong came to be in the file.
+        // The failed writes did not reach the file.
         assert_eq!(file.metadata().unwrap().len(), piece as u64);
     }
 

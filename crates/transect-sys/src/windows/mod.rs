@@ -1,11 +1,12 @@
-//! Windows: whole directories as records, directories opened relative to their parent's handle.
+//! Windows: directory records with attributes; directories are opened relative to their parent's
+//! handle.
 //!
-//! A directory record carries sizes, times, attributes and, where the class has it, the file id:
-//! nothing has to be asked of a file. What a record has not (the link count; with the readers by
-//! path also allocated size and file id) is asked of an opened handle, if it is wanted.
+//! A directory record contains sizes, times, attributes and, depending on its class, the file id.
+//! The rest (the link count; for readers by path also allocated size and file id) is queried
+//! through a handle of the file, if it is wanted.
 //!
-//! The calls are those of the Windows Driver Kit and of the Windows SDK as Microsoft documents
-//! them; statuses of the kernel are told as the Win32 errors that they mean.
+//! The calls are those of the Windows Driver Kit and the Windows SDK, as Microsoft documents them.
+//! Statuses of the kernel are converted to Win32 errors.
 
 mod caching;
 mod fill;

@@ -1,4 +1,4 @@
-//! Names from UTF-16 into a batch, without loss.
+//! Lossless conversion of UTF-16 names for a batch.
 
 use std::ffi::OsString;
 use std::os::windows::ffi::OsStringExt;
@@ -8,7 +8,7 @@ use crate::batch::{Batch, Entry};
 use crate::record::dirinfo::append_utf8;
 
 impl Batch {
-    /// Appends an entry whose name is UTF-16 without a NUL, and perhaps its 8.3 name.
+    /// Appends an entry whose name is UTF-16 without a NUL, with its 8.3 name if there is one.
     pub(super) fn push_utf16(
         &mut self,
         name: impl Iterator<Item = u16> + Clone,
@@ -30,8 +30,8 @@ impl Batch {
     }
 }
 
-/// Appends a name as `OsStr` encodes it: text as UTF-8, anything else as only the standard library
-/// knows.
+/// Appends a name in the encoding of `OsStr`: Unicode as UTF-8, anything else in the standard
+/// library's internal form.
 fn append(units: impl Iterator<Item = u16> + Clone, out: &mut Vec<u8>) {
     if append_utf8(units.clone(), out).is_err() {
         let name = OsString::from_wide(&units.collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Opening: a root by its path, everything else by its name in an open directory.
+//! Opening files and directories: a root by path, everything else by name in an open directory.
 
 use std::ffi::OsStr;
 use std::io;
@@ -21,17 +21,17 @@ use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 use super::path::append_step;
 use super::status::error_of;
 
-/// Nobody is kept from anything while we look.
+/// Never restricts other processes.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// What a handle is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To list a directory, and to open what is in it.
+    /// Listing a directory and opening its entries.
     List,
-    /// To ask for attributes: never conflicts with how others share the file.
+    /// Querying attributes. Never conflicts with the sharing mode of other handles.
     ReadAttributes,
-    /// To read notifications of changes in a directory, asynchronously.
+    /// Reading change notifications of a directory, asynchronously.
     Watch,
 }
 
@@ -45,9 +45,9 @@ impl Purpose {
     }
 }
 
-/// Opens a verbatim path. Without `follow`, a link at its end is opened itself.
+/// Opens a verbatim path. Without `follow`, opens a link at its end instead of the target.
 ///
-/// Nothing is fetched from where a placeholder keeps it.
+/// Does not make a cloud service fetch the content of a placeholder.
 pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Result<OwnedHandle> {
     let mut name = Vec::with_capacity(path.len() + 1);
     name.extend_from_slice(path);
@@ -70,21 +70,20 @@ pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Res
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Opens `name` in an open directory: one call, whatever the depth, and no path is parsed.
+/// Opens `name` in an open directory with one call at any depth. No path is parsed.
 ///
-/// Names are taken exactly as they were listed; upper and lower case are folded only if the
-/// system does so by itself.
+/// The name must be spelled as it was listed; case is ignored only if the system does so by itself.
 pub(super) fn open_below(
     parent: BorrowedHandle<'_>,
     name: &OsStr,
     purpose: Purpose,
     follow: bool,
 ) -> io::Result<OwnedHandle> {
-    // A name of a local file system has at most 255 units.
+    // Names on local file systems have at most 255 units.
     let mut units = Vec::with_capacity(256);
     append_step(&mut units, name)?;
     let bytes = u16::try_from(units.len() * 2)
@@ -118,6 +117,6 @@ pub(super) fn open_below(
     if status < 0 {
         return Err(error_of(status));
     }
-    // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }

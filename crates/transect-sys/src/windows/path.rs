@@ -1,5 +1,4 @@
-//! Paths as the kernel takes them: verbatim, so that no length, dot, space or reserved name in them
-//! means anything.
+//! Verbatim paths, in which length, dots, spaces and reserved names have no special meaning.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,15 +9,15 @@ use windows_sys::Win32::Foundation::{ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_N
 
 const SEPARATOR: u16 = b'\\' as u16;
 
-/// The units of the longest path there can be, with `\*` and a NUL still to come.
+/// The longest path in UTF-16 units, with room for `\*` and a NUL.
 const LONGEST: usize = 32_767 - 3;
 
-/// Returns the verbatim form of a path: `\\?\C:\…` or `\\?\UNC\server\share\…`. What begins with
-/// `\\?\` or `\\.\` stays as it is; everything else is made absolute by the system's own rules,
-/// which drop dots and spaces at the end of a name.
+/// Returns the verbatim form of a path: `\\?\C:\…` or `\\?\UNC\server\share\…`. A path that begins
+/// with `\\?\` or `\\.\` is returned unchanged. Any other path is made absolute by the system's
+/// rules, which remove dots and spaces at the end of a name.
 ///
 /// # Errors
-/// An empty path, or one that holds a NUL.
+/// The path is empty or contains a NUL.
 pub(crate) fn verbatim(path: &Path) -> io::Result<PathBuf> {
     if is_verbatim(&path.as_os_str().encode_wide().collect::<Vec<_>>()) {
         return Ok(path.to_owned());
@@ -39,7 +38,7 @@ fn verbatim_of(absolute: Vec<u16>) -> Vec<u16> {
     prefix.encode_utf16().chain(rest.iter().copied()).collect()
 }
 
-/// Returns whether the system takes a path as it is: `\\?\`, `\??\`, and `\\.\` for devices.
+/// Returns whether the system uses a path unchanged: `\\?\`, `\??\`, and `\\.\` for devices.
 fn is_verbatim(path: &[u16]) -> bool {
     [r"\\?\", r"\??\", r"\\.\"].iter().any(|prefix| {
         let prefix: Vec<u16> = prefix.encode_utf16().collect();
@@ -47,10 +46,10 @@ fn is_verbatim(path: &[u16]) -> bool {
     })
 }
 
-/// Returns the units of a verbatim path, without a NUL at the end.
+/// Returns the UTF-16 units of a verbatim path, without a NUL at the end.
 ///
 /// # Errors
-/// A path that holds a NUL.
+/// The path contains a NUL.
 pub(super) fn units(path: &Path) -> io::Result<Vec<u16>> {
     let units: Vec<u16> = verbatim(path)?.as_os_str().encode_wide().collect();
     if units.contains(&0) {
@@ -67,11 +66,11 @@ pub(super) fn append(path: &mut Vec<u16>, name: &OsStr) {
     path.extend(name.encode_wide());
 }
 
-/// Returns the units of a name that is to be looked up in an open directory.
+/// Appends the UTF-16 units of a name that will be opened in a directory.
 ///
 /// # Errors
-/// A name that would be taken for a path or a pattern. No Windows file system makes one, but what
-/// is served by another system may hold it; to open something else would be worse than an error.
+/// The name would be taken for a path or a pattern. No Windows file system creates such a name, but
+/// other systems may serve one. An error is better than opening a different file.
 pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if name.as_encoded_bytes().iter().any(|byte| br#"\/*?"<>|"#.contains(byte)) {
         return Err(invalid_name());
@@ -80,11 +79,11 @@ pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> 
     Ok(())
 }
 
-/// Appends a name that is to be looked up to the path of its directory.
+/// Appends a name that will be opened to the path of its directory.
 ///
 /// # Errors
-/// As [`append_step`], and a path that has become longer than any the system takes: it would say
-/// that there is no such thing.
+/// As [`append_step`], or the path exceeds the system's limit. For such a path the system would
+/// report that nothing exists there.
 pub(super) fn append_step_to(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);
@@ -96,7 +95,7 @@ pub(super) fn append_step_to(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()
     Ok(())
 }
 
-/// Returns whether a path asks for what a link at its end leads to: `link\`.
+/// Returns whether a path refers to the target of a link at its end: `link\`.
 pub(super) fn leads_on(path: &Path) -> bool {
     path.as_os_str()
         .encode_wide()

@@ -1,4 +1,4 @@
-//! The attributes of what is open.
+//! Attribute queries through an open handle.
 
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
@@ -24,7 +24,7 @@ use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::record::dirinfo::nanoseconds;
 use crate::volume::Volume;
 
-/// What Windows can tell of a file at all. Nobody is asked for the rest.
+/// The fields that Windows supports. Others are never queried.
 pub(super) const SUPPORTED_FIELDS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ALLOCATED)
     .union(FieldMask::TIMES)
@@ -36,7 +36,7 @@ pub(super) const SUPPORTED_FIELDS: FieldMask = FieldMask::SIZE
 /// A structure that `NtQueryInformationFile` writes.
 ///
 /// # Safety
-/// The class writes this structure, and any bytes it may write are a value of it.
+/// The class writes this structure, and any bytes it may write are a valid value of it.
 unsafe trait Information: Default {
     const CLASS: FILE_INFORMATION_CLASS;
 }
@@ -83,16 +83,16 @@ fn query_information<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T
     if status < 0 { Err(error_of(status)) } else { Ok(answer) }
 }
 
-/// Returns the serial number of the volume that an open file lies on; 0 if it tells none. Then all
-/// such volumes are one: to take it for unknown would mean to ask every file.
+/// Returns the serial number of the volume of an open file. 0 if the volume has none, which makes
+/// all such volumes one: treating it as unknown would mean a query for every file.
 pub(super) fn device_of(handle: BorrowedHandle<'_>) -> u64 {
-    // 64 bits where the file system has them (Windows 8), else the 32 that every one has.
+    // 64 bits on file systems that have them (Windows 8), otherwise the 32 bits that every one has.
     let whole = query_information::<FILE_ID_INFORMATION>(handle).map(|id| id.VolumeSerialNumber);
     whole.ok().or_else(|| serial_of(handle)).unwrap_or(0)
 }
 
 fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
-    // Room for the label, which comes along: 32 characters.
+    // Room for the label that follows: 32 characters.
     #[repr(C)]
     struct Labelled {
         volume: FILE_FS_VOLUME_INFORMATION,
@@ -107,7 +107,8 @@ fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
     };
     let mut answer = Labelled { volume, rest_of_label: [0; 32] };
     let mut status_block = IO_STATUS_BLOCK::default();
-    // SAFETY: as in `query_information`; the class writes the structure and, behind it, the rest of the label.
+    // SAFETY: as in `query_information`; the class writes the structure followed by the rest of the
+    // label.
     let status = unsafe {
         NtQueryVolumeInformationFile(
             handle.as_raw_handle(),
@@ -117,13 +118,13 @@ fn serial_of(handle: BorrowedHandle<'_>) -> Option<u64> {
             FileFsVolumeInformation,
         )
     };
-    // A longer label is cut off; the number stands before it.
+    // A longer label is truncated; the number is before it.
     (status >= 0 || status == STATUS_BUFFER_OVERFLOW)
         .then_some(answer.volume.VolumeSerialNumber.into())
 }
 
-/// Returns the volume of a directory, if nothing else is wanted of it: it is known from its opening,
-/// as a volume ends only where a link is followed.
+/// Returns the device of a directory without a query, if nothing else is wanted. It is known since
+/// the directory was opened: a volume ends only where a link is followed.
 pub(super) fn known_device(volume: Volume, want: FieldMask) -> Option<Attributes> {
     let device = volume.device.filter(|_| want == FieldMask::DEVICE)?;
     let mut attributes = Attributes::of_type(FileType::Directory);
@@ -131,10 +132,10 @@ pub(super) fn known_device(volume: Volume, want: FieldMask) -> Option<Attributes
     Some(attributes)
 }
 
-/// Returns what is wanted of an open file. `device` is its volume, if that is known already.
+/// Returns the wanted attributes of an open file. `device` is its volume, if that is known.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub(crate) fn attributes_of(
     handle: BorrowedHandle<'_>,
     want: FieldMask,
@@ -155,8 +156,9 @@ pub(crate) fn attributes_of(
         let standard: FILE_STANDARD_INFORMATION = query_information(handle)?;
         attributes.set_size(u64::try_from(standard.EndOfFile).unwrap_or(0));
         attributes.set_allocated(u64::try_from(standard.AllocationSize).unwrap_or(0));
-        // Wine shows a link of the system below as one more name of a file that has one: whoever
-        // tells files apart by their id must not be told that there are no further names.
+        // Wine lists a symbolic link of the host system as another name of its target, whose link
+        // count may be 1. So the count is set only if it is wanted: without it, callers that identify
+        // files by id do not conclude that there are no other names.
         if want.contains(FieldMask::NLINK) {
             attributes.set_nlink(standard.NumberOfLinks);
         }
@@ -175,7 +177,7 @@ pub(crate) fn attributes_of(
     Ok(attributes)
 }
 
-/// Sets the times of birth, access, content and attributes, given in 100 ns since 1601.
+/// Sets the times of creation, access, content and attributes, given in 100 ns since 1601.
 pub(super) fn set_times(attributes: &mut Attributes, times: [i64; 4]) {
     let [created, accessed, written, changed] = times.map(nanoseconds);
     if let Some(time) = created {
@@ -192,10 +194,10 @@ pub(super) fn set_times(attributes: &mut Attributes, times: [i64; 4]) {
     }
 }
 
-/// Returns what is wanted of what lies at a path, and the type it has.
+/// Returns the wanted attributes and the type of the file at a path.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub(super) fn attributes_at(
     path: &[u16],
     want: FieldMask,
@@ -203,15 +205,15 @@ pub(super) fn attributes_at(
     follow: bool,
 ) -> io::Result<Attributes> {
     let handle = open_path(path, Purpose::ReadAttributes, follow)?;
-    // What is followed may lie on another volume.
+    // The target of a link may be on another volume.
     attributes_of(handle.as_handle(), want, device.filter(|_| !follow))
 }
 
-/// Adds what is wanted and not known yet, as far as Windows can tell it: for the portable reader,
-/// whose library does not.
+/// Adds wanted fields that are not known yet, as far as Windows supports them, for the portable
+/// reader.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any error that the system reports.
 pub(crate) fn fill_missing(
     path: &Path,
     want: FieldMask,

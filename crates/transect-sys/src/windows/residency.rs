@@ -1,4 +1,4 @@
-//! The pages of a file in memory: not told, but they can be dropped.
+//! Residency on Windows: pages of a file can be dropped, but not counted.
 
 use std::fs::File;
 use std::io;
@@ -10,12 +10,12 @@ use windows_sys::Win32::Foundation::GENERIC_READ;
 use super::caching::{open_unbuffered, reopen_unbuffered};
 use crate::residency::{Residency, not_told};
 
-/// Opens without buffering: if nobody else has the file open, the system then drops what it holds.
+/// Opens without buffering: if no other handle is open, the system then drops the pages.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_unbuffered(path)
 }
 
-/// Only what is told in pages depends on it.
+/// Only numbers of pages depend on it, and none is reported.
 pub(crate) fn page_size() -> u64 {
     4096
 }
@@ -28,7 +28,7 @@ pub(crate) fn is_memory_only(_: &File) -> bool {
     false
 }
 
-/// Opens the file once more without buffering, and closes it.
+/// Opens the file again without buffering, and closes that handle.
 pub(crate) fn drop_pages(file: &File, _: u64) -> io::Result<()> {
     reopen_unbuffered(file, GENERIC_READ).map(drop)
 }

@@ -1,4 +1,5 @@
-//! Holes: parts of a file that read as zeros and occupy nothing. A file has to be allowed them.
+//! Holes: ranges of a file that read as zeros and occupy nothing. A file must be marked to have
+//! them.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -14,19 +15,20 @@ use windows_sys::Win32::System::Ioctl::{
     FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA,
 };
 
-/// Lets a file have holes: what is not written from now on is one. What is there stays.
+/// Marks a file as sparse: ranges that are not written from now on become holes. Existing data
+/// stays.
 ///
 /// # Errors
-/// Whatever the system says, also that the file system has no holes.
+/// Any error that the system reports, also if the file system does not support holes.
 pub fn make_sparse(file: &File) -> io::Result<()> {
-    // SAFETY: nothing is handed over, which means yes; nothing is brought.
+    // SAFETY: an empty input means "set"; the call returns no data.
     unsafe { control(file, FSCTL_SET_SPARSE, null(), 0, null_mut(), 0) }.map(drop)
 }
 
-/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+/// Returns the next part of `range` that is not a hole; `None` if there is none.
 ///
 /// # Errors
-/// Whatever the system says, also that the file system does not tell.
+/// Any error that the system reports, also if the file system does not report holes.
 pub fn next_allocated_range(file: &File, range: Range<u64>) -> io::Result<Option<Range<u64>>> {
     let size = size_of::<FILE_ALLOCATED_RANGE_BUFFER>();
     let asked = FILE_ALLOCATED_RANGE_BUFFER {
@@ -34,8 +36,8 @@ pub fn next_allocated_range(file: &File, range: Range<u64>) -> io::Result<Option
         Length: offset(range.end - range.start)?,
     };
     let mut first = FILE_ALLOCATED_RANGE_BUFFER::default();
-    // SAFETY: the call reads the one structure and writes the other, both of which are ours and as
-    // long as we say.
+    // SAFETY: the call reads one structure and writes the other; both are ours and as long as we
+    // say.
     let brought = unsafe {
         control(
             file,
@@ -49,29 +51,29 @@ pub fn next_allocated_range(file: &File, range: Range<u64>) -> io::Result<Option
     match brought {
         Ok(brought) if brought < size => return Ok(None),
         Ok(_) => {}
-        // There are others, about which nobody asks yet.
+        // There are more parts; only the first is needed.
         Err(error) if error.raw_os_error() == Some(ERROR_MORE_DATA as i32) => {}
         Err(error) => return Err(error),
     }
     let (start, length) = (first.FileOffset.max(0) as u64, first.Length.max(0) as u64);
     let end = start.saturating_add(length).min(range.end);
-    // It may begin where the first unit of the file system begins.
+    // The part may begin before the range, at a boundary of the file system's units.
     let start = start.max(range.start);
     Ok((start < end).then_some(start..end))
 }
 
-/// Makes zeros of a part: a hole of what is whole units of the file system, if the file may have
-/// holes. What lies behind the end of the file is left alone.
+/// Writes zeros to a range. In a sparse file, whole units of the file system become holes. Does not
+/// change the length of the file.
 ///
 /// # Errors
-/// Whatever the system says, also that the file system has no such call.
+/// Any error that the system reports, also if the file system does not support the call.
 pub fn zero_range(file: &File, range: Range<u64>) -> io::Result<()> {
     let part = FILE_ZERO_DATA_INFORMATION {
         FileOffset: offset(range.start)?,
         BeyondFinalZero: offset(range.end)?,
     };
     let size = size_of::<FILE_ZERO_DATA_INFORMATION>();
-    // SAFETY: the call reads the structure, which is as long as we say; nothing is brought.
+    // SAFETY: the call reads the structure, which is as long as we say, and returns no data.
     unsafe { control(file, FSCTL_SET_ZERO_DATA, (&raw const part).cast(), size, null_mut(), 0) }
         .map(drop)
 }
@@ -80,11 +82,11 @@ fn offset(offset: u64) -> io::Result<i64> {
     i64::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge.into())
 }
 
-/// Asks the file system. Returns how many bytes it brought.
+/// Sends a control code to the file system. Returns the number of bytes returned.
 ///
 /// # Safety
-/// `from` must have as many bytes as is said, and `to` room for them; the code must be one that only
-/// reads the one and writes the other.
+/// `from` must be readable for `length` bytes and `to` writable for `room` bytes. The code must
+/// only read the former and write the latter.
 unsafe fn control(
     file: &File,
     code: u32,
@@ -94,8 +96,8 @@ unsafe fn control(
     room: usize,
 ) -> io::Result<usize> {
     let mut brought = 0;
-    // SAFETY: the handle is borrowed, hence open, and was opened for synchronous work: the call has
-    // ended when it returns, and needs no structure for later. The rest is required above.
+    // SAFETY: the handle is borrowed, hence open, and was opened for synchronous work: the call is
+    // complete when it returns, and needs no structure for later. The rest is required above.
     let answer = unsafe {
         DeviceIoControl(
             file.as_raw_handle(),
@@ -118,7 +120,7 @@ mod tests {
     use transect_testkit::{TempDir, has_unix_shell};
     use windows_sys::Win32::Foundation::ERROR_NOT_SUPPORTED;
 
-    /// The unit of which NTFS makes holes.
+    /// The allocation unit of holes on NTFS.
     const UNIT: u64 = 64 << 10;
 
     #[test]
@@ -138,7 +140,7 @@ mod tests {
         let told = next_allocated_range(&file, 0..64 * UNIT);
         let made = zero_range(&file, 9 * UNIT..10 * UNIT);
         if has_unix_shell() {
-            // Wine 8 takes the first call, which it ignores, and has none of the others.
+            // Wine 8 accepts and ignores the first call, and lacks the others.
             for refused in [told.map(drop), made] {
                 let code = refused.unwrap_err().raw_os_error();
                 assert_eq!(code, Some(ERROR_NOT_SUPPORTED as i32));

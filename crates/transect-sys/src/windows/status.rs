@@ -1,4 +1,4 @@
-//! What a refusal means.
+//! Conversion of kernel statuses and errors.
 
 use std::io;
 
@@ -9,9 +9,9 @@ use windows_sys::Win32::Foundation::{
 
 use crate::fault::{Fault, FaultKind};
 
-/// Returns the error that a status of the kernel means, as Win32 numbers it.
+/// Returns the Win32 error for a status of the kernel.
 pub(super) fn error_of(status: NTSTATUS) -> io::Error {
-    // The system's own table says "access denied" for what is just being deleted.
+    // The system's own table has "access denied" for a file that is being deleted.
     if status == STATUS_DELETE_PENDING {
         return io::Error::from_raw_os_error(ERROR_DELETE_PENDING as i32);
     }
@@ -20,7 +20,7 @@ pub(super) fn error_of(status: NTSTATUS) -> io::Error {
     io::Error::from_raw_os_error(error as i32)
 }
 
-/// Tells "gone since it was listed" from a refusal.
+/// Distinguishes an entry that is gone since it was listed from an error.
 pub(super) fn fault_below(error: io::Error) -> Fault {
     match FaultKind::of(&error) {
         FaultKind::NotFound | FaultKind::NotADirectory => Fault::Vanished,
@@ -28,8 +28,8 @@ pub(super) fn fault_below(error: io::Error) -> Fault {
     }
 }
 
-/// Returns whether a link leads nowhere (or to itself, or where nobody knows the way): then it is a
-/// link and nothing more.
+/// Returns whether the error means a broken link (also a loop, or a reparse point that no driver
+/// handles). Such a link is reported as itself.
 pub(super) fn leads_nowhere(error: &io::Error) -> bool {
     matches!(FaultKind::of(error), FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop)
         || matches!(

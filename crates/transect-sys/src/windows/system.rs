@@ -1,4 +1,4 @@
-//! What this Windows is, and what a path lies on.
+//! The version of Windows, process settings, and volumes.
 
 use std::ffi::{CStr, OsStr, OsString, c_char};
 use std::io;
@@ -23,34 +23,33 @@ use windows_sys::w;
 /// `PHCM_EXPOSE_PLACEHOLDERS` (`ntifs.h`).
 const EXPOSE_PLACEHOLDERS: c_char = 2;
 
-/// Returns name, version and build of the system, and what the program was built for.
+/// Returns the name, version and build of the system, and the architecture of the program.
 pub fn version() -> String {
     let mut found = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
         ..OSVERSIONINFOW::default()
     };
-    // Not GetVersionEx, which tells programs without a manifest of an older Windows.
-    // SAFETY: `found` is writable and says how large it is. The call always succeeds.
+    // Not GetVersionEx, which reports an older Windows to programs without a manifest.
+    // SAFETY: `found` is writable and states its size. The call always succeeds.
     unsafe { RtlGetVersion(&raw mut found) };
     let OSVERSIONINFOW { dwMajorVersion, dwMinorVersion, dwBuildNumber, .. } = found;
     let processor = std::env::consts::ARCH;
     format!("Windows {dwMajorVersion}.{dwMinorVersion}.{dwBuildNumber} {processor}")
 }
 
-/// Returns the version of Wine, if this is no Windows but Wine.
+/// Returns the version of Wine; `None` on Windows.
 pub fn wine_version() -> Option<String> {
     type WineGetVersion = unsafe extern "C" fn() -> *const c_char;
     let function = ntdll(c"wine_get_version")?;
-    // SAFETY: only Wine has a function of that name, and this is how it is declared there
-    // (dlls/ntdll/version.c).
+    // SAFETY: only Wine has a function of that name, and declares it so (dlls/ntdll/version.c).
     let function = unsafe { transmute::<Function, WineGetVersion>(function) };
     // SAFETY: it returns a string that lives as long as the process.
     let version = unsafe { CStr::from_ptr(function()) };
     Some(version.to_string_lossy().into_owned())
 }
 
-/// Lets this process see cloud files as what they are. By default Windows disguises placeholders
-/// as what they stand for, and whoever opens one to see what is in it fetches the content.
+/// Makes the system report placeholders of cloud files as such. By default Windows disguises them
+/// as the files they stand for, and opening one fetches its content.
 ///
 /// For programs, not for libraries: it changes the whole process. Does nothing before Windows 10
 /// 1803.
@@ -59,70 +58,70 @@ pub fn expose_placeholders() {
     if let Some(function) = ntdll(c"RtlSetProcessPlaceholderCompatibilityMode") {
         // SAFETY: the function is declared so in `ntifs.h`.
         let function = unsafe { transmute::<Function, SetMode>(function) };
-        // SAFETY: takes a number, and answers one that it does not know with an error. It leaves
-        // the old mode then, which is all that is to be done about it.
+        // SAFETY: takes a number and returns an error for one that it does not know. Then the old
+        // mode stays, and nothing can be done about it.
         unsafe { function(EXPOSE_PLACEHOLDERS) };
     }
 }
 
-/// Returns whether this process sees cloud files as what they are: see [`expose_placeholders`].
+/// Returns whether this process sees placeholders as such: see [`expose_placeholders`].
 pub fn sees_placeholders() -> bool {
     type QueryMode = unsafe extern "system" fn() -> c_char;
     ntdll(c"RtlQueryProcessPlaceholderCompatibilityMode").is_some_and(|function| {
         // SAFETY: the function is declared so in `ntifs.h`.
         let function = unsafe { transmute::<Function, QueryMode>(function) };
-        // SAFETY: takes nothing, and only looks.
+        // SAFETY: takes no arguments and changes nothing.
         unsafe { function() == EXPOSE_PLACEHOLDERS }
     })
 }
 
-/// Returns whether paths of this process may be longer than 260 characters without further ado:
-/// the system and the program's manifest have to agree. The readers do not depend on it.
+/// Returns whether this process may use paths of more than 260 characters without a prefix: both
+/// the system and the program's manifest must allow it. The readers do not depend on it.
 pub fn has_long_paths() -> bool {
     type AreEnabled = unsafe extern "system" fn() -> u8;
     ntdll(c"RtlAreLongPathsEnabled").is_some_and(|function| {
         // SAFETY: takes nothing and returns a BOOLEAN; since Windows 10 1607.
         let function = unsafe { transmute::<Function, AreEnabled>(function) };
-        // SAFETY: it only looks.
+        // SAFETY: it changes nothing.
         unsafe { function() != 0 }
     })
 }
 
-/// What a volume is, and what it can do.
+/// The properties of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeInfo {
-    /// Where it is mounted: a drive, a share, or a directory.
+    /// Mount point: a drive, a share, or a directory.
     pub mount_point: PathBuf,
     /// The name of the file system, such as `NTFS`.
     pub file_system: String,
-    /// The name that somebody gave the volume; may be empty.
+    /// The label of the volume; may be empty.
     pub label: String,
-    /// The number that the volume was given when it was formatted.
+    /// The serial number, assigned when the volume was formatted.
     pub serial: u32,
-    /// Files may have several names.
+    /// Supports hard links.
     pub hard_links: bool,
-    /// Links, junctions and placeholders are possible.
+    /// Supports links, junctions and placeholders.
     pub reparse_points: bool,
-    /// Names that differ only in case may lie side by side.
+    /// Names that differ only in case may coexist.
     pub case_sensitive: bool,
-    /// Nothing can be written.
+    /// Is read-only.
     pub read_only: bool,
-    /// It lies on another machine.
+    /// Is on another machine.
     pub remote: bool,
 }
 
-/// Returns what a path lies on. Links on the way are not followed: give a canonical path.
+/// Returns the volume of a path. Does not follow links: pass a canonical path.
 ///
 /// # Errors
-/// Whatever the system says; a path that holds a NUL is invalid.
+/// Any error that the system reports, or the path contains a NUL.
 pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
     let mount_point = mount_point(path)?;
     let root = wide(mount_point.as_os_str())?;
-    // 261 characters hold every label and every name of a file system.
+    // 261 characters hold any label and any name of a file system.
     let (mut label, mut file_system) = ([0; MAX_PATH as usize + 1], [0; MAX_PATH as usize + 1]);
     let (mut serial, mut flags) = (0, 0);
-    // SAFETY: `root` ends with NUL; the buffers are writable and as long as is said; nobody asks
-    // for the longest name, for which null is allowed.
+    // SAFETY: `root` ends with NUL; the buffers are writable and as long as stated; the maximum
+    // length of names is not needed, so its pointer is null.
     let told = unsafe {
         GetVolumeInformationW(
             root.as_ptr(),
@@ -153,51 +152,51 @@ pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
     })
 }
 
-/// Returns the mount point of the volume that a path lies on, with a separator at its end.
+/// Returns the mount point of the volume of a path, with a separator at its end.
 fn mount_point(path: &Path) -> io::Result<PathBuf> {
     let path = wide(std::path::absolute(path)?.as_os_str())?;
-    // A mount point is no longer than what lies below it, but for the separator.
+    // A mount point is not longer than a path below it, except for the separator.
     let mut point = vec![0; path.len().max(MAX_PATH as usize) + 1];
-    // SAFETY: `path` ends with NUL; `point` is writable and as long as is said.
+    // SAFETY: `path` ends with NUL; `point` is writable and as long as stated.
     let found =
         unsafe { GetVolumePathNameW(path.as_ptr(), point.as_mut_ptr(), point.len() as u32) };
     if found == 0 {
         return Err(io::Error::last_os_error());
     }
     let mut point = narrow(&point);
-    // Whoever asks about a volume has to end its name so; Wine does not always.
+    // Calls about a volume require the separator; Wine omits it sometimes.
     if !point.as_encoded_bytes().ends_with(br"\") {
         point.push(r"\");
     }
     Ok(plain(&point))
 }
 
-/// Returns a mount point without the prefix of canonical paths, as people write it:
-/// `\\?\C:\` is `C:\`, and `\\?\UNC\server\share\` is `\\server\share\`.
+/// Returns a mount point without the prefix of canonical paths: `\\?\C:\` becomes `C:\`, and
+/// `\\?\UNC\server\share\` becomes `\\server\share\`.
 fn plain(point: &OsStr) -> PathBuf {
     let text = point.to_str();
     let share = text.and_then(|text| text.strip_prefix(r"\\?\UNC\"));
     let drive = text.and_then(|text| text.strip_prefix(r"\\?\"));
     match (share, drive) {
         (Some(share), _) => PathBuf::from(format!(r"\\{share}")),
-        // What else has the prefix, such as `\\?\Volume{…}\`, is nothing without it.
+        // Any other path with the prefix, such as `\\?\Volume{…}\`, is invalid without it.
         (None, Some(drive)) if drive.as_bytes().get(1) == Some(&b':') => PathBuf::from(drive),
         _ => PathBuf::from(point),
     }
 }
 
-/// A function of which nothing is known but where it begins.
+/// A function of unknown signature.
 type Function = unsafe extern "system" fn() -> isize;
 
-/// Finds a function that not every version of the system has.
+/// Returns a function that some versions of the system lack.
 fn ntdll(name: &CStr) -> Option<Function> {
-    // SAFETY: the name is a wide string with a NUL; the handle that comes back is not counted.
+    // SAFETY: the name is a wide string with a NUL; the returned handle is not counted.
     let module = unsafe { GetModuleHandleW(w!("ntdll.dll")) };
     // SAFETY: every process has loaded `ntdll.dll`, and keeps it; the name ends with NUL.
     unsafe { GetProcAddress(module, name.as_ptr().cast()) }
 }
 
-/// Returns a text as the system takes it: UTF-16 with a NUL.
+/// Converts a string to UTF-16 with a NUL.
 fn wide(text: &OsStr) -> io::Result<Vec<u16>> {
     let mut wide: Vec<u16> = text.encode_wide().collect();
     if wide.contains(&0) {
@@ -207,7 +206,7 @@ fn wide(text: &OsStr) -> io::Result<Vec<u16>> {
     Ok(wide)
 }
 
-/// Returns the text before the first NUL.
+/// Returns the string before the first NUL.
 fn narrow(wide: &[u16]) -> OsString {
     let end = wide.iter().position(|&unit| unit == 0).unwrap_or(wide.len());
     OsString::from_wide(&wide[..end])

@@ -1,4 +1,4 @@
-//! Directories watched by `ReadDirectoryChangesW`, all through one completion port.
+//! The watcher on Windows: `ReadDirectoryChangesW` for all directories through one completion port.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -32,7 +32,7 @@ use crate::record::changes::ChangedNames;
 use crate::record::dirinfo;
 use crate::watch::{Notification, WatchId};
 
-/// Everything that changes an entry; not the last access.
+/// Everything that changes an entry, but not its last access.
 const CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
     | FILE_NOTIFY_CHANGE_DIR_NAME
     | FILE_NOTIFY_CHANGE_ATTRIBUTES
@@ -41,26 +41,26 @@ const CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
     | FILE_NOTIFY_CHANGE_CREATION
     | FILE_NOTIFY_CHANGE_SECURITY;
 
-/// How many bytes of notifications of one directory may wait to be read. Servers refuse more than
+/// Size in bytes of the buffer for unread notifications of one directory. Servers refuse more than
 /// 64 KiB.
 const BUFFER: usize = 16 << 10;
 
 /// How many completions are taken from the port at once.
 const BATCH: usize = 64;
 
-/// The key of the message that ends a wait. Directories are numbered from 1.
+/// The completion key that ends a wait. Directories are numbered from 1.
 const STOP: usize = 0;
 
-/// Nobody's notifications take as long as that, however busy the machine is.
+/// No notification takes this long, even on a busy machine.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
-/// Watches directories.
+/// Watches directories for changes.
 #[derive(Debug)]
 pub struct Watcher {
     port: OwnedHandle,
     stopped: AtomicBool,
     state: Mutex<State>,
-    /// A cookie was reported, or notifications were lost.
+    /// Signalled when a cookie was reported or notifications were lost.
     settled: Condvar,
     cookies: Cookies,
 }
@@ -69,16 +69,16 @@ pub struct Watcher {
 struct State {
     next: usize,
     directories: HashMap<usize, Directory>,
-    /// What was taken from the port and is not reported yet.
+    /// Reads taken from the port and not reported yet.
     completed: Vec<Completed>,
-    /// The directory of the cookies, and the number of the last one that was reported.
+    /// The watch of the cookie directory; `cookie` is the number of the last cookie reported.
     cookies: Option<WatchId>,
     cookie: u64,
     /// How often notifications were lost.
     lost: u64,
 }
 
-/// A read that has ended.
+/// A completed read.
 #[derive(Debug)]
 struct Completed {
     key: usize,
@@ -87,18 +87,18 @@ struct Completed {
 }
 
 impl Watcher {
-    /// Returns a watcher that watches nothing yet, with an empty folder below that for temporary
+    /// Returns a watcher without directories. Creates an empty directory below that for temporary
     /// files: see [`Watcher::settle`].
     ///
     /// # Errors
-    /// Whatever the system reports.
+    /// Any error that the system reports.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: no handle is associated, which makes a new port; nothing is pointed to.
+        // SAFETY: without a handle the call creates a port; all pointers are null.
         let port = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0) };
         if port.is_null() {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the call succeeded, so the handle is open, and nobody else has it.
+        // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
         let port = unsafe { OwnedHandle::from_raw_handle(port) };
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
         let watcher =
@@ -115,13 +115,13 @@ impl Watcher {
     /// Watches a directory.
     ///
     /// # Errors
-    /// Whatever the system reports.
+    /// Any error that the system reports.
     pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
         let handle = open_path(&units(directory)?, Purpose::Watch, true)?;
         let mut state = self.lock();
         state.next += 1;
         let key = state.next;
-        // SAFETY: both handles are open, and nothing is pointed to.
+        // SAFETY: both handles are open, and no pointers are passed.
         let port = unsafe {
             CreateIoCompletionPort(handle.as_raw_handle(), self.port.as_raw_handle(), key, 0)
         };
@@ -146,14 +146,14 @@ impl Watcher {
         }
     }
 
-    /// Waits until something is to be read; returns false after [`Watcher::stop`].
+    /// Waits until there is something to read. Returns false after [`Watcher::stop`].
     pub fn wait(&self) -> bool {
         let completed = take_completed(&self.port);
         self.lock().completed.extend(completed);
         !self.stopped.load(Ordering::Acquire)
     }
 
-    /// Reports everything that [`Watcher::wait`] has found.
+    /// Reports everything that [`Watcher::wait`] found.
     pub fn read(&self, report: &mut dyn FnMut(Notification<'_>)) {
         let mut state = self.lock();
         for completed in std::mem::take(&mut state.completed) {
@@ -163,9 +163,9 @@ impl Watcher {
         self.settled.notify_all();
     }
 
-    /// Waits until everything that happened before this call can be read; returns whether it can.
-    /// It makes a file in a folder of its own, and waits for the notification of that. Directories
-    /// have queues of their own: a change elsewhere may be reported a moment later.
+    /// Waits until every earlier change can be read. Returns whether it can. To do so, creates a
+    /// file in a directory of its own and waits for its notification. Each directory has its own
+    /// queue, so a change elsewhere may be reported a moment later.
     pub fn settle(&self) -> bool {
         let lost = self.lock().lost;
         let Ok(cookie) = self.cookies.drop_one() else { return false };
@@ -177,10 +177,10 @@ impl Watcher {
         state.cookie >= cookie
     }
 
-    /// Ends [`Watcher::wait`], now and later.
+    /// Ends [`Watcher::wait`], now and in future calls.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        // SAFETY: the port is open; the message points to nothing.
+        // SAFETY: the port is open; the message contains no pointers.
         unsafe { PostQueuedCompletionStatus(self.port.as_raw_handle(), 0, STOP, null()) };
     }
 }
@@ -190,7 +190,7 @@ impl Drop for Watcher {
         let state = self.state.get_mut().expect("BUG: a thread panicked while it watched");
         state.completed.iter().for_each(|completed| state.directories.ended(completed.key));
         state.directories.values_mut().filter(|it| it.is_reading).for_each(Directory::end);
-        // The system writes into the buffers until it has said that it does not.
+        // The system may write into a buffer until its read has completed.
         while state.directories.values().any(|directory| directory.is_reading) {
             for completed in take_completed(&self.port) {
                 state.directories.ended(completed.key);
@@ -200,7 +200,7 @@ impl Drop for Watcher {
 }
 
 trait Ended {
-    /// Takes note that a read has ended.
+    /// Records that a read has completed.
     fn ended(&mut self, key: usize);
 }
 
@@ -224,7 +224,7 @@ impl State {
         let id = WatchId(key);
         let mut lost = false;
         match completed.status {
-            // Either way the system says that there was more than it could keep.
+            // In both cases the system had more notifications than it could keep.
             STATUS_NOTIFY_ENUM_DIR => lost = true,
             0 if completed.bytes == 0 => lost = true,
             0 => {
@@ -242,7 +242,7 @@ impl State {
                     }
                 }
             }
-            // The thread that began the read has ended.
+            // The thread that started the read has ended.
             STATUS_CANCELLED => report(Notification::Directory(id)),
             _ => return self.fail(id, report),
         }
@@ -255,18 +255,18 @@ impl State {
         }
     }
 
-    /// Reports a directory that is gone, or may not be read any more. It is not read again.
+    /// Reports a directory that is gone or may no longer be read. It is not read again.
     fn fail(&mut self, directory: WatchId, report: &mut dyn FnMut(Notification<'_>)) {
         self.cookies.take_if(|cookies| *cookies == directory);
         report(Notification::Directory(directory));
     }
 }
 
-/// Waits until reads have ended, and returns them; none for [`STOP`].
+/// Waits for completed reads and returns them; an empty list for [`STOP`].
 fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
     let mut entries = [OVERLAPPED_ENTRY::default(); BATCH];
     let mut count = 0;
-    // SAFETY: the port is open, and the entries and their count are ours to write.
+    // SAFETY: the port is open; the entries and their count are ours to write.
     let done = unsafe {
         GetQueuedCompletionStatusEx(
             port.as_raw_handle(),
@@ -283,24 +283,25 @@ fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
         .map(|entry| Completed {
             key: entry.lpCompletionKey,
             bytes: entry.dwNumberOfBytesTransferred as usize,
-            // SAFETY: it lies in a `Pending`, which lives until its read has been seen to end: now.
+            // SAFETY: it lies in a `Pending`, which lives until its read has completed, that is,
+            // until now.
             status: unsafe { (*entry.lpOverlapped).Internal as i32 },
         })
         .collect()
 }
 
-/// A directory that is watched.
+/// A watched directory.
 #[derive(Debug)]
 struct Directory {
     handle: OwnedHandle,
     pending: NonNull<Pending>,
     /// The system may write into `pending`.
     is_reading: bool,
-    /// Nobody is interested any more.
+    /// The directory is no longer watched.
     is_ended: bool,
 }
 
-/// What the system writes into.
+/// Memory that the system writes into.
 #[repr(C)]
 struct Pending {
     overlapped: OVERLAPPED,
@@ -308,7 +309,7 @@ struct Pending {
     buffer: [u32; BUFFER / 4],
 }
 
-// SAFETY: `pending` is owned by the directory alone, and no part of it belongs to a thread.
+// SAFETY: only the directory owns `pending`, and no part of it is bound to a thread.
 unsafe impl Send for Directory {}
 
 impl Directory {
@@ -319,13 +320,13 @@ impl Directory {
         Self { handle, pending, is_reading: false, is_ended: false }
     }
 
-    /// Begins to read: changes from now on are reported, and those since the last read.
+    /// Starts a read: it reports changes from now on, and those since the last read.
     fn begin(&mut self) -> io::Result<()> {
         let pending = self.pending.as_ptr();
         // SAFETY:
         // - the handle is open, and was opened for asynchronous work;
-        // - nobody reads, so that `pending` is ours, and it lives until the read has been seen to
-        //   end, as `Drop` makes sure;
+        // - no read is in progress, so `pending` is ours; it lives until the read has completed, which
+        //   `Drop` ensures;
         // - the buffer is as long as we say, and aligned.
         let begun = unsafe {
             (*pending).overlapped = OVERLAPPED::default();
@@ -347,35 +348,36 @@ impl Directory {
         Ok(())
     }
 
-    /// Returns what the last read brought.
+    /// Returns the result of the last read.
     fn read(&self, bytes: usize) -> &[u8] {
         assert!(!self.is_reading, "BUG: the system still writes");
-        // SAFETY: nobody writes; the buffer is initialised, and longer than what is taken of it.
+        // SAFETY: no read is in progress; the buffer is initialised and longer than the result.
         unsafe {
             let buffer = &raw const (*self.pending.as_ptr()).buffer;
             std::slice::from_raw_parts(buffer.cast::<u8>(), bytes.min(BUFFER))
         }
     }
 
-    /// Has the read end soon, if there is one.
+    /// Cancels the read in progress, if there is one.
     fn end(&mut self) {
         self.is_ended = true;
-        // SAFETY: the handle is open. If the read has ended already, that is in the port.
+        // SAFETY: the handle is open. If the read has already completed, its completion is in the
+        // port.
         unsafe { CancelIoEx(self.handle.as_raw_handle(), null()) };
     }
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // Else the system would write into what is somebody else's by then.
+        // Leaked while a read is in progress: the system would write into freed memory.
         if !self.is_reading {
-            // SAFETY: it was made by `Box::leak`, and neither the system nor anybody else has it.
+            // SAFETY: it was made by `Box::leak`, and neither the system nor anything else uses it.
             drop(unsafe { Box::from_raw(self.pending.as_ptr()) });
         }
     }
 }
 
-/// A folder in which a file is made to see when the notification of it arrives.
+/// A directory for cookies: files whose notifications show that earlier ones have arrived.
 #[derive(Debug)]
 struct Cookies {
     folder: PathBuf,
@@ -392,7 +394,7 @@ impl Cookies {
             let folder = temporary.join(name);
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self { folder, next: AtomicU64::new(1) }),
-                // Left behind by a process of the same number.
+                // Left behind by an earlier process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -410,7 +412,7 @@ impl Cookies {
 
 impl Drop for Cookies {
     fn drop(&mut self) {
-        // Nobody is left to whom a failure could be reported.
+        // A failure cannot be reported from here.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
