@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::volume::Reliability;
 
 /// The most directory handles to keep open if the system sets no limit.
-const MOST_HANDLES: usize = 1 << 20;
+const MAX_HANDLES: usize = 1 << 20;
 
 /// Whether directories list entries that were deleted while a process still has them open. Such an
 /// entry cannot be opened.
@@ -20,7 +20,7 @@ pub fn handle_limit() -> usize {
     let limit = crate::linux::open_file_limit();
     #[cfg(not(target_os = "linux"))]
     let limit = None::<u64>;
-    limit.map_or(MOST_HANDLES, |limit| usize::try_from(limit).unwrap_or(MOST_HANDLES))
+    limit.map_or(MAX_HANDLES, |limit| usize::try_from(limit).unwrap_or(MAX_HANDLES))
 }
 
 /// Raises the limit on open files as far as possible without privileges.

@@ -46,7 +46,7 @@ fn open(path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
     Ok(PathHandle { path, volume, listing: Mutex::new(Some(listing)) })
 }
 
-fn fault_below(error: std::io::Error) -> Fault {
+fn fault_of_entry(error: std::io::Error) -> Fault {
     match FaultKind::of(&error) {
         FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => Fault::Vanished,
         _ => Fault::Failed(error),
@@ -79,12 +79,12 @@ impl Reader for PortableReader {
         want: FieldMask,
         follow: bool,
     ) -> Result<Attributes, Fault> {
-        let answer = exact(path).and_then(|path| query(&path, want, follow));
+        let answer = verbatim(path).and_then(|path| query(&path, want, follow));
         answer.map(|(attributes, _)| attributes).map_err(Fault::Failed)
     }
 
     fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
-        let handle = exact(path).and_then(|path| open(path, Volume::default()));
+        let handle = verbatim(path).and_then(|path| open(path, Volume::default()));
         handle.map_err(Fault::Failed)
     }
 
@@ -97,15 +97,15 @@ impl Reader for PortableReader {
         let path = join(anchor, steps);
         // `read_dir` follows links, but a directory that was replaced by a link must not be
         // entered.
-        if !follow && !std::fs::symlink_metadata(&path).map_err(fault_below)?.is_dir() {
+        if !follow && !std::fs::symlink_metadata(&path).map_err(fault_of_entry)?.is_dir() {
             return Err(Fault::Vanished);
         }
-        open(path, anchor.volume).map_err(fault_below)
+        open(path, anchor.volume).map_err(fault_of_entry)
     }
 
     fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
         // Opening already followed the link at the end of this path.
-        let (attributes, _) = query(&handle.path, want, true).map_err(fault_below)?;
+        let (attributes, _) = query(&handle.path, want, true).map_err(fault_of_entry)?;
         if attributes.device() != handle.volume.device {
             handle.volume = volume_of(&handle.path, attributes.device());
         }
@@ -120,7 +120,7 @@ impl Reader for PortableReader {
         follow: bool,
     ) -> Result<Attributes, Fault> {
         let answer = query(&join(anchor, steps), want, follow);
-        answer.map(|(attributes, _)| attributes).map_err(fault_below)
+        answer.map(|(attributes, _)| attributes).map_err(fault_of_entry)
     }
 
     fn list(
@@ -163,7 +163,7 @@ impl Reader for PortableReader {
             // The target may be a directory, which needs its identity to detect loops.
             let wanted = if follow { wanted | FieldMask::FILE_ID } else { wanted };
             match query(&handle.path.join(batch.name(entry)), wanted, follow) {
-                Err(error) => batch.set_fault(index, fault_below(error)),
+                Err(error) => batch.set_fault(index, fault_of_entry(error)),
                 Ok((attributes, followed)) => {
                     let entry = &mut batch.entries[index];
                     entry.attributes = attributes;
@@ -202,12 +202,12 @@ fn volume_of(_: &Path, device: Option<u64>) -> Volume {
 
 /// Returns the path by which a root is found, whatever characters its names contain.
 #[cfg(windows)]
-fn exact(path: &Path) -> std::io::Result<PathBuf> {
+fn verbatim(path: &Path) -> std::io::Result<PathBuf> {
     crate::windows::verbatim(path)
 }
 
 #[cfg(not(windows))]
-fn exact(path: &Path) -> std::io::Result<PathBuf> {
+fn verbatim(path: &Path) -> std::io::Result<PathBuf> {
     Ok(path.to_owned())
 }
 

@@ -33,7 +33,7 @@ pub struct NotPrivate {
 enum Reason {
     Create(io::Error),
     #[cfg(unix)]
-    Look(io::Error),
+    Access(io::Error),
     #[cfg(unix)]
     NotADirectory,
     #[cfg(unix)]
@@ -79,7 +79,7 @@ pub fn exists(path: &Path, others: OtherUsers) -> Result<bool, NotPrivate> {
     match check(path, others) {
         Ok(()) => Ok(true),
         #[cfg(unix)]
-        Err(Reason::Look(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(Reason::Access(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(reason) => Err(NotPrivate { path: path.to_owned(), reason }),
     }
 }
@@ -104,7 +104,7 @@ fn check(path: &Path, others: OtherUsers) -> Result<(), Reason> {
     use crate::{FieldMask, FileType};
 
     let want = FieldMask::MODE | FieldMask::UID;
-    let found = crate::file::query_attributes(path, want, false).map_err(Reason::Look)?;
+    let found = crate::file::query_attributes(path, want, false).map_err(Reason::Access)?;
     // Unknown permissions count as granted.
     let has = |bits: u16| found.mode().is_none_or(|mode| mode & bits != 0);
     match others {
@@ -127,7 +127,7 @@ impl fmt::Display for NotPrivate {
         match &self.reason {
             Reason::Create(error) => write!(f, "cannot create '{path}': {error}"),
             #[cfg(unix)]
-            Reason::Look(error) => write!(f, "cannot access '{path}': {error}"),
+            Reason::Access(error) => write!(f, "cannot access '{path}': {error}"),
             #[cfg(unix)]
             Reason::NotADirectory => write!(f, "'{path}' is not a directory"),
             #[cfg(unix)]
@@ -147,7 +147,7 @@ impl From<NotPrivate> for io::Error {
         let kind = match &refused.reason {
             Reason::Create(error) => error.kind(),
             #[cfg(unix)]
-            Reason::Look(error) => error.kind(),
+            Reason::Access(error) => error.kind(),
             #[cfg(unix)]
             _ => io::ErrorKind::PermissionDenied,
         };
@@ -204,7 +204,7 @@ mod tests {
         path.metadata().expect("it is there").permissions().mode() & 0o777
     }
 
-    fn folder_with(path: &Path, mode: u32) {
+    fn dir_with_mode(path: &Path, mode: u32) {
         fs::create_dir(path).expect("a new folder");
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("a new folder");
     }
@@ -212,18 +212,15 @@ mod tests {
     #[test]
     fn private_dir_created_for_owner_only_and_accepted_again() {
         let temp = TempDir::new();
-        let folder = temp.join("above/own");
+        let dir = temp.join("above/own");
         assert!(
-            create(&folder, OtherUsers::ReadOnly)
-                .unwrap_err()
-                .to_string()
-                .contains("cannot create")
+            create(&dir, OtherUsers::ReadOnly).unwrap_err().to_string().contains("cannot create")
         );
         for _ in 0..2 {
-            create_all(&folder, OtherUsers::NoAccess).unwrap();
+            create_all(&dir, OtherUsers::NoAccess).unwrap();
         }
-        assert_eq!((mode(&folder), mode(&temp.join("above"))), (0o700, 0o700));
-        assert!(exists(&folder, OtherUsers::NoAccess).unwrap());
+        assert_eq!((mode(&dir), mode(&temp.join("above"))), (0o700, 0o700));
+        assert!(exists(&dir, OtherUsers::NoAccess).unwrap());
         assert!(!exists(&temp.join("missing"), OtherUsers::NoAccess).unwrap());
     }
 
@@ -236,10 +233,10 @@ mod tests {
             (0o770, false, false),
             (0o702, false, false),
         ] {
-            let folder = temp.join(format!("{mode:o}"));
-            folder_with(&folder, mode);
-            assert_eq!(create(&folder, OtherUsers::NoAccess).is_ok(), excluded, "{mode:o}");
-            assert_eq!(create(&folder, OtherUsers::ReadOnly).is_ok(), may_read, "{mode:o}");
+            let dir = temp.join(format!("{mode:o}"));
+            dir_with_mode(&dir, mode);
+            assert_eq!(create(&dir, OtherUsers::NoAccess).is_ok(), excluded, "{mode:o}");
+            assert_eq!(create(&dir, OtherUsers::ReadOnly).is_ok(), may_read, "{mode:o}");
         }
         let why = create(&temp.join("770"), OtherUsers::ReadOnly).unwrap_err().to_string();
         assert!(why.starts_with("other users can write to '"), "{why}");
@@ -248,7 +245,7 @@ mod tests {
     #[test]
     fn private_dir_link_or_file_refused() {
         let temp = TempDir::new();
-        folder_with(&temp.join("own"), 0o700);
+        dir_with_mode(&temp.join("own"), 0o700);
         symlink("own", temp.join("link")).unwrap();
         symlink("nowhere", temp.join("dangling")).unwrap();
         fs::write(temp.join("file"), "").unwrap();
@@ -265,7 +262,7 @@ mod tests {
             return transect_testkit::loudly_skip(test, "only root can give a folder away");
         }
         let temp = TempDir::new();
-        folder_with(&temp.join("foreign"), 0o700);
+        dir_with_mode(&temp.join("foreign"), 0o700);
         chown(temp.join("foreign"), Some(65534), None).unwrap();
         for others in [OtherUsers::NoAccess, OtherUsers::ReadOnly] {
             let why = exists(&temp.join("foreign"), others).unwrap_err().to_string();

@@ -97,7 +97,7 @@ fn regular_size(attributes: &Attributes) -> io::Result<u64> {
 
 /// Returns the error of systems that do not report residency.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn not_told() -> io::Error {
+pub(crate) fn unsupported() -> io::Error {
     let reason = "this system does not tell what is in memory of a file";
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
@@ -121,7 +121,7 @@ mod portable {
     }
 
     pub(super) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
-        Err(super::not_told())
+        Err(super::unsupported())
     }
 
     pub(super) fn is_memory_only(_: &File) -> bool {

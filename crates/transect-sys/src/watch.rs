@@ -103,7 +103,7 @@ mod tests {
     /// Runs `test` with a watcher whose notifications are read on another thread.
     fn with_watcher(test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
         let watcher = Watcher::new().expect("a watcher");
-        let told = Mutex::new(Vec::new());
+        let received = Mutex::new(Vec::new());
         // Ends the thread even if the test panics.
         struct Stop<'a>(&'a Watcher);
         impl Drop for Stop<'_> {
@@ -114,11 +114,11 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while watcher.wait() {
-                    read(&watcher, &told);
+                    read(&watcher, &received);
                 }
             });
             let _stop = Stop(&watcher);
-            test(&watcher, &told);
+            test(&watcher, &received);
         });
     }
 
@@ -129,10 +129,10 @@ mod tests {
         Lost,
     }
 
-    fn read(watcher: &Watcher, told: &Mutex<Vec<Owned>>) {
-        let mut told = told.lock().expect("no reader panicked");
+    fn read(watcher: &Watcher, received: &Mutex<Vec<Owned>>) {
+        let mut received = received.lock().expect("no reader panicked");
         watcher.read(&mut |notification| {
-            told.push(match notification {
+            received.push(match notification {
                 Notification::Entry { directory, name, .. } => {
                     Owned::Entry(directory, name.to_owned())
                 }
@@ -143,10 +143,10 @@ mod tests {
     }
 
     /// Returns every notification of changes before this call.
-    fn told_by(watcher: &Watcher, told: &Mutex<Vec<Owned>>) -> Vec<Owned> {
+    fn reported_by(watcher: &Watcher, received: &Mutex<Vec<Owned>>) -> Vec<Owned> {
         assert!(watcher.settle());
-        read(watcher, told);
-        std::mem::take(&mut told.lock().expect("no reader panicked"))
+        read(watcher, received);
+        std::mem::take(&mut received.lock().expect("no reader panicked"))
     }
 
     #[test]
@@ -155,25 +155,25 @@ mod tests {
         for name in ["one", "two", "three"] {
             std::fs::create_dir(temp.join(name)).unwrap();
         }
-        with_watcher(|watcher, told| {
+        with_watcher(|watcher, received| {
             let [one, two] = ["one", "two"].map(|name| watcher.watch(&temp.join(name)).unwrap());
             assert_ne!(one, two);
             let write = |path: &str| std::fs::write(temp.join(path), path).unwrap();
             write("one/a");
             write("three/a");
-            let first = told_by(watcher, told);
+            let first = reported_by(watcher, received);
             assert!(first.contains(&Owned::Entry(one, "a".into())), "{first:?}");
             assert!(first.iter().all(|it| *it == Owned::Entry(one, "a".into())), "{first:?}");
             std::fs::rename(temp.join("one/a"), temp.join("two/é")).unwrap();
-            let second = told_by(watcher, told);
+            let second = reported_by(watcher, received);
             for expected in [Owned::Entry(one, "a".into()), Owned::Entry(two, "é".into())] {
                 assert!(second.contains(&expected), "{second:?}");
             }
             watcher.unwatch(one);
-            told_by(watcher, told);
+            reported_by(watcher, received);
             write("one/b");
             write("two/b");
-            let third = told_by(watcher, told);
+            let third = reported_by(watcher, received);
             assert!(third.contains(&Owned::Entry(two, "b".into())), "{third:?}");
             assert!(!third.contains(&Owned::Entry(one, "b".into())), "{third:?}");
         });
@@ -183,10 +183,10 @@ mod tests {
     fn watcher_read_not_reported() {
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "1").unwrap();
-        with_watcher(|watcher, told| {
+        with_watcher(|watcher, received| {
             watcher.watch(temp.path()).unwrap();
             assert_eq!(std::fs::read(temp.join("file")).unwrap(), b"1");
-            assert_eq!(told_by(watcher, told), []);
+            assert_eq!(reported_by(watcher, received), []);
         });
     }
 
@@ -206,16 +206,16 @@ mod tests {
         let temp = TempDir::new();
         let dir = temp.join("dir");
         std::fs::create_dir(&dir).unwrap();
-        with_watcher(|watcher, told| {
+        with_watcher(|watcher, received| {
             let before = watcher.watch(&dir).unwrap();
             std::fs::remove_dir(&dir).unwrap();
-            let reported = told_by(watcher, told);
+            let reported = reported_by(watcher, received);
             assert!(reported.contains(&Owned::Directory(before)), "{reported:?}");
             std::fs::create_dir(&dir).unwrap();
             let after = watcher.watch(&dir).unwrap();
             assert_ne!(before, after);
             std::fs::write(dir.join("file"), "1").unwrap();
-            let reported = told_by(watcher, told);
+            let reported = reported_by(watcher, received);
             assert!(reported.contains(&Owned::Entry(after, "file".into())), "{reported:?}");
             assert!(!reported.contains(&Owned::Lost), "{reported:?}");
         });

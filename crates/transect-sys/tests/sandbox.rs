@@ -128,11 +128,11 @@ fn falls_back(root: &Path, errno: i32) {
     assert_eq!((pages.bytes, pages.resident, pages.dirty), (22, 22, None));
 
     // Directory handles still refuse links and mount points.
-    let folder = DirHandle::open(root).unwrap();
+    let dir = DirHandle::open(root).unwrap();
     let kind = |entered: io::Result<DirHandle>| entered.unwrap_err().kind();
-    let link = folder.open_dir("link".as_ref(), MountPolicy::Refuse);
+    let link = dir.open_dir("link".as_ref(), MountPolicy::Refuse);
     assert_eq!(kind(link), io::ErrorKind::NotADirectory);
-    let inside = folder.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
+    let inside = dir.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
     let above = inside.open_parent().unwrap().attributes().unwrap();
     assert_eq!(above.file_id(), own.file_id());
     let slash = DirHandle::open(Path::new("/")).unwrap();

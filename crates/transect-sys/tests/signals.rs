@@ -231,9 +231,9 @@ fn listing_under_signals_overlay_complete() {
     let test = "listing_under_signals_overlay_complete";
     let temp = TempDir::new();
     let mount = Mount::tmpfs("64m", &temp.join("memory")).and_then(|memory| {
-        let folders = ["lower", "upper", "work"].map(|name| memory.path().join(name));
-        folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
-        let [lower, upper, work] = folders.map(|folder| folder.into_os_string().into_string());
+        let dirs = ["lower", "upper", "work"].map(|name| memory.path().join(name));
+        dirs.iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+        let [lower, upper, work] = dirs.map(|dir| dir.into_os_string().into_string());
         let options = format!(
             "lowerdir={},upperdir={},workdir={}",
             lower.unwrap(),

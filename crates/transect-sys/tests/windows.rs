@@ -139,7 +139,7 @@ fn readers_agree_on_wanted_fields() {
             let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
             let root = reader.open_root(self.0, false).unwrap();
             let found = read(&mut reader, &root, &want);
-            let told: Vec<_> = found
+            let reported: Vec<_> = found
                 .iter()
                 .map(|(name, (a, _))| {
                     let times = (a.mtime(), a.ctime(), a.btime());
@@ -152,13 +152,21 @@ fn readers_agree_on_wanted_fields() {
                     )
                 })
                 .collect();
-            let told = format!("{told:?}");
-            assert!(!told.contains("None") || told.matches("None").count() == 1, "{told}");
+            let reported = format!("{reported:?}");
+            assert!(
+                !reported.contains("None") || reported.matches("None").count() == 1,
+                "{reported}"
+            );
             let [file, further] = ["file", "further"].map(|name| found[OsStr::new(name)].0);
             assert_eq!(file.file_id(), further.file_id(), "{}", name.as_str());
             assert_eq!((file.nlink(), file.size()), (Some(2), Some(5000)));
             let mut first = self.1.borrow_mut();
-            assert_eq!(&told, first.get_or_insert_with(|| told.clone()), "{}", name.as_str());
+            assert_eq!(
+                &reported,
+                first.get_or_insert_with(|| reported.clone()),
+                "{}",
+                name.as_str()
+            );
         }
     }
     with_every_reader(Test(temp.path(), None.into()));

@@ -45,9 +45,9 @@ mod tests {
     use super::*;
     use crate::attributes::FileType;
 
-    fn names(folder: &DirHandle) -> Vec<String> {
+    fn names(dir: &DirHandle) -> Vec<String> {
         let mut names = Vec::new();
-        folder.for_each_name(&mut |name| names.push(name.to_str().unwrap().to_owned())).unwrap();
+        dir.for_each_name(&mut |name| names.push(name.to_str().unwrap().to_owned())).unwrap();
         names.sort();
         names
     }
@@ -58,15 +58,15 @@ mod tests {
         std::fs::create_dir_all(temp.join("a/b")).unwrap();
         std::fs::write(temp.join("a/file"), "12345").unwrap();
         let top = DirHandle::open(temp.path()).unwrap();
-        let folder = top.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
-        assert_eq!(names(&folder), ["b", "file"]);
-        let file = folder.entry_attributes("file".as_ref()).unwrap();
+        let dir = top.open_dir("a".as_ref(), MountPolicy::Refuse).unwrap();
+        assert_eq!(names(&dir), ["b", "file"]);
+        let file = dir.entry_attributes("file".as_ref()).unwrap();
         assert_eq!((file.file_type(), file.size()), (FileType::File, Some(5)));
-        assert!(folder.open_dir("file".as_ref(), MountPolicy::Refuse).is_err());
+        assert!(dir.open_dir("file".as_ref(), MountPolicy::Refuse).is_err());
         assert!(top.remove_dir("a".as_ref()).is_err(), "it is not empty");
-        folder.unlink("file".as_ref()).unwrap();
-        folder.remove_dir("b".as_ref()).unwrap();
-        let above = folder.open_parent().unwrap();
+        dir.unlink("file".as_ref()).unwrap();
+        dir.remove_dir("b".as_ref()).unwrap();
+        let above = dir.open_parent().unwrap();
         assert_eq!(above.attributes().unwrap().file_id(), top.attributes().unwrap().file_id());
         above.remove_dir("a".as_ref()).unwrap();
         assert_eq!(names(&top), [""; 0]);
@@ -77,17 +77,17 @@ mod tests {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("inside")).unwrap();
         std::fs::write(temp.join("outside"), "precious").unwrap();
-        let folder = DirHandle::open(&temp.join("inside")).unwrap();
+        let dir = DirHandle::open(&temp.join("inside")).unwrap();
         for name in ["", ".", "..", "../outside", "/", "a/b", "nul\0"] {
             let kinds = [
-                folder.entry_attributes(name.as_ref()).map(drop),
-                folder.open_dir(name.as_ref(), MountPolicy::Cross).map(drop),
-                folder.unlink(name.as_ref()),
-                folder.remove_dir(name.as_ref()),
-                folder.create_dir(name.as_ref()),
-                folder.create_file(name.as_ref(), b""),
-                folder.rename_no_replace("x".as_ref(), &folder, name.as_ref()),
-                folder.rename_no_replace(name.as_ref(), &folder, "x".as_ref()),
+                dir.entry_attributes(name.as_ref()).map(drop),
+                dir.open_dir(name.as_ref(), MountPolicy::Cross).map(drop),
+                dir.unlink(name.as_ref()),
+                dir.remove_dir(name.as_ref()),
+                dir.create_dir(name.as_ref()),
+                dir.create_file(name.as_ref(), b""),
+                dir.rename_no_replace("x".as_ref(), &dir, name.as_ref()),
+                dir.rename_no_replace(name.as_ref(), &dir, "x".as_ref()),
             ]
             .map(|answer| answer.unwrap_err().kind());
             assert_eq!(kinds, [io::ErrorKind::InvalidInput; 8], "{name:?}");

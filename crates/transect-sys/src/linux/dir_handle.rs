@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFla
 use rustix::io::Errno;
 
 use super::getdents;
-use super::open::{LIST, STEP, has_openat2};
+use super::open::{LIST_FLAGS, PATH_FLAGS, has_openat2};
 use super::stat::{StatCall, Target, attributes_of, has_statx, retry, stat};
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
@@ -21,7 +21,7 @@ use crate::reader::ListStatus;
 use crate::volume::EndDetection;
 
 /// Bytes of one listing call.
-const LISTING: usize = 64 << 10;
+const BUFFER_SIZE: usize = 64 << 10;
 
 /// An open directory. Needs permission to search it, not to read it.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl DirHandle {
     /// # Errors
     /// There is no such directory, or the path to it is not permitted.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = STEP | OFlags::NOFOLLOW;
+        let flags = PATH_FLAGS | OFlags::NOFOLLOW;
         let fd = retry(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
         Ok(Self { fd })
     }
@@ -68,7 +68,7 @@ impl DirHandle {
         if mounts == MountPolicy::Refuse && has_openat2() {
             let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
             let fd = retry(|| {
-                match rustix::fs::openat2(&self.fd, name, STEP, Mode::empty(), resolve) {
+                match rustix::fs::openat2(&self.fd, name, PATH_FLAGS, Mode::empty(), resolve) {
                     // Something was moved while the kernel looked up `..`.
                     Err(Errno::AGAIN) => Err(Errno::INTR),
                     answer => answer,
@@ -76,7 +76,7 @@ impl DirHandle {
             })?;
             return Ok(Self { fd });
         }
-        let flags = STEP | OFlags::NOFOLLOW;
+        let flags = PATH_FLAGS | OFlags::NOFOLLOW;
         let fd = retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()))?;
         let opened = Self { fd };
         if mounts == MountPolicy::Refuse && self.mount()? != opened.mount()? {
@@ -90,10 +90,10 @@ impl DirHandle {
     fn mount(&self) -> io::Result<(u64, u64)> {
         if has_statx() {
             let flags = StatxFlags::MNT_ID;
-            let told = retry(|| rustix::fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, flags))?;
-            let device = rustix::fs::makedev(told.stx_dev_major, told.stx_dev_minor);
-            let has_mount = told.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-            return Ok((device, if has_mount { told.stx_mnt_id } else { 0 }));
+            let statx = retry(|| rustix::fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, flags))?;
+            let device = rustix::fs::makedev(statx.stx_dev_major, statx.stx_dev_minor);
+            let has_mount = statx.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+            return Ok((device, if has_mount { statx.stx_mnt_id } else { 0 }));
         }
         Ok((self.attributes()?.device().unwrap_or(0), 0))
     }
@@ -124,11 +124,16 @@ impl DirHandle {
     /// # Errors
     /// The directory cannot be listed completely.
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
-        let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST, Mode::empty()))?;
+        let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST_FLAGS, Mode::empty()))?;
         let mut batch = Batch::new();
         loop {
-            let listing =
-                getdents::list(fd.as_fd(), EndDetection::EmptyResult, None, LISTING, &mut batch);
+            let listing = getdents::list(
+                fd.as_fd(),
+                EndDetection::EmptyResult,
+                None,
+                BUFFER_SIZE,
+                &mut batch,
+            );
             let listing = listing.map_err(|fault: Fault| io::Error::from(fault))?;
             batch.iter().for_each(|entry| each(entry.name));
             if listing == ListStatus::End {

@@ -24,10 +24,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 /// The maximum number of mappings: the table that a signal handler searches must not grow.
-const MOST: usize = 256;
+const MAX_MAPPINGS: usize = 256;
 
 /// All mappings of the process.
-static WATCHED: [Watched; MOST] = [const { Watched::new() }; MOST];
+static WATCHED: [Watched; MAX_MAPPINGS] = [const { Watched::new() }; MAX_MAPPINGS];
 
 /// A part of a file in memory. Unmapped on drop.
 #[derive(Debug)]
@@ -70,8 +70,8 @@ impl Mapping {
 
     fn new(file: &File, part: Range<u64>, protection: c_int) -> io::Result<Option<Self>> {
         assert!(!part.is_empty(), "nothing cannot be mapped");
-        watch_faults()?;
-        let lead = part.start % page() as u64;
+        install_once()?;
+        let lead = part.start % page_size() as u64;
         let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let mapped = usize::try_from(part.end - part.start + lead).map_err(too_large)?;
         let offset = libc::off_t::try_from(part.start - lead).map_err(too_large)?;
@@ -90,7 +90,7 @@ impl Mapping {
         let pages = NonNull::new(pages.cast()).expect("BUG: no mapping begins at zero");
         let Some(watched) = Watched::take(pages.as_ptr() as usize, mapped) else {
             unmap(pages, mapped);
-            return Err(io::Error::other(format!("more than {MOST} mappings at once")));
+            return Err(io::Error::other(format!("more than {MAX_MAPPINGS} mappings at once")));
         };
         let writable = protection & libc::PROT_WRITE != 0;
         Ok(Some(Self { pages, mapped, lead: lead as usize, writable, watched }))
@@ -158,7 +158,7 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // First, so that a later mapping of another thread at this address is not mistaken for this
         // one.
-        self.watched.give_back();
+        self.watched.release();
         unmap(self.pages, self.mapped);
     }
 }
@@ -203,22 +203,22 @@ impl Watched {
         Some(free)
     }
 
-    fn give_back(&self) {
+    fn release(&self) {
         self.start.store(0, Ordering::Relaxed);
         self.taken.store(false, Ordering::Release);
     }
 
     /// Returns the end of the pages if `address` is in one of them.
-    fn end_behind(&self, address: usize) -> Option<usize> {
+    fn end_of_pages(&self, address: usize) -> Option<usize> {
         let start = self.start.load(Ordering::Acquire);
-        let end = start + self.length.load(Ordering::Relaxed).next_multiple_of(page());
+        let end = start + self.length.load(Ordering::Relaxed).next_multiple_of(page_size());
         // If the start changed, the entry was reused for the pages of another thread.
         let same = self.start.load(Ordering::Acquire) == start;
         (same && start != 0 && (start..end).contains(&address)).then_some(end)
     }
 }
 
-fn page() -> usize {
+fn page_size() -> usize {
     // SAFETY: it reads a constant of the process, and may be called from a signal handler.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
@@ -227,7 +227,7 @@ fn page() -> usize {
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Installs the handler, once.
-fn watch_faults() -> io::Result<()> {
+fn install_once() -> io::Result<()> {
     static WATCHING: OnceLock<Result<(), i32>> = OnceLock::new();
     WATCHING.get_or_init(install).map_err(io::Error::from_raw_os_error)
 }
@@ -244,7 +244,7 @@ fn install() -> Result<(), i32> {
     let _ = BEFORE.set(before);
     // SAFETY: as above.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
-    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_fault;
+    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle_signal;
     ours.sa_sigaction = handler as usize;
     // On the alternate signal stack: the standard library's handler for stack overflows, which this
     // handler may call, needs it.
@@ -258,24 +258,24 @@ fn install() -> Result<(), i32> {
 }
 
 /// Replaces a missing page by zeros, or passes the signal on.
-extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn handle_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: with SA_SIGINFO the kernel passes a valid `siginfo_t`, for SIGBUS with an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     // Signals sent by a process have no address.
     let is_fault = code > 0;
     if !(is_fault && replace(address)) {
-        hand_on(signal, is_fault, info, context);
+        pass_on(signal, is_fault, info, context);
     }
 }
 
 /// Replaces a page of ours, and the pages behind it, which are missing, too, by zeros. Returns
 /// whether it was ours.
 fn replace(address: usize) -> bool {
-    let find = |watched: &'static Watched| Some((watched, watched.end_behind(address)?));
+    let find = |watched: &'static Watched| Some((watched, watched.end_of_pages(address)?));
     let Some((watched, end)) = WATCHED.iter().find_map(find) else {
         return false;
     };
-    let start = address / page() * page();
+    let start = address / page_size() * page_size();
     // SAFETY: `errno` of this thread. It is saved because the interrupted code may be about to read
     // it.
     let errno = unsafe { *libc::__errno_location() };
@@ -298,7 +298,7 @@ fn replace(address: usize) -> bool {
 }
 
 /// Does what would happen without this handler.
-fn hand_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *mut c_void) {
+fn pass_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(before) = BEFORE.get() else { return };
     match before.sa_sigaction {
         // A fault cannot be ignored: the access would fault again for ever.
@@ -337,9 +337,9 @@ mod tests {
     use transect_testkit::TempDir;
 
     /// Creates a file of this many pages, each filled with its number.
-    fn pages(folder: &Path, count: usize) -> File {
-        let bytes: Vec<u8> = (0..count * page()).map(|at| (at / page()) as u8).collect();
-        let path = folder.join("file");
+    fn pages(dir: &Path, count: usize) -> File {
+        let bytes: Vec<u8> = (0..count * page_size()).map(|at| (at / page_size()) as u8).collect();
+        let path = dir.join("file");
         std::fs::write(&path, bytes).unwrap();
         File::options().read(true).write(true).open(path).unwrap()
     }
@@ -348,7 +348,7 @@ mod tests {
     fn mapping_any_range_readable() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 3);
-        let page = page() as u64;
+        let page = page_size() as u64;
         let expected = std::fs::read(temp.join("file")).unwrap();
         for part in [0..1, 0..3 * page, page - 1..page + 1, page..2 * page, 2 * page + 7..3 * page]
         {
@@ -367,35 +367,35 @@ mod tests {
     fn mapping_write_reaches_file() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 2);
-        let mut mapping = Mapping::map_write(&file, 5..page() as u64 + 7).unwrap().unwrap();
-        mapping.write(page(), b"ab").unwrap();
+        let mut mapping = Mapping::map_write(&file, 5..page_size() as u64 + 7).unwrap().unwrap();
+        mapping.write(page_size(), b"ab").unwrap();
         drop(mapping);
         let bytes = std::fs::read(temp.join("file")).unwrap();
-        assert_eq!(bytes[page() + 4..][..4], [1, b'a', b'b', 1]);
+        assert_eq!(bytes[page_size() + 4..][..4], [1, b'a', b'b', 1]);
     }
 
     #[test]
     fn mapping_truncated_file_error_other_mappings_usable() {
         let temp = TempDir::new();
         let file = pages(temp.path(), 4);
-        let end = 4 * page() as u64;
+        let end = 4 * page_size() as u64;
         let mut cut = Mapping::map_write(&file, 0..end).unwrap().unwrap();
         let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
-        file.set_len(page() as u64).unwrap();
-        let mut bytes = vec![9; 3 * page()];
-        cut.read(0, &mut bytes[..page()]).unwrap();
-        let error = cut.read(page(), &mut bytes).unwrap_err();
+        file.set_len(page_size() as u64).unwrap();
+        let mut bytes = vec![9; 3 * page_size()];
+        cut.read(0, &mut bytes[..page_size()]).unwrap();
+        let error = cut.read(page_size(), &mut bytes).unwrap_err();
         assert!(error.to_string().contains("the file was cut"), "{error}");
         // A failed mapping stays failed: it no longer holds the bytes of the file.
         assert!(cut.read(0, &mut bytes[..1]).is_err());
-        assert!(cut.write(3 * page(), b"x").is_err());
+        assert!(cut.write(3 * page_size(), b"x").is_err());
         first.read(0, &mut bytes[..1]).unwrap();
         assert_eq!(bytes[0], 0);
         drop(cut);
-        let again = Mapping::map_read(&file, 0..page() as u64).unwrap().unwrap();
-        again.read(0, &mut bytes[..page()]).unwrap();
+        let again = Mapping::map_read(&file, 0..page_size() as u64).unwrap().unwrap();
+        again.read(0, &mut bytes[..page_size()]).unwrap();
         // The zeros were not written to the file.
-        assert_eq!(file.metadata().unwrap().len(), page() as u64);
+        assert_eq!(file.metadata().unwrap().len(), page_size() as u64);
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
                     for round in 0..500 {
                         // Every other mapping extends beyond the end of the file.
                         let gone = (thread + round) % 2;
-                        let part = 0..page() as u64 * (1 + gone);
+                        let part = 0..page_size() as u64 * (1 + gone);
                         let mapping = Mapping::map_read(file, part).unwrap().unwrap();
                         let mut byte = [9];
                         let read = mapping.read(mapping.len() - 1, &mut byte);
@@ -428,7 +428,7 @@ mod tests {
             let file = pages(temp.path(), 1);
             for _ in 0..2 {
                 let map = |_| Mapping::map_read(&file, 0..1).map(Option::unwrap);
-                let all: Vec<_> = (0..MOST).map(map).map(Result::unwrap).collect();
+                let all: Vec<_> = (0..MAX_MAPPINGS).map(map).map(Result::unwrap).collect();
                 assert!(map(0).unwrap_err().to_string().starts_with("more than 256"));
                 drop(all);
             }
@@ -455,7 +455,7 @@ mod tests {
     }
 
     /// Returns the directory for a process started by [`other_process`].
-    fn folder() -> PathBuf {
+    fn test_dir() -> PathBuf {
         std::env::var_os("TRANSECT_TEST_AT").expect("whoever started this said where").into()
     }
 
@@ -473,13 +473,13 @@ mod tests {
             // SAFETY: it changes this test's own process only.
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
         }
-        let file = pages(&folder(), 1);
+        let file = pages(&test_dir(), 1);
         let _ours = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         if role == "kill" {
             // SAFETY: the signal goes to this process, which it is meant to end.
             unsafe { libc::raise(libc::SIGBUS) };
         } else {
-            let (length, fd) = (2 * page(), file.as_raw_fd());
+            let (length, fd) = (2 * page_size(), file.as_raw_fd());
             // SAFETY: a new mapping whose second page is missing: the read ends the process.
             unsafe {
                 let foreign = libc::mmap(
@@ -490,7 +490,7 @@ mod tests {
                     fd,
                     0,
                 );
-                std::ptr::read_volatile(foreign.cast::<u8>().add(page()));
+                std::ptr::read_volatile(foreign.cast::<u8>().add(page_size()));
             }
         }
         unreachable!("the signal did not end the process");
@@ -509,9 +509,9 @@ mod tests {
         }
         // SAFETY: the handler has the required signature.
         unsafe { libc::signal(libc::SIGBUS, theirs as *const () as libc::sighandler_t) };
-        let file = pages(&folder(), 1);
-        let ours = Mapping::map_read(&file, 0..2 * page() as u64).unwrap().unwrap();
-        assert!(ours.read(page(), &mut [0]).is_err());
+        let file = pages(&test_dir(), 1);
+        let ours = Mapping::map_read(&file, 0..2 * page_size() as u64).unwrap().unwrap();
+        assert!(ours.read(page_size(), &mut [0]).is_err());
         // SAFETY: the signal goes to this process, whose first handler ends it.
         unsafe { libc::raise(libc::SIGBUS) };
         unreachable!("the handler was not called");

@@ -39,7 +39,7 @@ use rustix::io::Errno;
 /// `ENOTDIR` and `ELOOP` come from opening, without following links, what was listed as a
 /// directory: something else now has that name. `ESTALE` is an error: it means that a handle is no
 /// longer valid, not that the name is gone, and after a server's restart every entry reports it.
-fn fault_below(errno: Errno) -> Fault {
+fn fault_of_entry(errno: Errno) -> Fault {
     match errno {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Fault::Vanished,
         _ => Fault::Failed(errno.into()),
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn fault_stale_handle_error_not_vanished() {
-        assert!(matches!(fault_below(Errno::NOENT), Fault::Vanished));
-        assert!(matches!(fault_below(Errno::STALE), Fault::Failed(_)));
+        assert!(matches!(fault_of_entry(Errno::NOENT), Fault::Vanished));
+        assert!(matches!(fault_of_entry(Errno::STALE), Fault::Failed(_)));
     }
 }

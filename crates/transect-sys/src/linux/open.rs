@@ -11,14 +11,15 @@ use rustix::io::Errno;
 use super::stat::retry;
 
 /// Flags for opening a directory to list it.
-pub(super) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const LIST_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Flags for opening a directory as an anchor for other paths. It cannot be listed.
-pub(super) const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const PATH_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The longest part of a path that one call resolves; the kernel's limit is 4,096 with the
 /// terminating NUL (`PATH_MAX`).
-const PIECE: usize = 4000;
+const MAX_PIECE: usize = 4000;
 
 /// Opens directories for listing, and remembers refused flags.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl Opener {
         name: P,
         follow: bool,
     ) -> Result<OwnedFd, Errno> {
-        let flags = if follow { LIST } else { LIST | OFlags::NOFOLLOW };
+        let flags = if follow { LIST_FLAGS } else { LIST_FLAGS | OFlags::NOFOLLOW };
         if self.no_atime {
             match retry(|| rustix::fs::openat(fd, name, flags | OFlags::NOATIME, Mode::empty())) {
                 Err(Errno::PERM) => self.no_atime = false,
@@ -60,7 +61,7 @@ pub fn has_openat2() -> bool {
 /// Resolves all but the last of `steps` and calls `last` with the directory reached and the last
 /// step. Resolves nothing for a single step. A link among the resolved steps is refused with
 /// `ELOOP`.
-pub(super) fn at_parent<T>(
+pub(super) fn with_parent<T>(
     anchor: BorrowedFd<'_>,
     steps: &[&OsStr],
     last: impl FnOnce(BorrowedFd<'_>, &OsStr) -> Result<T, Errno>,
@@ -75,9 +76,9 @@ pub(super) fn at_parent<T>(
 /// Opens the directory that `steps` lead to; the path may have any length.
 fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
     let mut reached: Option<OwnedFd> = None;
-    let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
+    let mut piece: Vec<u8> = Vec::with_capacity(MAX_PIECE);
     for step in steps {
-        if !piece.is_empty() && piece.len() + 1 + step.len() > PIECE {
+        if !piece.is_empty() && piece.len() + 1 + step.len() > MAX_PIECE {
             let from = reached.as_ref().map_or(anchor, |fd| fd.as_fd());
             reached = Some(resolve_one(from, &piece)?);
             piece.clear();
@@ -104,7 +105,7 @@ fn resolve_one(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
             rustix::fs::openat(
                 from,
                 OsStr::from_bytes(step),
-                STEP | OFlags::NOFOLLOW,
+                PATH_FLAGS | OFlags::NOFOLLOW,
                 Mode::empty(),
             )
         })?;
@@ -116,7 +117,7 @@ fn resolve_one(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
 fn resolve_piece(from: BorrowedFd<'_>, piece: &[u8]) -> Result<OwnedFd, Errno> {
     retry(|| {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        rustix::fs::openat2(from, OsStr::from_bytes(piece), STEP, Mode::empty(), resolve)
+        rustix::fs::openat2(from, OsStr::from_bytes(piece), PATH_FLAGS, Mode::empty(), resolve)
     })
 }
 
@@ -126,15 +127,15 @@ mod tests {
 
     #[test]
     fn open_many_steps_reaches_same_directory_refuses_links() {
-        let here = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
+        let here = rustix::fs::openat(rustix::fs::CWD, "/", PATH_FLAGS, Mode::empty()).unwrap();
         let proc = rustix::fs::stat("/proc/self/task").unwrap();
         let steps = ["proc", "thread-self", "x"].map(OsStr::new);
         // thread-self is a link: refused.
-        let refused = at_parent(here.as_fd(), &steps, |_, _| Ok(()));
+        let refused = with_parent(here.as_fd(), &steps, |_, _| Ok(()));
         assert_eq!(refused.unwrap_err(), Errno::LOOP);
         let pid = std::process::id().to_string();
         let steps = ["proc", pid.as_str(), "task"].map(OsStr::new);
-        let reached = at_parent(here.as_fd(), &steps, |fd, name| {
+        let reached = with_parent(here.as_fd(), &steps, |fd, name| {
             rustix::fs::statat(fd, name, rustix::fs::AtFlags::empty())
         });
         assert_eq!(reached.unwrap().st_ino, proc.st_ino);
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn resolve_step_by_step_equals_openat2() {
-        let root = rustix::fs::openat(rustix::fs::CWD, "/", STEP, Mode::empty()).unwrap();
+        let root = rustix::fs::openat(rustix::fs::CWD, "/", PATH_FLAGS, Mode::empty()).unwrap();
         let one = resolve_one(root.as_fd(), b"proc/sys/kernel").unwrap();
         let steps = ["proc", "sys", "kernel"].map(OsStr::new);
         let many = resolve(root.as_fd(), &steps).unwrap();

@@ -7,10 +7,10 @@ use std::path::Path;
 use rustix::fs::CWD;
 use rustix::io::Errno;
 
-use super::open::{Opener, at_parent};
+use super::open::{Opener, with_parent};
 use super::stat::{StatCall, Target, has_statx, stat, stat_directory};
 use super::volume::volume_of;
-use super::{fault_below, fault_of_root, getdents};
+use super::{fault_of_entry, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
@@ -53,14 +53,14 @@ pub struct GetdentsReader {
     settings: ReaderSettings,
     /// The order of queries by inode number: inode number and index in the batch. Kept to reuse the
     /// memory.
-    turns: Vec<(u64, u32)>,
+    by_inode: Vec<(u64, u32)>,
 }
 
 impl GetdentsReader {
     /// Returns a reader that queries with `call`, or with `fstatat` where `statx` is refused.
     pub fn new(call: StatCall, settings: ReaderSettings) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
-        Self { call, opener: Opener::new(), settings, turns: Vec::new() }
+        Self { call, opener: Opener::new(), settings, by_inode: Vec::new() }
     }
 
     /// Queries a name; if it is a link and `follow` is set, queries its target. Returns whether
@@ -96,7 +96,7 @@ impl GetdentsReader {
         let Batch { bytes, entries, .. } = batch;
         let entry = &mut entries[index];
         if let Err(errno) = self.fill_entry(fd, bytes, entry, want) {
-            batch.set_fault(index, fault_below(errno));
+            batch.set_fault(index, fault_of_entry(errno));
             return;
         }
         // It was kept only because it might have been a directory.
@@ -161,8 +161,8 @@ impl Reader for GetdentsReader {
         follow: bool,
     ) -> Result<ListingHandle, Fault> {
         let opener = &mut self.opener;
-        let fd = at_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
-            .map_err(fault_below)?;
+        let fd = with_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
+            .map_err(fault_of_entry)?;
         Ok(ListingHandle::new(fd, anchor.volume))
     }
 
@@ -190,11 +190,11 @@ impl Reader for GetdentsReader {
         follow: bool,
     ) -> Result<Attributes, Fault> {
         let mut attributes = Attributes::default();
-        at_parent(anchor.as_fd(), steps, |fd, name| {
+        with_parent(anchor.as_fd(), steps, |fd, name| {
             let name = std::ffi::CString::new(name.as_encoded_bytes()).map_err(|_| Errno::INVAL)?;
             self.stat_name(fd, &name, want, follow, &mut attributes).map(drop)
         })
-        .map_err(fault_below)?;
+        .map_err(fault_of_entry)?;
         Ok(attributes)
     }
 
@@ -217,12 +217,12 @@ impl Reader for GetdentsReader {
                 }
             }
             StatOrder::Inode => {
-                let mut turns = std::mem::take(&mut self.turns);
-                by_inode(&batch.entries, &mut turns);
-                for &(_, index) in &turns {
+                let mut by_inode = std::mem::take(&mut self.by_inode);
+                sort_by_inode(&batch.entries, &mut by_inode);
+                for &(_, index) in &by_inode {
                     self.fill_at(fd, batch, index as usize, want);
                 }
-                self.turns = turns;
+                self.by_inode = by_inode;
             }
         }
     }
@@ -236,13 +236,13 @@ impl Reader for GetdentsReader {
     }
 }
 
-/// Replaces `turns` by the entries in ascending order of the inode numbers in the listing.
+/// Replaces `by_inode` by the entries in ascending order of the inode numbers in the listing.
 ///
 /// The numbers are copied because an entry is many times as long as its sort key.
-fn by_inode(entries: &[Entry], turns: &mut Vec<(u64, u32)>) {
-    turns.clear();
-    turns.extend((0..).zip(entries).map(|(index, entry)| (entry.attributes.inode, index)));
-    turns.sort_unstable();
+fn sort_by_inode(entries: &[Entry], by_inode: &mut Vec<(u64, u32)>) {
+    by_inode.clear();
+    by_inode.extend((0..).zip(entries).map(|(index, entry)| (entry.attributes.inode, index)));
+    by_inode.sort_unstable();
 }
 
 #[cfg(test)]
@@ -281,11 +281,10 @@ mod tests {
         // All are gone when they are queried, so the faults show the order of the queries.
         let asked = |stat_order| {
             let temp = TempDir::new();
-            let folder = temp.join("folder");
-            std::fs::create_dir(&folder).unwrap();
-            make_files(&folder);
-            let batch =
-                list_and_fill(stat_order, &folder, || std::fs::remove_dir_all(&folder).unwrap());
+            let dir = temp.join("dir");
+            std::fs::create_dir(&dir).unwrap();
+            make_files(&dir);
+            let batch = list_and_fill(stat_order, &dir, || std::fs::remove_dir_all(&dir).unwrap());
             let asked: Vec<u32> = batch.faults.iter().map(|&(index, _)| index).collect();
             let inode = |&index: &u32| batch.entries[index as usize].attributes.inode;
             let inodes: Vec<u64> = asked.iter().map(inode).collect();

@@ -25,7 +25,7 @@ const WINDOW: u64 = 256 << 20;
 
 /// A distance beyond the end of a file at which it certainly has no page, not even part of a large
 /// one.
-const FAR_BEHIND: u64 = 1 << 30;
+const FAR_BEYOND_END: u64 = 1 << 30;
 
 /// Numbers of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(crate) fn residency(file: &File, range: Range<u64>) -> io::Result<Residency>
 }
 
 fn by_mincore(file: &File, range: Range<u64>) -> io::Result<Residency> {
-    if !range.is_empty() && !is_told(file, range.end)? {
+    if !range.is_empty() && !reports_residency(file, range.end)? {
         let reason = "what is in memory of a file is told to its owner and to who may write it";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
@@ -142,10 +142,10 @@ fn mincore_all(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
 
 /// Returns whether `mincore` returns real data: since 5.2 it reports every page of another user's
 /// file as resident, without an error. So this queries a page that cannot be resident.
-fn is_told(file: &File, size: u64) -> Result<bool, Errno> {
+fn reports_residency(file: &File, size: u64) -> Result<bool, Errno> {
     let page = page_size();
     let mut vector = Vec::new();
-    let start = (size + FAR_BEHIND).next_multiple_of(page);
+    let start = (size + FAR_BEYOND_END).next_multiple_of(page);
     Window::new(file, start..start + page)?.look(&mut vector)?;
     Ok(vector.iter().all(|byte| byte & 1 == 0))
 }

@@ -103,7 +103,7 @@ pub struct Ring {
     uring: IoUring,
     memory: Arc<Memory>,
     /// Buffers in use by the kernel, by index.
-    away: Vec<Option<Buffer>>,
+    in_kernel: Vec<Option<Buffer>>,
     /// The buffers are registered with the kernel, which saves looking up their pages each time.
     is_registered: bool,
     /// Submitting or waiting failed, so the kernel may still hold an operation that cannot be
@@ -113,7 +113,7 @@ pub struct Ring {
 
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ring").field("away", &self.away).finish_non_exhaustive()
+        f.debug_struct("Ring").field("in_kernel", &self.in_kernel).finish_non_exhaustive()
     }
 }
 
@@ -143,14 +143,14 @@ impl Ring {
         let registered = unsafe { uring.submitter().register_buffers(&parts) };
         // Locked memory is limited; without registration the ring is only slower.
         let is_registered = registered.is_ok();
-        let away = (0..count).map(|_| None).collect();
-        let ring = Self { uring, memory, away, is_registered, is_broken: false };
+        let in_kernel = (0..count).map(|_| None).collect();
+        let ring = Self { uring, memory, in_kernel, is_registered, is_broken: false };
         Ok((ring, buffers))
     }
 
     /// Returns the number of operations in flight.
     pub fn in_flight(&self) -> usize {
-        self.away.iter().filter(|buffer| buffer.is_some()).count()
+        self.in_kernel.iter().filter(|buffer| buffer.is_some()).count()
     }
 
     /// Submits a read from `offset` of a file into a part of a buffer.
@@ -206,8 +206,8 @@ impl Ring {
         self.verify_whole()?;
         let entry = entry.user_data(buffer.index as u64);
         let index = buffer.index;
-        self.away[index] = Some(buffer);
-        // SAFETY: the entry's memory is that of the buffer, which stays in `away` until the kernel
+        self.in_kernel[index] = Some(buffer);
+        // SAFETY: the entry's memory is that of the buffer, which stays in `in_kernel` until the kernel
         // has answered. Its file is open until the entry is submitted below; from then on the
         // kernel holds it.
         let pushed = unsafe { self.uring.submission().push(&entry) };
@@ -238,7 +238,7 @@ impl Ring {
         self.verify_whole()?;
         loop {
             if let Some(done) = self.uring.completion().next() {
-                let buffer = self.away[done.user_data() as usize].take();
+                let buffer = self.in_kernel[done.user_data() as usize].take();
                 let buffer = buffer.expect("BUG: each operation has one answer");
                 let result = usize::try_from(done.result())
                     .map_err(|_| io::Error::from_raw_os_error(-done.result()));
@@ -275,7 +275,7 @@ impl Drop for Ring {
         while self.in_flight() > 0 {
             if self.wait().is_err() {
                 // The kernel may still access this memory, so it must never be reused.
-                std::mem::forget(std::mem::take(&mut self.away));
+                std::mem::forget(std::mem::take(&mut self.in_kernel));
             }
         }
     }

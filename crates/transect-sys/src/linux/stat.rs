@@ -148,8 +148,8 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
 /// the rest of the call's user side. Only unwanted times are left out because they need arithmetic.
 #[inline]
 fn take_statx(statx: &Statx, want: FieldMask, attributes: &mut Attributes) {
-    let told = FieldMask::from_bits_truncate(statx.stx_mask as u16) & FieldMask::STATX;
-    let mut known = told | FieldMask::DEVICE;
+    let returned = FieldMask::from_bits_truncate(statx.stx_mask as u16) & FieldMask::STATX;
+    let mut known = returned | FieldMask::DEVICE;
     let (mut mtime, mut ctime, mut atime, mut btime) = (0, 0, 0, 0);
     if want.intersects(FieldMask::TIMES) {
         mtime = nanoseconds(&statx.stx_mtime);

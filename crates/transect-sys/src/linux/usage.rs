@@ -16,21 +16,21 @@ pub fn usage_of_children() -> ProcessUsage {
 }
 
 fn usage(whose: libc::c_int) -> ProcessUsage {
-    let mut told = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure is the kernel's own and lives through the call. It consists of numbers,
     // so it is valid whatever is written. The call cannot fail for either value of `whose`
     // (`getrusage(2)`).
-    let told = unsafe {
-        libc::getrusage(whose, told.as_mut_ptr());
-        told.assume_init()
+    let usage = unsafe {
+        libc::getrusage(whose, usage.as_mut_ptr());
+        usage.assume_init()
     };
     let time = |it: libc::timeval| {
         Duration::from_secs(it.tv_sec as u64) + Duration::from_micros(it.tv_usec as u64)
     };
     ProcessUsage {
-        cpu_time: time(told.ru_utime) + time(told.ru_stime),
-        voluntary_switches: told.ru_nvcsw as u64,
-        involuntary_switches: told.ru_nivcsw as u64,
+        cpu_time: time(usage.ru_utime) + time(usage.ru_stime),
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
     }
 }
 

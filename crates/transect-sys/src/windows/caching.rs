@@ -60,21 +60,21 @@ pub(super) fn reopen_unbuffered(file: &File, access: u32) -> io::Result<File> {
 /// Returns the unit in bytes that the device below a file reads and writes without extra work, if
 /// the file system reports it.
 pub fn sector_size(file: &File) -> Option<usize> {
-    let mut told = FILE_STORAGE_INFO::default();
+    let mut info = FILE_STORAGE_INFO::default();
     // SAFETY: the handle is borrowed, hence open; the class writes this structure, which is ours.
     let answer = unsafe {
         GetFileInformationByHandleEx(
             file.as_raw_handle(),
             FileStorageInfo,
-            (&raw mut told).cast(),
+            (&raw mut info).cast(),
             size_of::<FILE_STORAGE_INFO>() as u32,
         )
     };
-    let told = (answer != 0).then_some(told)?;
+    let info = (answer != 0).then_some(info)?;
     // The logical sector is the minimum; a write smaller than the physical one needs a read as
     // well.
     let sector =
-        told.LogicalBytesPerSector.max(told.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
+        info.LogicalBytesPerSector.max(info.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
     Some(sector as usize).filter(|sector| sector.is_power_of_two())
 }
 

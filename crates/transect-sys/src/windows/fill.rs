@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use super::query_attributes::SUPPORTED_FIELDS;
-use super::status::{fault_below, leads_nowhere};
+use super::status::{fault_of_entry, is_broken_link};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Verdict};
 use crate::reader::Want;
@@ -36,7 +36,7 @@ pub(super) fn fill(
                     // The record identifies links where the file itself does not (Wine).
                     entry.attributes.set_file_type(file_type);
                 }
-                Err(error) => batch.set_fault(index, fault_below(error)),
+                Err(error) => batch.set_fault(index, fault_of_entry(error)),
             }
         }
         let entry = &mut batch.entries[index];
@@ -64,7 +64,7 @@ fn follow(
             entry.attributes = attributes;
             entry.followed = true;
         }
-        Err(error) if leads_nowhere(&error) => {}
-        Err(error) => batch.set_fault(index, fault_below(error)),
+        Err(error) if is_broken_link(&error) => {}
+        Err(error) => batch.set_fault(index, fault_of_entry(error)),
     }
 }

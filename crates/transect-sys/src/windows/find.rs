@@ -25,7 +25,7 @@ use super::handle_reader::stat_root;
 use super::open::{Purpose, open_path};
 use super::path;
 use super::query_attributes::{attributes_at, attributes_of, device_of, known_device, set_times};
-use super::status::fault_below;
+use super::status::fault_of_entry;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
@@ -84,7 +84,7 @@ impl FindReader {
         follow: bool,
     ) -> io::Result<Attributes> {
         let mut path = handle.path.clone();
-        path::append_step_to(&mut path, name)?;
+        path::push_component(&mut path, name)?;
         if self.call != FindCall::AttributesEx || follow {
             return attributes_at(&path, want, handle.volume.device, follow);
         }
@@ -300,23 +300,24 @@ impl Reader for FindReader {
     ) -> Result<FindHandle, Fault> {
         let mut path = anchor.path.clone();
         for step in steps {
-            path::append_step_to(&mut path, step).map_err(Fault::Failed)?;
+            path::push_component(&mut path, step).map_err(Fault::Failed)?;
         }
         let mut volume = anchor.volume;
         if follow {
-            volume = volume_at(&path).map_err(fault_below)?;
-        } else if !is_still_directory(&mut path).map_err(fault_below)? {
+            volume = volume_at(&path).map_err(fault_of_entry)?;
+        } else if !is_still_directory(&mut path).map_err(fault_of_entry)? {
             // The path may now be a link, which listing it would follow.
             return Err(Fault::Vanished);
         }
-        self.start(path, volume).map_err(fault_below)
+        self.start(path, volume).map_err(fault_of_entry)
     }
 
     fn stat_open(&mut self, handle: &mut FindHandle, want: FieldMask) -> Result<Attributes, Fault> {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
-        let open = open_path(&handle.path, Purpose::ReadAttributes, true).map_err(fault_below)?;
+        let open =
+            open_path(&handle.path, Purpose::ReadAttributes, true).map_err(fault_of_entry)?;
         attributes_of(open.as_handle(), want, handle.volume.device).map_err(Fault::Failed)
     }
 
@@ -329,9 +330,9 @@ impl Reader for FindReader {
     ) -> Result<Attributes, Fault> {
         let mut path = anchor.path.clone();
         for step in steps.iter().filter(|&&step| step != ".") {
-            path::append_step_to(&mut path, step).map_err(Fault::Failed)?;
+            path::push_component(&mut path, step).map_err(Fault::Failed)?;
         }
-        attributes_at(&path, want, anchor.volume.device, follow).map_err(fault_below)
+        attributes_at(&path, want, anchor.volume.device, follow).map_err(fault_of_entry)
     }
 
     fn list(
@@ -347,7 +348,7 @@ impl Reader for FindReader {
             return Ok(ListStatus::End);
         };
         while batch.has_room() {
-            let Some(found) = search.next().map_err(fault_below)? else {
+            let Some(found) = search.next().map_err(fault_of_entry)? else {
                 self.search = None;
                 return Ok(ListStatus::End);
             };

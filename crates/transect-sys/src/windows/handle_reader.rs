@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::fill::fill;
 use super::list::{DirectoryCall, Stop};
-use super::open::{Purpose, open_below, open_path};
+use super::open::{Purpose, open_entry, open_path};
 use super::path;
 use super::query_attributes::{attributes_at, attributes_of, device_of, known_device};
-use super::status::{fault_below, leads_nowhere};
+use super::status::{fault_of_entry, is_broken_link};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
@@ -19,7 +19,7 @@ use crate::record::dirinfo::{Layout, Record, Records, utf16_units};
 use crate::volume::Volume;
 
 /// Holds the longest possible name (`UNICODE_STRING` counts 65,535 bytes) and its header.
-const LARGEST_BUFFER: usize = 128 << 10;
+const MAX_BUFFER: usize = 128 << 10;
 
 /// A directory that is open for listing.
 #[derive(Debug)]
@@ -115,13 +115,13 @@ impl HandleReader {
     /// delivered. Otherwise a truncated record would be lost: the system continues behind it.
     fn grow(&mut self) -> io::Result<()> {
         let size = size_of_val(self.buffer.as_slice());
-        if size >= LARGEST_BUFFER {
+        if size >= MAX_BUFFER {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "a directory record is longer than any name",
             ));
         }
-        self.buffer.resize((size * 2).min(LARGEST_BUFFER) / size_of::<u64>(), 0);
+        self.buffer.resize((size * 2).min(MAX_BUFFER) / size_of::<u64>(), 0);
         self.progress.calls = 0;
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Reader for HandleReader {
     }
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle, Fault> {
-        let follow = follow || path::leads_on(path);
+        let follow = follow || path::ends_with_separator(path);
         let open = |path: &[u16]| open_path(path, Purpose::List, follow);
         let handle = path::units(path).and_then(|path| open(&path)).map_err(Fault::Failed)?;
         let volume = Self::volume_of(&handle, Volume::default(), true);
@@ -215,10 +215,10 @@ impl Reader for HandleReader {
         steps: &[&OsStr],
         follow: bool,
     ) -> Result<ListingHandle, Fault> {
-        let handle = at_parent(anchor.as_handle(), steps, |parent, name| {
-            open_below(parent, name, Purpose::List, follow)
+        let handle = with_parent(anchor.as_handle(), steps, |parent, name| {
+            open_entry(parent, name, Purpose::List, follow)
         })
-        .map_err(fault_below)?;
+        .map_err(fault_of_entry)?;
         let volume = Self::volume_of(&handle, anchor.volume, follow);
         Ok(self.begin(handle, volume))
     }
@@ -245,10 +245,10 @@ impl Reader for HandleReader {
             return attributes_of(anchor.as_handle(), want, anchor.volume.device)
                 .map_err(Fault::Failed);
         }
-        at_parent(anchor.as_handle(), steps, |parent, name| {
-            ask_below(parent, anchor.volume.device, name, want, follow)
+        with_parent(anchor.as_handle(), steps, |parent, name| {
+            query_entry(parent, anchor.volume.device, name, want, follow)
         })
-        .map_err(fault_below)
+        .map_err(fault_of_entry)
     }
 
     fn list(
@@ -281,7 +281,7 @@ impl Reader for HandleReader {
                 Err(Stop::Refused) => {
                     return Err(Fault::Failed(io::ErrorKind::Unsupported.into()));
                 }
-                Err(Stop::Failed(error)) => return Err(fault_below(error)),
+                Err(Stop::Failed(error)) => return Err(fault_of_entry(error)),
             }
         }
     }
@@ -289,7 +289,7 @@ impl Reader for HandleReader {
     fn fill(&mut self, handle: &ListingHandle, batch: &mut Batch, want: &Want) {
         let device = handle.volume.device;
         fill(batch, want, |name, wanted, follow| {
-            ask_below(handle.as_handle(), device, name, wanted, follow)
+            query_entry(handle.as_handle(), device, name, wanted, follow)
         });
     }
 
@@ -301,9 +301,9 @@ impl Reader for HandleReader {
 /// Returns the attributes of a root. Follows a link at its end if requested, unless it is broken.
 pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<Attributes, Fault> {
     let units = path::units(path).map_err(Fault::Failed)?;
-    if follow || path::leads_on(path) {
+    if follow || path::ends_with_separator(path) {
         match attributes_at(&units, want, None, true) {
-            Err(error) if leads_nowhere(&error) => {}
+            Err(error) if is_broken_link(&error) => {}
             answer => return answer.map_err(Fault::Failed),
         }
     }
@@ -311,14 +311,14 @@ pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<At
 }
 
 /// Returns the attributes of a name in an open directory.
-fn ask_below(
+fn query_entry(
     parent: BorrowedHandle<'_>,
     device: Option<u64>,
     name: &OsStr,
     want: FieldMask,
     follow: bool,
 ) -> io::Result<Attributes> {
-    let file = open_below(parent, name, Purpose::ReadAttributes, follow)?;
+    let file = open_entry(parent, name, Purpose::ReadAttributes, follow)?;
     // The target of a link may be on another volume.
     attributes_of(file.as_handle(), want, device.filter(|_| !follow))
 }
@@ -326,7 +326,7 @@ fn ask_below(
 /// Calls `act` with the last of `steps` and the directory that the others lead to. Each step is
 /// opened separately, so no link in the middle is followed, and the length of the path is not
 /// limited.
-fn at_parent<T>(
+fn with_parent<T>(
     anchor: BorrowedHandle<'_>,
     steps: &[&OsStr],
     act: impl FnOnce(BorrowedHandle<'_>, &OsStr) -> io::Result<T>,
@@ -337,7 +337,7 @@ fn at_parent<T>(
     let mut reached: Option<OwnedHandle> = None;
     for step in way {
         let from = reached.as_ref().map_or(anchor, AsHandle::as_handle);
-        reached = Some(open_below(from, step, Purpose::List, false)?);
+        reached = Some(open_entry(from, step, Purpose::List, false)?);
     }
     act(reached.as_ref().map_or(anchor, AsHandle::as_handle), last)
 }

@@ -21,7 +21,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use super::status::error_of;
+use super::status::error_from_status;
 use crate::attributes::FieldMask;
 use crate::record::dirinfo::Layout;
 
@@ -132,7 +132,7 @@ fn nt_query(
         | STATUS_NOT_IMPLEMENTED
         | STATUS_INVALID_PARAMETER
         | STATUS_INVALID_DEVICE_REQUEST => Err(Stop::Refused),
-        status if status < 0 => Err(Stop::Failed(error_of(status))),
+        status if status < 0 => Err(Stop::Failed(error_from_status(status))),
         // Some redirectors return an empty result at the end.
         _ if status_block.Information == 0 => Err(Stop::End),
         _ => Ok(status_block.Information.min(size_of_val(buffer))),

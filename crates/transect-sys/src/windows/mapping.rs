@@ -195,10 +195,10 @@ unsafe fn copy(from: *const u8, to: *mut u8, length: usize) -> io::Result<()> {
 
 /// Returns the granularity of view offsets.
 fn granularity() -> u64 {
-    let mut told = SYSTEM_INFO::default();
+    let mut info = SYSTEM_INFO::default();
     // SAFETY: the call writes this structure, which is ours, and cannot fail.
-    unsafe { GetSystemInfo(&raw mut told) };
-    u64::from(told.dwAllocationGranularity)
+    unsafe { GetSystemInfo(&raw mut info) };
+    u64::from(info.dwAllocationGranularity)
 }
 
 #[cfg(test)]
@@ -209,10 +209,10 @@ mod tests {
     use windows_sys::Win32::Foundation::ERROR_USER_MAPPED_FILE;
 
     /// Creates a file of `count` pieces of the granularity, each filled with its number.
-    fn pieces(folder: &Path, count: usize) -> File {
+    fn pieces(dir: &Path, count: usize) -> File {
         let piece = granularity() as usize;
         let bytes: Vec<u8> = (0..count * piece).map(|at| (at / piece) as u8).collect();
-        let path = folder.join("file");
+        let path = dir.join("file");
         std::fs::write(&path, bytes).unwrap();
         File::options().read(true).write(true).open(path).unwrap()
     }

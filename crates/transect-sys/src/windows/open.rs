@@ -18,8 +18,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use super::path::append_step;
-use super::status::error_of;
+use super::path::append_component;
+use super::status::error_from_status;
 
 /// Never restricts other processes.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -77,7 +77,7 @@ pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Res
 /// Opens `name` in an open directory with one call at any depth. No path is parsed.
 ///
 /// The name must be spelled as it was listed; case is ignored only if the system does so by itself.
-pub(super) fn open_below(
+pub(super) fn open_entry(
     parent: BorrowedHandle<'_>,
     name: &OsStr,
     purpose: Purpose,
@@ -85,7 +85,7 @@ pub(super) fn open_below(
 ) -> io::Result<OwnedHandle> {
     // Names on local file systems have at most 255 units.
     let mut units = Vec::with_capacity(256);
-    append_step(&mut units, name)?;
+    append_component(&mut units, name)?;
     let bytes = u16::try_from(units.len() * 2)
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
     let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: units.as_mut_ptr() };
@@ -115,7 +115,7 @@ pub(super) fn open_below(
         NtOpenFile(&mut handle, purpose.access(), &object, &mut status_block, SHARE_ALL, options)
     };
     if status < 0 {
-        return Err(error_of(status));
+        return Err(error_from_status(status));
     }
     // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })

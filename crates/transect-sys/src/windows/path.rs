@@ -10,7 +10,7 @@ use windows_sys::Win32::Foundation::{ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_N
 const SEPARATOR: u16 = b'\\' as u16;
 
 /// The longest path in UTF-16 units, with room for `\*` and a NUL.
-const LONGEST: usize = 32_767 - 3;
+const MAX_PATH_UNITS: usize = 32_767 - 3;
 
 /// Returns the verbatim form of a path: `\\?\C:\…` or `\\?\UNC\server\share\…`. A path that begins
 /// with `\\?\` or `\\.\` is returned unchanged. Any other path is made absolute by the system's
@@ -71,7 +71,7 @@ pub(super) fn append(path: &mut Vec<u16>, name: &OsStr) {
 /// # Errors
 /// The name would be taken for a path or a pattern. No Windows file system creates such a name, but
 /// other systems may serve one. An error is better than opening a different file.
-pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
+pub(super) fn append_component(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if name.as_encoded_bytes().iter().any(|byte| br#"\/*?"<>|"#.contains(byte)) {
         return Err(invalid_name());
     }
@@ -82,21 +82,21 @@ pub(super) fn append_step(units: &mut Vec<u16>, name: &OsStr) -> io::Result<()> 
 /// Appends a name that will be opened to the path of its directory.
 ///
 /// # Errors
-/// As [`append_step`], or the path exceeds the system's limit. For such a path the system would
+/// As [`append_component`], or the path exceeds the system's limit. For such a path the system would
 /// report that nothing exists there.
-pub(super) fn append_step_to(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
+pub(super) fn push_component(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);
     }
-    append_step(path, name)?;
-    if path.len() > LONGEST {
+    append_component(path, name)?;
+    if path.len() > MAX_PATH_UNITS {
         return Err(io::Error::from_raw_os_error(ERROR_FILENAME_EXCED_RANGE as i32));
     }
     Ok(())
 }
 
 /// Returns whether a path refers to the target of a link at its end: `link\`.
-pub(super) fn leads_on(path: &Path) -> bool {
+pub(super) fn ends_with_separator(path: &Path) -> bool {
     path.as_os_str()
         .encode_wide()
         .last()
@@ -138,16 +138,16 @@ mod tests {
     #[test]
     fn path_step_with_separator_or_wildcard_refused() {
         for name in [r"a\b", "a/b", "*", "a?", "a\"b", "<", ">", "|"] {
-            assert!(append_step(&mut Vec::new(), name.as_ref()).is_err(), "{name}");
+            assert!(append_component(&mut Vec::new(), name.as_ref()).is_err(), "{name}");
         }
         for name in ["a", "a.", "a ", "NUL", "é", "a:b"] {
-            assert!(append_step(&mut Vec::new(), name.as_ref()).is_ok(), "{name}");
+            assert!(append_component(&mut Vec::new(), name.as_ref()).is_ok(), "{name}");
         }
     }
 
     #[test]
     fn path_trailing_separator_follows_link() {
-        assert!(leads_on(Path::new(r"C:\a\")) && leads_on(Path::new("a/")));
-        assert!(!leads_on(Path::new("a")) && !leads_on(Path::new("")));
+        assert!(ends_with_separator(Path::new(r"C:\a\")) && ends_with_separator(Path::new("a/")));
+        assert!(!ends_with_separator(Path::new("a")) && !ends_with_separator(Path::new("")));
     }
 }

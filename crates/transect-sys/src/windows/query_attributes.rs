@@ -19,7 +19,7 @@ use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::open::{Purpose, open_path};
 use super::path::units;
-use super::status::error_of;
+use super::status::error_from_status;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::record::dirinfo::nanoseconds;
 use crate::volume::Volume;
@@ -80,7 +80,7 @@ fn query_information<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T
             T::CLASS,
         )
     };
-    if status < 0 { Err(error_of(status)) } else { Ok(answer) }
+    if status < 0 { Err(error_from_status(status)) } else { Ok(answer) }
 }
 
 /// Returns the serial number of the volume of an open file. 0 if the volume has none, which makes

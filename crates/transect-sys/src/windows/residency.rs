@@ -8,7 +8,7 @@ use std::path::Path;
 use windows_sys::Win32::Foundation::GENERIC_READ;
 
 use super::caching::{open_unbuffered, reopen_unbuffered};
-use crate::residency::{Residency, not_told};
+use crate::residency::{Residency, unsupported};
 
 /// Opens without buffering: if no other handle is open, the system then drops the pages.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -21,7 +21,7 @@ pub(crate) fn page_size() -> u64 {
 }
 
 pub(crate) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
-    Err(not_told())
+    Err(unsupported())
 }
 
 pub(crate) fn is_memory_only(_: &File) -> bool {

@@ -137,17 +137,17 @@ mod tests {
         let full = vec![7; 4 * UNIT as usize];
         file.seek_write(&full, 8 * UNIT).unwrap();
         file.seek_write(&full, 32 * UNIT).unwrap();
-        let told = next_allocated_range(&file, 0..64 * UNIT);
+        let reported = next_allocated_range(&file, 0..64 * UNIT);
         let made = zero_range(&file, 9 * UNIT..10 * UNIT);
         if has_unix_shell() {
             // Wine 8 accepts and ignores the first call, and lacks the others.
-            for refused in [told.map(drop), made] {
+            for refused in [reported.map(drop), made] {
                 let code = refused.unwrap_err().raw_os_error();
                 assert_eq!(code, Some(ERROR_NOT_SUPPORTED as i32));
             }
             return;
         }
-        assert_eq!(told.unwrap(), Some(8 * UNIT..12 * UNIT));
+        assert_eq!(reported.unwrap(), Some(8 * UNIT..12 * UNIT));
         made.unwrap();
         for (asked, expected) in [
             (0..64, Some(8..9)),

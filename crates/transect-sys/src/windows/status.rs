@@ -10,7 +10,7 @@ use windows_sys::Win32::Foundation::{
 use crate::fault::{Fault, FaultKind};
 
 /// Returns the Win32 error for a status of the kernel.
-pub(super) fn error_of(status: NTSTATUS) -> io::Error {
+pub(super) fn error_from_status(status: NTSTATUS) -> io::Error {
     // The system's own table has "access denied" for a file that is being deleted.
     if status == STATUS_DELETE_PENDING {
         return io::Error::from_raw_os_error(ERROR_DELETE_PENDING as i32);
@@ -21,7 +21,7 @@ pub(super) fn error_of(status: NTSTATUS) -> io::Error {
 }
 
 /// Distinguishes an entry that is gone since it was listed from an error.
-pub(super) fn fault_below(error: io::Error) -> Fault {
+pub(super) fn fault_of_entry(error: io::Error) -> Fault {
     match FaultKind::of(&error) {
         FaultKind::NotFound | FaultKind::NotADirectory => Fault::Vanished,
         _ => Fault::Failed(error),
@@ -30,7 +30,7 @@ pub(super) fn fault_below(error: io::Error) -> Fault {
 
 /// Returns whether the error means a broken link (also a loop, or a reparse point that no driver
 /// handles). Such a link is reported as itself.
-pub(super) fn leads_nowhere(error: &io::Error) -> bool {
+pub(super) fn is_broken_link(error: &io::Error) -> bool {
     matches!(FaultKind::of(error), FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop)
         || matches!(
             error.raw_os_error().map(|code| code as u32),

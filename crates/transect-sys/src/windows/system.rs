@@ -122,7 +122,7 @@ pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
     let (mut serial, mut flags) = (0, 0);
     // SAFETY: `root` ends with NUL; the buffers are writable and as long as stated; the maximum
     // length of names is not needed, so its pointer is null.
-    let told = unsafe {
+    let done = unsafe {
         GetVolumeInformationW(
             root.as_ptr(),
             label.as_mut_ptr(),
@@ -134,7 +134,7 @@ pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
             file_system.len() as u32,
         )
     };
-    if told == 0 {
+    if done == 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: `root` ends with NUL.

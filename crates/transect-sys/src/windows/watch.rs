@@ -52,7 +52,7 @@ const BATCH: usize = 64;
 const STOP: usize = 0;
 
 /// No notification takes this long, even on a busy machine.
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// Watches directories for changes.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Watcher {
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
         let watcher =
             Self { port, stopped, state, settled: Condvar::new(), cookies: Cookies::new()? };
-        let cookies = watcher.watch(&watcher.cookies.folder)?;
+        let cookies = watcher.watch(&watcher.cookies.dir)?;
         watcher.lock().cookies = Some(cookies);
         Ok(watcher)
     }
@@ -172,7 +172,7 @@ impl Watcher {
         let not_yet = |state: &mut State| {
             state.cookie < cookie && state.lost == lost && state.cookies.is_some()
         };
-        let waited = self.settled.wait_timeout_while(self.lock(), LONGEST_WAIT, not_yet);
+        let waited = self.settled.wait_timeout_while(self.lock(), MAX_WAIT, not_yet);
         let (state, _) = waited.expect("BUG: a thread panicked while it watched");
         state.cookie >= cookie
     }
@@ -380,7 +380,7 @@ impl Drop for Directory {
 /// A directory for cookies: files whose notifications show that earlier ones have arrived.
 #[derive(Debug)]
 struct Cookies {
-    folder: PathBuf,
+    dir: PathBuf,
     next: AtomicU64,
 }
 
@@ -391,9 +391,9 @@ impl Cookies {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("transect-cache-{}-{number}", std::process::id());
-            let folder = temporary.join(name);
-            match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self { folder, next: AtomicU64::new(1) }),
+            let dir = temporary.join(name);
+            match fs::create_dir(&dir) {
+                Ok(()) => return Ok(Self { dir, next: AtomicU64::new(1) }),
                 // Left behind by an earlier process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -403,7 +403,7 @@ impl Cookies {
 
     fn drop_one(&self) -> io::Result<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let path = self.folder.join(number.to_string());
+        let path = self.dir.join(number.to_string());
         fs::File::create_new(&path)?;
         fs::remove_file(path)?;
         Ok(number)
@@ -413,7 +413,7 @@ impl Cookies {
 impl Drop for Cookies {
     fn drop(&mut self) {
         // A failure cannot be reported from here.
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
@@ -424,9 +424,9 @@ mod tests {
     #[test]
     fn watcher_cookie_directory_removed_on_drop() {
         let watcher = Watcher::new().unwrap();
-        let folder = watcher.cookies.folder.clone();
-        assert!(folder.exists());
+        let dir = watcher.cookies.dir.clone();
+        assert!(dir.exists());
         drop(watcher);
-        assert!(!folder.exists());
+        assert!(!dir.exists());
     }
 }
