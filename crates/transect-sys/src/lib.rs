@@ -12,7 +12,7 @@
 //! * [`Reader::list`] yields every name of a directory exactly once, including the last one of each
 //!   batch, and never `.` or `..`. Names are the bytes that the system stores; nothing is decoded.
 //! * A file type is the one in the directory record. If the record has none (`DT_UNKNOWN`),
-//! [`Reader::fill`] queries it. The walker sees an unknown type only if the query failed, too.
+//!   [`Reader::fill`] queries it. The walker sees an unknown type only if the query failed, too.
 //! * An entry that disappears between listing and query is [`Fault::Vanished`], never an error. The
 //!   walker then checks whether the directory still lists it ([`Inconsistent`]).
 //! * An interrupted call is repeated. A call that the kernel or a sandbox refuses (`ENOSYS`,
