@@ -48,8 +48,8 @@ impl ScanPlan {
     }
 
     /// Calls `user` with a factory of this plan's reader, to be wrapped for [`ScanPlan::run_with`].
-    pub fn dispatch_reader<V: ReaderVisitor>(&self, visitor: V) -> V::Value {
-        self.reader.dispatch(self.reader_settings, visitor)
+    pub fn dispatch_reader<U: ReaderVisitor>(&self, user: U) -> U::Value {
+        self.reader.give(self.reader_settings, user)
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.
