@@ -1,19 +1,19 @@
-//! How many directory handles may be kept open.
+//! A limit on directory handles that stay open.
 //!
-//! A directory is opened relative to its parent's handle, which therefore stays open until the
-//! last directory in it has been opened. In depth first order that is a handle per level and
-//! thread; in breadth first order it can be a handle per directory. When the budget is spent, a
-//! handle is closed at once, and the directories below are opened from the nearest ancestor that
-//! is still open: slower, but never out of descriptors, even with `ulimit -n 64`.
+//! A directory is opened relative to its parent, which therefore stays open until the last
+//! directory in it has been opened. Depth first, that is one handle per level and thread; breadth
+//! first, it may be one per directory. When the budget is spent, handles are closed at once and the
+//! directories below are opened from the nearest ancestor that is open: slower, but the walk never
+//! runs out of descriptors, not even with `ulimit -n 64`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Counts the handles that are kept.
+/// Counts the handles that may still be kept open.
 #[derive(Clone, Debug)]
 pub(super) struct HandleBudget(Arc<AtomicIsize>);
 
-/// The right to keep one handle; dropping it gives the right back.
+/// The permission to keep one handle open; returned to the budget when dropped.
 #[derive(Debug)]
 pub(super) struct HandlePermit(HandleBudget);
 
@@ -22,9 +22,9 @@ impl HandleBudget {
         Self(Arc::new(AtomicIsize::new(isize::try_from(handles).unwrap_or(isize::MAX))))
     }
 
-    /// Takes the right to keep one handle, if there is one left.
+    /// Returns a permit, if there is one left.
     ///
-    /// Relaxed: the counter guards a number, no memory.
+    /// Relaxed: the counter guards a number, not memory.
     pub(super) fn take(&self) -> Option<HandlePermit> {
         if self.0.fetch_sub(1, Ordering::Relaxed) > 0 {
             return Some(HandlePermit(self.clone()));
@@ -33,8 +33,8 @@ impl HandleBudget {
         None
     }
 
-    /// The system has no descriptors left: somebody else uses them. From now on a handle is kept
-    /// only when another one is given back.
+    /// Reduces the budget to the permits in use, because the system has no descriptors left. From
+    /// now on a permit is granted only after another one is returned.
     pub(super) fn exhausted(&self) {
         let left = self.0.load(Ordering::Relaxed);
         if left > 0 {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_back_can_be_taken_again() {
+    fn handle_budget_returned_permit_available_again() {
         let budget = HandleBudget::new(2);
         let (a, b) = (budget.take(), budget.take());
         assert!(a.is_some() && b.is_some() && budget.take().is_none());
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn after_exhaustion_only_returned_permits_are_left() {
+    fn handle_budget_exhausted_only_returned_permits_left() {
         let budget = HandleBudget::new(5);
         let kept = budget.take();
         budget.exhausted();

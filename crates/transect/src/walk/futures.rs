@@ -1,6 +1,6 @@
-//! A future for every directory, as `std::async` in C++ makes them: on a thread of its own while
-//! there are threads left, otherwise deferred until its value is asked for. A directory asks for
-//! the values of all its futures before it is done itself.
+//! A future per directory, as `std::async` in C++: on a thread of its own while there are threads
+//! left, otherwise deferred until its value is needed. A directory waits for all its futures before
+//! it is finished.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -14,17 +14,17 @@ use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
-/// What all futures of a walk share.
+/// The state that all futures of a walk share.
 struct Futures<'f, F> {
     spawn: &'f F,
-    /// Threads running now, the first one included.
+    /// The number of running threads, the first one included.
     running: AtomicUsize,
-    /// The most that ran at once.
+    /// The maximum of `running`.
     peak: AtomicUsize,
     limit: usize,
 }
 
-/// Visits `tasks` and all that they lead to.
+/// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     shared: &'r WalkShared<'r, R, S>,
     mut worker: Worker<'r, R, S>,
@@ -46,7 +46,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     Ok((vec![sink], futures.peak.into_inner()))
 }
 
-/// Waits for a thread; a panic in it goes on here.
+/// Waits for a thread, and resumes its panic.
 fn join_thread<S>(thread: ScopedJoinHandle<'_, S>) -> S {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -85,7 +85,7 @@ impl<F> Futures<'_, F> {
         }
     }
 
-    /// Begins a future on a thread of its own, or hands the task back if there are none left.
+    /// Starts a future on a thread of its own, or returns the task if there are no threads left.
     fn start<'scope, 'r, R: Reader, S: Sink + 'r>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -101,7 +101,7 @@ impl<F> Futures<'_, F> {
             return Err(task);
         }
         self.peak.fetch_max(id + 1, Ordering::Relaxed);
-        // A thread that cannot be started must not take the task with it.
+        // A thread that fails to start must not take the task with it.
         let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
         let given = std::sync::Arc::clone(&task);
         let started = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {

@@ -1,4 +1,4 @@
-//! Which directory comes next, and on which thread.
+//! The walk: which directory is read next, and on which thread.
 //!
 //! ```text
 //!             ┌──────────── task: a directory to read ─────────────┐
@@ -8,9 +8,9 @@
 //!             └──► the directories found: more tasks ──────────────┘
 //! ```
 //!
-//! [`worker`] does one directory and knows nothing of the others; every order uses it as it is.
-//! An order only decides what becomes of the tasks that a directory yields. All orders end with
-//! the same result.
+//! [`worker`] reads one directory and knows nothing about the others. The orders (`sequential`,
+//! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in what they do with the tasks
+//! that a directory yields. All orders produce the same result.
 
 mod budget;
 mod futures;
@@ -35,17 +35,17 @@ use shared::WalkShared;
 use task::Tasks;
 use worker::Worker;
 
-/// What a walk came to.
+/// The result of a walk.
 pub(crate) struct WalkResult<S> {
     /// The merged sink.
     pub(crate) sink: S,
-    /// Roots looked at.
+    /// The number of distinct roots.
     pub(crate) roots: usize,
-    /// Threads that took part.
+    /// The number of threads that took part.
     pub(crate) threads: usize,
 }
 
-/// Walks a plan.
+/// Runs a plan.
 pub(crate) fn walk<R: Reader, S: Sink>(
     plan: &ScanPlan,
     make_sink: &(impl Fn() -> S + Sync),
@@ -57,8 +57,8 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     let mut threads = 1;
 
     let (top, mut tasks) = worker.visit_roots();
-    // Links that lead to directories wait until all real directories are known: only then is it
-    // certain, and the same in every run, which of them lead to something new.
+    // Links to directories wait until all real directories are known. Only then is it certain, and
+    // the same in every run, which of them lead to a directory that was not read.
     if tasks.is_empty() {
         tasks = worker.take_links();
     }
@@ -72,7 +72,7 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     Ok(WalkResult { sink: worker.into_sink(), roots: shared.roots.distinct(), threads })
 }
 
-/// Visits `tasks` and all that they lead to, in the order of the plan.
+/// Visits `tasks` and all directories below them, in the plan's order.
 fn drain<'r, R: Reader, S: Sink>(
     shared: &'r WalkShared<'r, R, S>,
     worker: Worker<'r, R, S>,

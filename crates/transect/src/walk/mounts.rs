@@ -1,20 +1,20 @@
-//! Which directories may be mount points.
+//! The names of mount points.
 //!
-//! Whether a directory begins another file system is known only by asking for its device. A walk
-//! that needs no attributes of directories would have to ask for every one of them; the mount
-//! table says which names are worth asking about.
+//! Only its device number shows that a directory is a mount point. A walk that needs no attributes
+//! of directories would have to query every one; the mount table limits that to the names listed
+//! there.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
 use foldhash::fast::FixedState;
 
-/// The last names of all mount points.
+/// The last names of all mount points; `None` if unknown.
 #[derive(Debug)]
 pub(super) struct MountNames(Option<HashSet<OsString, FixedState>>);
 
 impl MountNames {
-    /// Nothing is known: every directory may be a mount point.
+    /// Returns a set that contains every name.
     pub(super) fn unknown() -> Self {
         Self(None)
     }
@@ -27,8 +27,8 @@ impl MountNames {
         Self(names)
     }
 
-    /// Returns whether a directory of this name may be a mount point. Without a mount table every
-    /// directory may be one.
+    /// Returns whether a directory of this name may be a mount point. Without a mount table, any
+    /// may.
     pub(super) fn may_be_mount_point(&self, name: &OsStr) -> bool {
         self.0.as_ref().is_none_or(|names| names.contains(name))
     }

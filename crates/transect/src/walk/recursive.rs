@@ -7,15 +7,15 @@ use crate::sink::Sink;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
-/// How deep the function calls itself. What lies deeper starts anew from the outside, so that no
-/// tree overflows the stack.
+/// The maximum recursion depth. Deeper directories start again from depth 0, so that no tree
+/// overflows the stack.
 pub(super) const MAX_RECURSION: u32 = 4096;
 
-/// Stack for [`MAX_RECURSION`] levels, 4 KiB for each: far more than one takes. Only what is touched is
-/// memory.
+/// Stack size: 4 KiB for each of [`MAX_RECURSION`] levels, far more than a level needs. Untouched
+/// pages take no memory.
 pub(super) const STACK_BYTES: usize = 16 << 20;
 
-/// Visits `tasks` and all that they lead to, on a thread whose stack is large enough.
+/// Visits `tasks` and all directories below them, on a thread with a large stack.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut worker: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,

@@ -1,4 +1,4 @@
-//! The roots, and how they lie in each other.
+//! The roots, and which of them lie inside others.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::FileId;
 
-/// The roots as directory entries: the directory that holds each, and its name there. With them a
-/// walk notices when it comes upon a root from above, so that nothing is counted twice.
+/// The roots as directory entries: the directory that holds each, and its name there. A walk checks
+/// them to count a root once that it also reaches from another root.
 #[derive(Debug, Default)]
 pub(super) struct RootEntries {
     names: HashSet<OsString>,
@@ -17,8 +17,8 @@ pub(super) struct RootEntries {
 }
 
 impl RootEntries {
-    /// Looks the roots up, with `identity` telling what a path leads to; with one root there is
-    /// nothing to know.
+    /// Looks up the roots; `identity` returns the id of the directory at a path. A single root
+    /// needs no lookup.
     pub(super) fn new(
         roots: &[PathBuf],
         mut identity: impl FnMut(&Path) -> Option<FileId>,
@@ -43,18 +43,18 @@ impl RootEntries {
         self.repeated[index]
     }
 
-    /// Returns how many roots there are, each counted once.
+    /// Returns the number of distinct roots.
     pub(super) fn distinct(&self) -> usize {
         self.repeated.iter().filter(|&&repeated| !repeated).count()
     }
 
-    /// Returns whether there is more than one root, so that they can lie in each other.
+    /// Returns whether there is more than one root, so that one may lie inside another.
     #[inline]
     pub(super) fn has_several(&self) -> bool {
         !self.names.is_empty()
     }
 
-    /// Returns whether an entry of this name may be a root.
+    /// Returns whether a root has this name.
     pub(super) fn may_contain(&self, name: &OsStr) -> bool {
         self.names.contains(name)
     }
@@ -65,8 +65,8 @@ impl RootEntries {
     }
 }
 
-/// Returns the directory that holds a root, and the root's name in it. A link that is named as a
-/// root is itself the root, not what it leads to. `/` lies in itself.
+/// Returns the directory that holds a root, and the name of the root in it. A link is itself the
+/// root, not its target. `/` lies in itself.
 fn parent_and_name(root: &Path) -> Option<(PathBuf, OsString)> {
     let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
@@ -80,7 +80,7 @@ fn parent_and_name(root: &Path) -> Option<(PathBuf, OsString)> {
     Some((path.parent().unwrap_or(&path).to_owned(), name))
 }
 
-/// Returns whether a path asks for what a link at its end leads to: `link/` and `link/.`.
+/// Returns whether a path resolves a link at its end: `link/` and `link/.`.
 fn resolves_link(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);

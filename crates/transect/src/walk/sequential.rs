@@ -1,4 +1,4 @@
-//! One thread and a list of directories: the orders differ in which end they take from.
+//! The single-threaded orders that keep a list of tasks; they differ in the end they take from.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use crate::sink::Sink;
 use crate::walk::task::Tasks;
 use crate::walk::worker::Worker;
 
-/// A list of tasks that wait.
+/// A list of waiting tasks.
 pub(super) trait Frontier<T> {
-    /// Takes over new tasks.
+    /// Moves new tasks into the list.
     fn add(&mut self, tasks: &mut Vec<T>);
-    /// Returns the next one.
+    /// Removes and returns the next task.
     fn next(&mut self) -> Option<T>;
 }
 
-/// Visits `tasks` and all that they lead to.
+/// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut worker: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
@@ -36,14 +36,14 @@ pub(super) struct Queue<T>(VecDeque<T>);
 /// Last in, first out.
 pub(super) struct Stack<T>(Vec<T>);
 
-/// A list that only grows, and a place in it.
+/// A list that only grows, and the index of the next task.
 pub(super) struct Array<T> {
     tasks: Vec<Option<T>>,
     next: usize,
 }
 
-/// Tasks that a pre-sized stack has room for: more than wait at any time in a tree of a few
-/// million entries.
+/// Capacity of a pre-sized stack, in tasks: more than wait at any time in a tree of a few million
+/// entries.
 const PRESIZED: usize = 64 * 1024;
 
 impl<T> Stack<T> {

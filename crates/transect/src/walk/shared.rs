@@ -1,4 +1,4 @@
-//! What all workers of one walk share.
+//! The state that all workers of a walk share.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,22 +13,22 @@ use crate::walk::mounts::MountNames;
 use crate::walk::roots::RootEntries;
 use crate::walk::task::Task;
 
-/// What all workers of one walk share.
+/// The state that all workers of a walk share.
 pub(super) struct WalkShared<'p, R: Reader, S: Sink> {
     pub(super) plan: &'p ScanPlan,
     pub(super) want: Want,
     pub(super) mounts: MountNames,
     pub(super) roots: RootEntries,
     pub(super) budget: HandleBudget,
-    /// A sink wants no more.
+    /// Set when a sink returns `Flow::Quit`.
     quit: AtomicBool,
-    /// Directories read so far; only kept when links are followed.
+    /// The directories read so far; only maintained when links are followed.
     seen: Mutex<HashSet<FileId>>,
-    /// Links that lead to directories, for the next round.
+    /// Links to directories, for the next round.
     links: Mutex<Vec<DeferredLink<R::Handle, S::Tag>>>,
 }
 
-/// A link that leads to a directory.
+/// A link to a directory.
 pub(super) struct DeferredLink<H, T> {
     pub(super) task: Task<H, T>,
     pub(super) target: Option<FileId>,
@@ -44,13 +44,14 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
             want.opened |= FieldMask::FILE_ID;
         }
         if plan.one_file_system {
-            // The mount table does not list the subvolumes of btrfs, nor what is mounted later.
+            // The mount table lists neither btrfs subvolumes nor file systems that are mounted
+            // later.
             want.opened |= FieldMask::DEVICE;
         }
         Self {
             plan,
             want,
-            // Where every directory is asked for its device, no mount table is needed.
+            // Without need of the mount table if every directory is queried for its device.
             mounts: match want.opened.contains(FieldMask::DEVICE) {
                 true => MountNames::unknown(),
                 false => MountNames::read(),
@@ -65,18 +66,18 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
         }
     }
 
-    /// Returns whether nothing further is to be read.
+    /// Returns whether the walk must not read any further.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
         self.quit.load(Ordering::Relaxed) || self.plan.cancel.is_cancelled()
     }
 
-    /// Ends the walk on all threads.
+    /// Stops the walk on all threads.
     pub(super) fn quit(&self) {
         self.quit.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that a directory is read; returns false if it was read before.
+    /// Records that a directory is read; returns false if it was read before.
     pub(super) fn mark_seen(&self, id: Option<FileId>) -> bool {
         id.is_none_or(|id| lock(&self.seen).insert(id))
     }
@@ -86,12 +87,12 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
         id.is_some_and(|id| lock(&self.seen).contains(&id))
     }
 
-    /// Keeps a link that leads to a directory for the next round.
+    /// Keeps a link to a directory for the next round.
     pub(super) fn defer(&self, link: DeferredLink<R::Handle, S::Tag>) {
         lock(&self.links).push(link);
     }
 
-    /// Returns the links of the last round, and forgets them.
+    /// Removes and returns the links of the last round.
     pub(super) fn take_links(&self) -> Vec<DeferredLink<R::Handle, S::Tag>> {
         std::mem::take(&mut *lock(&self.links))
     }

@@ -1,4 +1,4 @@
-//! One queue that all threads share, under one lock.
+//! One queue shared by all threads, under one lock.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ struct TaskQueue<T> {
 
 struct QueueState<T> {
     tasks: VecDeque<T>,
-    /// Tasks that wait or are being worked on. At zero nothing can come any more.
+    /// Tasks that wait or are in progress. At zero the walk is finished.
     pending: usize,
-    /// A thread panicked: nobody goes on.
+    /// A thread panicked: all others stop.
     aborted: bool,
 }
 
-/// Visits `tasks` and all that they lead to.
+/// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     shared: &'r WalkShared<'r, R, S>,
     first: Worker<'r, R, S>,
@@ -34,7 +34,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     let state = QueueState { pending: tasks.len(), tasks: tasks.into(), aborted: false };
     let queue = &TaskQueue { state: Mutex::new(state), changed: Condvar::new() };
     std::thread::scope(|scope| {
-        // A thread that cannot be started is one fewer; the first always works.
+        // A thread that fails to start is not needed: the first one always works.
         let others: Vec<_> = (1..shared.plan.threads.busy())
             .map_while(|id| Builder::new().spawn_scoped(scope, move || queue.work(spawn(id))).ok())
             .collect();
@@ -58,7 +58,7 @@ impl<H, T> TaskQueue<Task<H, T>> {
         worker.into_sink()
     }
 
-    /// Returns the next task; waits while others may still find some.
+    /// Removes and returns the next task; waits while tasks in progress may still yield some.
     fn next(&self) -> Option<Task<H, T>> {
         let mut state = self.lock();
         loop {
@@ -72,7 +72,7 @@ impl<H, T> TaskQueue<Task<H, T>> {
         }
     }
 
-    /// One task is done, and led to others.
+    /// Finishes one task, and adds those that it yielded.
     fn done(&self, children: &mut Vec<Task<H, T>>) {
         let mut state = self.lock();
         if state.aborted {
@@ -92,7 +92,7 @@ impl<T> TaskQueue<T> {
     }
 }
 
-/// A sink that panics ends the walk on all threads: nobody waits for what will not come.
+/// Ends the walk on all threads when a sink panics: the others would wait forever.
 struct EndOnPanic<'a, T>(&'a TaskQueue<T>);
 
 impl<T> Drop for EndOnPanic<'_, T> {

@@ -1,29 +1,29 @@
-//! A stack for every thread; whoever has nothing takes the oldest tasks of another.
+//! A stack per thread; an idle thread steals the oldest tasks of another.
 //!
 //! ```text
 //!   thread 0   push ─►┐ ┌─► pop            thread 1 (empty)
 //!              [ a │ b │ c │ d ]                │
 //!                └──────────── steal ───────────┘
-//!            oldest: nearest to the root, the largest part
+//!            oldest: nearest to the root, the largest subtree
 //! ```
 //!
-//! **End.** `pending` counts tasks that wait or are being worked on. A task's children are added
-//! to it before they can be taken and before the task itself is done, so it is zero only when
-//! nothing can come any more.
+//! **End.** `pending` counts the tasks that wait or are in progress. The children of a task are
+//! added before they can be taken, and before the task itself is finished. So `pending` is zero
+//! only when no more tasks can appear.
 //!
-//! **Sleep.** A thread that finds nothing anywhere sleeps at the gate. It makes itself known in
-//! `sleepers`, and looks once more into every stack, before it waits; who pushes looks at
-//! `sleepers` afterwards. Between both lies a sequentially consistent fence on either side, so at
-//! least one of them sees the other (Dekker). The one who pushes then takes the gate's lock, which
-//! the sleeper holds until it waits: no wake-up is lost, and nobody polls.
+//! **Sleep.** A thread that finds no task registers in `sleepers`, checks every stack once more,
+//! and waits at the gate. A pusher checks `sleepers` after it has pushed. There is a sequentially
+//! consistent fence between the two steps on either side, so at least one of them sees the other
+//! (Dekker). The pusher then takes the gate's lock, which the sleeper holds until it waits: no
+//! wake-up is lost, and no thread polls.
 //!
-//! **Growth.** The walk begins on the caller's thread. As long as somebody has tasks to spare and
-//! nobody sleeps, another thread is started: up to the number of cores while directories are read
-//! at once, and beyond it only while they wait for a device. So a tree of ten files starts no
-//! thread, a warm tree as many as can work, and a cold tree as many as the device can serve.
-//! That a directory takes long is no proof of waiting: the scheduler may have taken the core away.
-//! But that happens once in hundreds of directories, and a device makes nearly all of them slow;
-//! so [`SLOW_OF_EIGHT`] of a thread's last eight must have been.
+//! **Growth.** The walk starts on the caller's thread. While a thread has tasks to spare and no
+//! thread sleeps, another one is started: up to the number of cores while directories come from
+//! memory, beyond it only while they wait for a device. So a tree of ten files starts no thread, a
+//! warm tree as many as can work, and a cold tree as many as the device can serve. A single slow
+//! directory does not prove waiting: the scheduler may have taken the core away. That happens once
+//! in hundreds of directories, though, and a device makes nearly all of them slow, so
+//! [`SLOW_OF_EIGHT`] of a thread's last eight directories must have been slow.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -38,13 +38,13 @@ use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
-/// A directory that took longer than this, and [`SLOW_ENTRY`] for each entry, waited for a device.
-/// Warm, a directory takes 5 µs and 2 µs an entry (peers-scan: the floor); the fastest device
-/// takes some 60 µs to answer at all.
+/// A directory that takes longer than this, plus [`SLOW_ENTRY`] per entry, has waited for a device.
+/// Warm, a directory takes 5 µs and 2 µs per entry (peers-scan: the floor); the fastest devices
+/// take some 60 µs per request.
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
 
-/// How many of a thread's last eight directories were slow if it waits for a device.
+/// How many of its last eight directories must be slow before a thread counts as waiting.
 const SLOW_OF_EIGHT: u32 = 3;
 
 struct Pool<'p, R: Reader, S: Sink, F> {
@@ -53,31 +53,31 @@ struct Pool<'p, R: Reader, S: Sink, F> {
     /// The stacks of threads that have not been started.
     unstarted: Mutex<Stacks<R, S>>,
     started: AtomicUsize,
-    /// The most threads while directories are read at once, and while they wait.
+    /// The maximum number of threads while directories come from memory, and while they wait.
     busy: usize,
     waiting: usize,
     pending: AtomicUsize,
     sleepers: AtomicUsize,
     gate: Mutex<()>,
     wake: Condvar,
-    /// A thread panicked: nobody waits for its tasks.
+    /// A thread panicked: the others must not wait for its tasks.
     aborted: AtomicBool,
     sinks: Mutex<Vec<S>>,
 }
 
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 
-/// Threads by number, each with its stack.
+/// Thread numbers, each with its stack.
 type Stacks<R, S> = Vec<(usize, Deque<TaskOf<R, S>>)>;
 
-/// Visits `tasks` and all that they lead to.
+/// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
     shared: &'r WalkShared<'r, R, S>,
     mut first: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    // While there is one directory at a time there is nothing to share, and no pool is made.
+    // A single task cannot be shared: no pool is needed yet.
     while tasks.len() < 2 {
         match tasks.pop() {
             Some(task) => first.visit(task, &mut tasks),
@@ -119,7 +119,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     ) {
         let _abort = AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake };
         let mut children = Vec::new();
-        // One bit for each of the last eight directories.
+        // One bit per directory, the last eight.
         let mut slow_ones = 0u8;
         if local.len() > 1 {
             self.share_work(scope, false);
@@ -131,12 +131,12 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
             slow_ones = slow_ones << 1 | u8::from(slow);
             self.finish_task(children.len());
             children.drain(..).for_each(|child| local.push(child));
-            // One task is for this thread itself.
+            // This thread needs one task for itself.
             if local.len() > 1 {
                 let slow_device = slow_ones.count_ones() >= SLOW_OF_EIGHT;
                 self.share_work(scope, slow_device);
                 if slow_device {
-                    // The next thread wants new evidence: one stall of the machine must not
+                    // Require new evidence for the next thread: one stall of the machine must not
                     // start them all.
                     slow_ones = 0;
                 }
@@ -145,8 +145,8 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         lock(&self.sinks).push(worker.into_sink());
     }
 
-    /// Returns the next task: the newest of this thread's, or the oldest of another's. Sleeps
-    /// while there are none but some may come.
+    /// Returns the newest task of this thread, or the oldest of another one. Sleeps while there are
+    /// none but tasks in progress may yield some.
     fn next_task(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
         loop {
             if let Some(task) = local.pop().or_else(|| self.steal(id, local)) {
@@ -189,7 +189,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         None
     }
 
-    /// One task is done, and `found` new ones are about to be pushed.
+    /// Finishes one task that yielded `found` new ones, which the caller pushes next.
     fn finish_task(&self, found: usize) {
         if found > 1 {
             self.pending.fetch_add(found - 1, Ordering::Relaxed);
@@ -199,7 +199,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         }
     }
 
-    /// There are tasks to spare: wakes a thread, or starts one.
+    /// Wakes a thread, or starts one, because there are tasks to spare.
     fn share_work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, slow_device: bool) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
@@ -229,7 +229,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         };
         let thread = Builder::new()
             .spawn_scoped(scope, move || self.work(scope, id, local, (self.spawn)(id)));
-        // A system that has no more threads to give is no reason to fail: there is one already.
+        // Without another thread the walk continues on those that run.
         if thread.is_ok() {
             self.started.fetch_add(1, Ordering::Relaxed);
         }
@@ -240,7 +240,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A sink that panics ends the walk on all threads: nobody waits for what will not come.
+/// Ends the walk on all threads when a sink panics: the others would wait forever.
 struct AbortOnPanic<'a> {
     aborted: &'a AtomicBool,
     gate: &'a Mutex<()>,

@@ -9,34 +9,34 @@ use crate::dir::Dir;
 use crate::sink::Sink;
 use crate::walk::budget::HandlePermit;
 
-/// Many tasks.
+/// Tasks of a reader and a sink.
 pub(super) type Tasks<R, S> = Vec<Task<<R as Reader>::Handle, <S as Sink>::Tag>>;
 
-/// A directory that waits to be read: where it is, and from which handle it can be opened.
+/// A directory that waits to be read: its position, and the handle to open it from.
 pub(super) struct Task<H, T> {
     pub(super) parent: Arc<Dir<T>>,
-    /// An open directory at or above the parent. The last task that needs it closes it. `None`
-    /// for roots, and for what lies below a root whose handle was not kept.
+    /// An open directory, the parent or one above it. The last task that refers to it closes it.
+    /// `None` for roots, and below a root that was closed.
     pub(super) anchor: Option<Arc<Anchor<H>>>,
     pub(super) name: Box<OsStr>,
     pub(super) flags: TaskFlags,
 }
 
-/// What is to be done with a directory.
+/// How to treat a directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskFlags {
     /// Read it; otherwise only its own attributes count.
     pub(super) read: bool,
     /// It was delivered as an entry.
     pub(super) listed: bool,
-    /// It is what a symbolic link leads to.
+    /// A symbolic link leads to it.
     pub(super) followed: bool,
 }
 
-/// A directory handle that is kept open for the directories below it.
+/// A directory that stays open for those below it.
 pub(super) struct Anchor<H> {
     pub(super) handle: H,
-    /// Depth of the entries in it.
+    /// Depth of its entries.
     pub(super) entry_depth: u32,
     pub(super) _permit: HandlePermit,
 }

@@ -1,4 +1,4 @@
-//! One thread's way through one directory: enter, list, judge, fill, deliver.
+//! One worker reads one directory: enter, list, judge, fill, deliver.
 
 mod enter;
 mod links;
@@ -20,15 +20,14 @@ use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 
-/// One thread's share of a walk: a reader, a sink, and memory that is used again for every
-/// directory.
+/// One thread's share of a walk: a reader, a sink, and buffers reused for every directory.
 pub(super) struct Worker<'r, R: Reader, S: Sink> {
     shared: &'r WalkShared<'r, R, S>,
     id: usize,
     reader: R,
     sink: S,
     batch: Batch,
-    /// Path below the root of the directory being judged; only kept while filters look at it.
+    /// Path below the root of the directory being judged; maintained only if a filter needs paths.
     relative: PathBuf,
     counts: ProgressCounts,
     bytes_reported: u64,
@@ -37,7 +36,7 @@ pub(super) struct Worker<'r, R: Reader, S: Sink> {
 type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
 type DirOf<S> = Arc<Dir<<S as Sink>::Tag>>;
 
-/// A directory that has been entered. Without a handle there is nothing to read.
+/// A directory that has been entered; without a handle if it is not to be read.
 struct EnteredDir<R: Reader, S: Sink> {
     dir: DirOf<S>,
     handle: Option<R::Handle>,
@@ -62,16 +61,17 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.sink
     }
 
-    /// Takes over what another thread's sink received.
+    /// Merges the sink of another thread.
     pub(super) fn absorb(&mut self, sink: S) {
         self.sink.merge(sink);
         self.bytes_reported = self.sink.bytes();
     }
 
-    /// Reads one directory, and appends the directories in it to `children`.
+    /// Reads one directory, appends the directories in it to `children`, and returns the number of
+    /// its entries.
     ///
-    /// When the walk has been stopped nothing is read any more, but every directory is still
-    /// finished: what was counted below it reaches the top. Returns how many entries it held.
+    /// After the walk was stopped, nothing is read, but every directory is still finished, so that
+    /// what was counted below it reaches the top.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
         let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
         match entered {
@@ -86,7 +86,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.report_progress()
     }
 
-    /// Ends one share of a directory's work, and leaves every directory that this completes.
+    /// Finishes one part of a directory's work, and leaves every directory that this completes.
     pub(super) fn release(&mut self, dir: DirOf<S>) {
         let mut next = Some(dir);
         while let Some(dir) = next.filter(|dir| dir.release_pending()) {
@@ -154,8 +154,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Reads the filter rules for the entries of a directory, when its first entries are known. A
-    /// directory that was listed as a whole shows whether there are any.
+    /// Loads the gitignore rules of a directory after its first listing call. If the first call
+    /// lists the whole directory, it shows whether there are any.
     fn load_ignore_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
         let filter = self.shared.plan.filter.as_ref();
         let Some(filter) = filter.filter(|filter| filter.uses_gitignore()) else { return };
@@ -171,8 +171,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Returns whether a filter would judge what it does not know: whether an entry is a
-    /// directory, or what a link that is followed leads to.
+    /// Returns whether a filter must know more than the listing says: whether an entry is a
+    /// directory, or where a followed link leads.
     fn must_ask_first(&self) -> bool {
         let plan = self.shared.plan;
         plan.filter.is_some()
@@ -183,7 +183,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             })
     }
 
-    /// Leaves entries out, by name and type, before anything is asked about them.
+    /// Drops entries by name and type, before their attributes are queried.
     fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         if let Some(filter) = &self.shared.plan.filter {
             self.relative.clear();
@@ -216,7 +216,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Leaves entries out by what is known of them now.
+    /// Drops entries by their attributes.
     fn judge_attributes(&mut self) {
         let filter = self.shared.plan.filter.as_ref();
         if let Some(filter) = filter.filter(|filter| filter.has_conditions()) {
@@ -224,8 +224,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Leaves out what is a root of its own, and counted there. The directory's identity decides,
-    /// not its path; the question is rare enough for a call of its own.
+    /// Drops entries that are roots themselves, and counted there. The identity of the directory
+    /// decides, not its path; this is rare enough for a system call.
     fn drop_roots(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         let here = OsStr::new(".");
         let id = self
@@ -243,7 +243,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         });
     }
 
-    /// Asks for what is wanted, reports what could not be asked, and removes what is missing.
+    /// Queries the wanted attributes, reports failures, and removes entries that are gone.
     fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         self.reader.fill(handle, &mut self.batch, &self.shared.want);
         let Self { shared, sink, batch, counts, .. } = self;
@@ -303,7 +303,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Reports that the attributes of an entry could not be had.
+    /// Reports that the attributes of an entry could not be queried.
     fn report_stat_fault(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {
         match fault {
             Fault::Vanished => self.note_missing(dir, name, FileType::Unknown),
@@ -331,7 +331,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.sink.skipped(dir, reason);
     }
 
-    /// Tells what was counted since the last time; returns the number of entries.
+    /// Adds what was counted since the last call to the progress; returns the number of entries.
     fn report_progress(&mut self) -> u32 {
         let bytes = self.sink.bytes();
         self.counts.bytes = bytes - self.bytes_reported;

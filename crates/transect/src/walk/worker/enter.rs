@@ -1,4 +1,4 @@
-//! Entering a directory: open it, learn what it is, decide whether to read it.
+//! Entering a directory: open it, query its attributes, decide whether to read it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,18 +14,19 @@ use crate::error::Operation;
 use crate::sink::{Entering, Sink, SkipReason};
 use crate::walk::task::{Task, TaskFlags};
 
-/// How often, and how long each time, a directory waits for a descriptor that others hold.
+/// How often to retry opening a directory when no descriptor is free, and the delay between
+/// retries.
 const DESCRIPTOR_RETRIES: u32 = 100;
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
-    /// Enters a directory; `None` if there is nothing to enter (any more).
+    /// Enters a directory; `None` if it is gone or was read before.
     pub(super) fn enter(&mut self, task: &TaskOf<R, S>) -> Option<EnteredDir<R, S>> {
         if !task.flags.read {
             let mut own = self.stat_or_report(task)?;
             let volume = task.parent.volume;
             if self.shared.plan.one_file_system && own.device() != volume.device {
-                // Not asked for, or the size of another file system's root.
+                // Either unknown, or the attributes of another file system's root.
                 own = Attributes::of_type(FileType::Directory);
             }
             return Some(EnteredDir { dir: self.new_dir(task, volume, &own), handle: None });
@@ -40,14 +41,13 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    /// Opens a directory: one call relative to its parent's handle, or to the nearest ancestor's.
+    /// Opens a directory relative to its parent, or to the nearest ancestor that is open.
     pub(super) fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         let mut result = self.try_open(task);
         for _ in 0..DESCRIPTOR_RETRIES {
             match &result {
                 Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
-                    // Others hold descriptors, or we do: keep no more, and wait for some to
-                    // come back.
+                    // Keep no more handles open, and wait until some are closed.
                     self.shared.budget.exhausted();
                     std::thread::sleep(DESCRIPTOR_WAIT);
                     result = self.try_open(task);
@@ -67,7 +67,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         })
     }
 
-    /// Asks something about what a task stands for, relative to the nearest open ancestor.
+    /// Calls `call` with the nearest open ancestor of a task and the names from there to the task.
     fn call_from_anchor<T>(
         &mut self,
         task: &TaskOf<R, S>,
@@ -80,13 +80,14 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let Some(anchor) = nearest else {
             let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
             let root = self.reader.open_root(Path::new(root), self.shared.plan.follow)?;
-            // Depth 1 is what lies in the root: the steps begin there.
+            // Entries of the root have depth 1.
             return self.call_from_handle(task, &root, 1, call);
         };
         self.call_from_handle(task, &anchor.handle, anchor.entry_depth, call)
     }
 
-    /// Goes from an open directory, in which entries have depth `depth`, down to a task.
+    /// Calls `call` with an open directory and the names from there to a task. `start` is open, and
+    /// its entries have depth `depth`.
     fn call_from_handle<T>(
         &mut self,
         task: &TaskOf<R, S>,
@@ -101,7 +102,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let mut steps: Vec<&OsStr> = Vec::with_capacity(dirs.len() + 1);
         for dir in dirs {
             steps.push(dir.name());
-            // Readers follow no links on the way, only at its end.
+            // Readers follow links only at the end of a path.
             if dir.followed {
                 handle = Some(self.reader.open(handle.as_ref().unwrap_or(start), &steps, true)?);
                 steps.clear();
@@ -130,7 +131,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
         let volume = R::volume(&handle);
         if let Some(reason) = self.boundary_reason(task, volume) {
-            // The mount point is an entry of its parent; what is mounted there is not looked at.
+            // The mount point is an entry of its parent; the mounted root is not queried.
             let dir = self.new_dir(task, task.parent.volume, &Attributes::default());
             self.skip(&dir, reason);
             return Some(EnteredDir { dir, handle: None });
@@ -152,9 +153,9 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         Some(EnteredDir { dir, handle: Some(handle) })
     }
 
-    /// Returns whether a directory is one of those above it: the mount of an ancestor, in which all
-    /// that was counted already would be counted again. A walk that needs no attributes of
-    /// directories knows their identities only when it comes upon a mount point, and asks then.
+    /// Returns whether a directory is one of its own ancestors, bind-mounted below itself: reading
+    /// it would count everything again. A walk that needs no attributes of directories learns the
+    /// identities of the ancestors only here.
     fn is_mounted_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
         let Some(id) = id else { return false };
         task.parent.ancestors().any(|dir| match dir.id {
@@ -170,7 +171,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         self.stat_unopened(&task, FieldMask::FILE_ID).ok()?.file_id()
     }
 
-    /// Returns why a directory on another file system is not read, if it is not.
+    /// Returns why a directory on another file system is not read; `None` if it is read.
     fn boundary_reason(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
         let above = task.parent.volume;
         if task.parent.is_top() || volume.device == above.device {
@@ -183,7 +184,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         pseudo.then_some(SkipReason::PseudoFileSystem)
     }
 
-    /// A directory that cannot be read is a directory all the same, with a size of its own.
+    /// Enters a directory that cannot be opened: it still counts, with its own size.
     fn enter_unreadable(
         &mut self,
         task: &TaskOf<R, S>,
@@ -194,7 +195,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
                 self.note_missing(&task.parent, &task.name, FileType::Directory);
                 return None;
             }
-            // Said once is enough: the directory is an error already.
+            // The directory is reported as an error already.
             Err(Fault::Failed(_)) => Attributes::of_type(FileType::Directory),
             Ok(own) => own,
         };

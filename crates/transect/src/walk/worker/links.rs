@@ -1,4 +1,4 @@
-//! Links that lead to directories: read in rounds, when all real directories are known.
+//! Links to directories: followed in rounds, once all real directories are known.
 
 use transect_sys::Reader;
 
@@ -8,13 +8,13 @@ use crate::walk::shared::DeferredLink;
 use crate::walk::task::Tasks;
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
-    /// Returns the directories that the links of the last round newly lead to.
+    /// Returns the directories that the links of the last round lead to, except those read before.
     ///
-    /// Links are looked at in the order of their paths, so that of two links to one directory
-    /// the same one leads there in every run.
+    /// Links are sorted by path, so that of two links to one directory the same one is followed in
+    /// every run.
     pub(in crate::walk) fn take_links(&mut self) -> Tasks<R, S> {
         let mut links = self.shared.take_links();
-        // Those that are read come first: what is only counted must not keep it from being read.
+        // Links to be read come first: a link that is only counted must not claim the directory.
         links.sort_by_cached_key(|link| {
             (!link.task.flags.read, link.task.parent.path_of(&link.task.name))
         });

@@ -1,11 +1,10 @@
-//! Entries that were listed and cannot be found: gone since, or never there.
+//! Entries that were listed and cannot be found.
 //!
-//! An entry has vanished if its directory no longer lists it, where directories list nothing that
-//! has been deleted. What is listed still, and still cannot be found, is an error
-//! ([`Inconsistent`]): the file system contradicts itself, and the result is partial. A directory
-//! that misses entries is listed once more when everything below it is finished; directories that
-//! miss nothing cost nothing. A view of the kernel's state is not held to this: `/proc/self/fd` lists
-//! the very descriptor with which it is read.
+//! Such an entry has vanished if its directory no longer lists it, where directories never list
+//! deleted entries. If it is still listed and still cannot be found, the file system contradicts
+//! itself: that is an error ([`Inconsistent`]), and the result is partial. A directory with missing
+//! entries is listed again when everything below it is finished; others cost nothing. Views of the
+//! kernel's state are exempt: `/proc/self/fd` lists the descriptor that reads it.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -20,23 +19,22 @@ use crate::error::Operation;
 use crate::sink::Sink;
 use crate::walk::task::{Task, TaskFlags};
 
-/// How often a directory is listed again. An entry that another program removes and creates again
-/// and again may be missing each time; three times in a row that is next to impossible.
+/// How often a directory is listed again. Another program may remove and recreate an entry; three
+/// misses in a row are next to impossible.
 const MAX_RELISTS: usize = 3;
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
-    /// Takes note of an entry that was listed and cannot be found.
+    /// Records an entry that was listed and cannot be found.
     pub(super) fn note_missing(&mut self, dir: &DirOf<S>, name: &OsStr, file_type: FileType) {
         if dir.is_top() {
-            // The user named it; no directory listed it.
+            // A root is named by the caller, not listed.
             let error = Fault::Vanished.into();
             return self.error(dir, Operation::Stat, name.into(), 0, error);
         }
         dir.note_missing(name, file_type);
     }
 
-    /// Reports the entries of a finished directory that could not be found: as vanished, or as
-    /// errors.
+    /// Reports the missing entries of a finished directory, as vanished or as errors.
     pub(super) fn report_missing(&mut self, dir: &DirOf<S>) {
         let missing = dir.take_missing();
         if missing.is_empty() {
@@ -66,7 +64,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    /// Keeps only those of the suspects that the directory lists, but that cannot be found.
+    /// Keeps only the suspects that the directory still lists and that still cannot be found.
     fn relist(&mut self, dir: &DirOf<S>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
         let Some(handle) = none_if_gone(self.reopen(dir))? else {
             suspects.clear();
@@ -86,8 +84,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         Ok(())
     }
 
-    /// Returns whether an entry cannot be found, or is a directory that cannot be entered because
-    /// it cannot be found.
+    /// Returns whether an entry cannot be found, or is a directory that cannot be opened for that
+    /// reason.
     fn is_missing(&mut self, handle: &R::Handle, name: &OsStr) -> bool {
         match self.reader.stat(handle, &[name], FieldMask::empty(), false) {
             Err(fault) => is_gone(&fault),
@@ -99,12 +97,12 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    /// Finds out what became of a directory whose listing ended because it is gone.
+    /// Reports a directory whose listing ended because it is gone.
     pub(super) fn report_unlistable(&mut self, dir: &DirOf<S>) {
         let again = self.reopen(dir).and_then(|handle| {
             self.reader.list(&handle, &mut self.batch, &Want::default()).map_err(
                 |fault| match fault {
-                    // It can be opened, so it is there.
+                    // It can be opened, so it exists.
                     Fault::Vanished => Fault::Failed(Inconsistent.into()),
                     fault => fault,
                 },
@@ -117,7 +115,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    /// Opens a directory once more, by the way it was found.
+    /// Opens a directory again, the way it was opened first.
     fn reopen(&mut self, dir: &DirOf<S>) -> Result<R::Handle, Fault> {
         let Some(parent) = dir.parent() else { return Err(Fault::Vanished) };
         let flags = TaskFlags { read: true, listed: true, followed: dir.followed };
@@ -126,7 +124,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 }
 
-/// A root that is gone is an error with a number; below a root it is [`Fault::Vanished`].
+/// For a root, absence is an error with a number; below a root it is [`Fault::Vanished`].
 fn is_gone(fault: &Fault) -> bool {
     match fault {
         Fault::Vanished => true,

@@ -1,4 +1,4 @@
-//! The roots: the entries of the top.
+//! The roots, as the entries of the top.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::sink::{Entering, Sink, SkipReason};
 use crate::walk::task::Tasks;
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
-    /// Looks at the roots, delivers them as the entries of the top, and returns the directories
-    /// among them.
+    /// Queries the roots and delivers them as the entries of the top. Returns the top and the
+    /// directories among the roots.
     pub(in crate::walk) fn visit_roots(&mut self) -> (DirOf<S>, Tasks<R, S>) {
         let entering = Entering {
             parent: None,
