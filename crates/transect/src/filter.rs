@@ -1,12 +1,12 @@
-//! What is left out: by name (globs, gitignore rules), by type, and by attributes.
+//! Filters: by name (globs, gitignore rules), by type, and by attributes.
 //!
-//! Cheap questions come first. Names and types are judged between listing and asking: an entry
-//! that is left out by them costs no system call. Only what is left is asked about, and judged by
-//! its attributes ([`Conditions`]). Matching is the `ignore` crate's; its walker is not used.
+//! Cheap tests come first. Names and types are judged between listing and querying, so that a
+//! dropped entry costs no system call. The attributes of the remaining entries are queried and
+//! judged last ([`Conditions`]). Matching uses the `ignore` crate, but not its walker.
 //!
-//! A root is judged as the entry that it is of the directory it lies in: a root that does not match
-//! is not delivered, although the user named it. A caller that passes the result on
-//! (`list -0 | xargs rm`) gets nothing that did not match.
+//! A root is judged as an entry of the directory that holds it: a root that does not match is not
+//! delivered, even though the caller named it. So `list -0 | xargs rm` never receives a path that
+//! did not match.
 
 mod conditions;
 pub(crate) mod gitignore;
@@ -24,33 +24,32 @@ use globs::Globs;
 
 pub use conditions::Conditions;
 
-/// What is left out. Directories that are not delivered are read all the same, unless an excluding
-/// glob or a rule leaves them out with all that is below.
+/// Selects the entries to deliver. A directory that is not delivered is still read, unless an
+/// excluding glob or a rule excludes it with everything below.
 ///
-/// A root must pass the filters as any entry must. It is judged by the last name in its path, and by
-/// the rules of the directories above it. A root without a name of its own (`.`, `..`, `a/..`, `/`)
-/// is read in any case; it is delivered unless there is an including glob, or an excluding one
-/// matches `.`.
+/// A root must match like any entry. It is judged by the last name of its path, and by the rules of
+/// the directories above it. A root without a name (`.`, `..`, `a/..`, `/`) is always read; it is
+/// delivered unless there is an including glob, or an excluding one matches `.`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Globs as `rg --glob` takes them: one without `!` includes, one with `!` excludes, the last
-    /// that matches decides; without a slash it is about names, with one about paths below a root,
-    /// which a root itself does not have.
+    /// Globs as in `rg --glob`: with a leading `!` they exclude, otherwise they include, and the
+    /// last match decides. A glob without a slash matches names; one with a slash matches paths
+    /// below a root, and never the root itself.
     pub globs: Vec<String>,
-    /// Honour `.gitignore` files, and leave `.git` out.
+    /// Apply `.gitignore` files, and exclude `.git`.
     pub gitignore: bool,
-    /// Read every root, even one that an excluding glob or a rule matches. For a caller that puts a
-    /// path in the place of `.`.
+    /// Read every root, even one that a glob or rule excludes. For callers that replace `.` by a
+    /// path.
     pub read_roots: bool,
     /// Deliver only entries at least this many steps below their root.
     pub min_depth: u32,
-    /// Deliver only entries of these types; none means all.
+    /// Deliver only entries of these types; empty means all.
     pub types: Vec<FileType>,
-    /// Deliver only entries whose attributes are as they must be.
+    /// Deliver only entries whose attributes meet these conditions.
     pub conditions: Conditions,
 }
 
-/// Filters, ready for use.
+/// Filters ready to use.
 #[derive(Debug)]
 pub(crate) struct CompiledFilters {
     globs: Globs,
@@ -61,7 +60,7 @@ pub(crate) struct CompiledFilters {
     conditions: Option<Conditions>,
 }
 
-/// Some file types, or all of them.
+/// A set of file types.
 #[derive(Clone, Copy, Debug)]
 struct TypeSet(u8);
 
@@ -85,7 +84,7 @@ impl TypeSet {
 }
 
 impl Filters {
-    /// Compiles the filters; `None` if they leave nothing out.
+    /// Compiles the filters; `None` if they select everything.
     pub(crate) fn compile(&self) -> Result<Option<CompiledFilters>, Error> {
         if *self == Self::default() {
             return Ok(None);
@@ -102,13 +101,13 @@ impl Filters {
 }
 
 impl CompiledFilters {
-    /// Returns whether files of rules have to be read.
+    /// Returns whether `.gitignore` files must be read.
     pub(crate) fn uses_gitignore(&self) -> bool {
         self.gitignore
     }
 
-    /// Returns the rules for the entries of a directory, and what went wrong in reading them. A
-    /// directory whose listing shows no file of rules has none of its own.
+    /// Returns the rules for the entries of a directory, and an error in reading them.
+    /// `holds_rules` says whether the directory may hold a file of rules.
     pub(crate) fn load_rules<T>(
         &self,
         dir: &Dir<T>,
@@ -133,13 +132,13 @@ impl CompiledFilters {
         name.eq_ignore_ascii_case(gitignore::RULES_FILE)
     }
 
-    /// Returns whether entries are judged by their paths below their root.
+    /// Returns whether entries are judged by their paths below the root.
     pub(crate) fn needs_paths(&self) -> bool {
         self.gitignore || !self.globs.is_empty()
     }
 
-    /// Decides about one entry of a directory. `relative` is the path of the directory below its
-    /// root, if that matters; the entry's name is appended while it is looked at.
+    /// Judges an entry of a directory by name and type. `relative` is the path of the directory
+    /// below its root, if needed; the name is appended during the call.
     pub(crate) fn judge<T>(
         &self,
         dir: &Dir<T>,
@@ -166,7 +165,7 @@ impl CompiledFilters {
         }
     }
 
-    /// Decides about a root, of which all attributes are known that matter.
+    /// Judges a root, whose attributes are known.
     pub(crate) fn judge_root(&self, entry: EntryRef<'_>) -> (Verdict, Option<SkipReason>) {
         match self.judge_root_as_entry(entry) {
             (Verdict::Drop, _) if self.read_roots => (Verdict::DescendOnly, None),
@@ -184,7 +183,7 @@ impl CompiledFilters {
         (self.judge_attributes(EntryRef { verdict, ..entry }), reason)
     }
 
-    /// Decides about an entry of which the globs have decided.
+    /// Judges an entry by depth and type, after the globs.
     fn judge_depth_and_type(
         &self,
         verdict: Verdict,
@@ -199,8 +198,8 @@ impl CompiledFilters {
         }
     }
 
-    /// What is of another type is left out before it is asked about; a directory is passed through,
-    /// and so is what may be one.
+    /// Judges an entry by type. Other types are dropped before they are queried, except directories
+    /// and what may be one: the walk descends into them.
     fn judge_type(&self, file_type: FileType) -> Verdict {
         match file_type {
             _ if self.types.contain(file_type) => Verdict::Keep,
@@ -209,12 +208,12 @@ impl CompiledFilters {
         }
     }
 
-    /// Returns whether entries have to be judged once more, when their attributes are known.
+    /// Returns whether entries must be judged by their attributes.
     pub(crate) fn has_conditions(&self) -> bool {
         self.conditions.is_some()
     }
 
-    /// Adds the attributes that entries are judged by to what is asked for.
+    /// Adds the attributes that the conditions need.
     pub(crate) fn add_wanted(&self, want: &mut Want) {
         let fields = self.conditions.map_or(FieldMask::empty(), |conditions| conditions.fields());
         want.entries |= fields;
@@ -223,7 +222,7 @@ impl CompiledFilters {
         }
     }
 
-    /// Decides once more about an entry, whose attributes are known by now.
+    /// Judges an entry by its attributes, which are known by now.
     pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
         let holds = |conditions: &Conditions| conditions.matches(entry.attributes);
         match entry.verdict {
@@ -234,8 +233,8 @@ impl CompiledFilters {
     }
 }
 
-/// Returns whether the rules of the directories above a root leave the root out. A link is the root
-/// itself, not what it leads to. The rules are about names, which `.` and `/` are not.
+/// Returns whether the rules of the directories above a root exclude it. A link is judged itself,
+/// not its target. Rules match names, and `.` and `/` have none.
 fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
     let Some(name) = root.file_name() else { return false };
     if name == gitignore::REPOSITORY_DIR {
@@ -243,7 +242,7 @@ fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
     }
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
-    // What cannot be read is reported when the root is listed.
+    // An error is reported when the root is listed.
     let (rules, _) = IgnoreRules::above(&parent.join(name));
     rules.ignores_root(file_type == FileType::Directory)
 }

@@ -1,10 +1,10 @@
-//! Hard links: a file with several names counts once, in every directory that holds any of them.
+//! Hard links: a file with several names counts once in every directory that holds any of them.
 //!
-//! Every directory keeps the multi-link files met in and below it, until it is finished; then its
-//! set is merged into its parent's. A file that is in both was counted by both, so the parent
-//! takes it back once. The sum of a directory is therefore what `du` would say of that directory
-//! alone, whichever thread met which name first: no rule about "the first name" is needed, and
-//! nothing depends on the schedule.
+//! Each directory keeps the files with several names met in and below it until it is finished; then
+//! its set is merged into its parent's. A file in both sets was counted by both directories, so the
+//! parent subtracts it once. The total of a directory is therefore what `du` prints for that
+//! directory alone, whichever thread met which name first. There is no rule about "the first name",
+//! and nothing depends on the schedule.
 //!
 //! ```text
 //!        top   {X}: 100 + 100 − 100           X has three names:
@@ -13,9 +13,8 @@
 //!   100     100
 //! ```
 //!
-//! A file all of whose names were met cannot be met again, so its id is dropped: on most trees
-//! the sets stay small. Merging moves the smaller set into the larger one, so that an id is moved
-//! at most log₂(n) times.
+//! A file is removed from the set once all its names were met, so on most trees the sets stay
+//! small. Merging moves the smaller set into the larger one, so an id moves at most log₂(n) times.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,21 +24,21 @@ use transect_sys::FileId;
 
 use super::SizeTotals;
 
-/// One file with several names, as one directory knows it.
+/// A file with several names, as one directory knows it.
 ///
-/// Where link counts are not told (Windows) every file has one of these: with its id 40 bytes.
+/// Where link counts are unknown (Windows) every file has an entry: 40 bytes with its id.
 #[derive(Clone, Copy, Debug)]
 struct LinkedFile {
     /// Names met in and below the directory.
     names_seen: u32,
-    /// Names the file has; 0 if that is not known, or it may be met more often (links are
-    /// followed): then it is remembered to the end.
+    /// The file's link count; 0 if it is unknown, or the file may be met more often (links are
+    /// followed). Then it is kept to the end.
     link_count: u32,
     apparent: u64,
     allocated: u64,
 }
 
-/// The multi-link files in and below a directory.
+/// The files with several names in and below a directory.
 #[derive(Debug, Default)]
 pub(crate) struct HardLinks {
     files: HashMap<FileId, LinkedFile, FixedState>,
@@ -48,9 +47,8 @@ pub(crate) struct HardLinks {
 }
 
 impl HardLinks {
-    /// Counts one name of a file and returns whether it is the first one met here. `names` is the
-    /// file's link count; `None` if that is not known, or if it can be met more often (links are
-    /// followed).
+    /// Counts one name of a file, and returns whether it is the first one met here. `link_count` is
+    /// `None` if it is unknown, or if the file may be met more often (links are followed).
     pub(crate) fn add(&mut self, id: FileId, link_count: Option<u32>, size: SizeTotals) -> bool {
         let SizeTotals { apparent, allocated, .. } = size;
         let new =
@@ -58,17 +56,17 @@ impl HardLinks {
         self.absorb(id, new).is_none()
     }
 
-    /// Returns how many names were met beyond the first of each file.
+    /// Returns the number of names met beyond the first of each file.
     pub(crate) fn extra_names(&self) -> u64 {
         self.extra_names
     }
 
-    /// Returns whether nothing is known, so that merging can be left out.
+    /// Returns whether merging would change nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty() && self.extra_names == 0
     }
 
-    /// Takes over the files of a directory below, and returns what was counted twice.
+    /// Merges the files of a directory below, and returns the bytes that were counted twice.
     pub(crate) fn merge(&mut self, mut below: Self) -> SizeTotals {
         if below.files.len() > self.files.len() {
             std::mem::swap(self, &mut below);
@@ -83,7 +81,7 @@ impl HardLinks {
         counted_twice
     }
 
-    /// Adds names of one file; returns what was counted twice if it was there already.
+    /// Adds names of one file; returns its bytes if it was counted already.
     fn absorb(&mut self, id: FileId, new: LinkedFile) -> Option<SizeTotals> {
         match self.files.entry(id) {
             Entry::Vacant(vacant) => {
@@ -99,8 +97,8 @@ impl HardLinks {
                 if known.names_seen == known.link_count {
                     occupied.remove();
                 }
-                // The size that is known stays counted, and stays known; what was met now goes.
-                // While a file grows its names have different sizes.
+                // The known size stays counted; return the new one. While a file grows, its names
+                // have different sizes.
                 Some(SizeTotals {
                     apparent: new.apparent,
                     allocated: new.allocated,
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_two_directories_count_once_above_both() {
+    fn hard_links_names_in_two_directories_counted_once_in_parent() {
         let (mut a, mut b) = (HardLinks::default(), HardLinks::default());
         assert!(a.add(id(7), Some(3), bytes(100)));
         assert!(!a.add(id(7), Some(3), bytes(100)));
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_the_same_both_ways() {
+    fn hard_links_merge_symmetric() {
         let make = |ids: &[u64]| {
             let mut links = HardLinks::default();
             for &inode in ids {
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_followed_file_is_remembered_for_ever() {
+    fn hard_links_followed_file_never_forgotten() {
         let mut links = HardLinks::default();
         for (round, first) in [(1, true), (2, false), (3, false)] {
             assert_eq!(links.add(id(1), None, bytes(5)), first, "round {round}");

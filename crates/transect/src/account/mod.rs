@@ -1,4 +1,4 @@
-//! What counts, once, and for whom.
+//! Sizes, and hard links counted once.
 
 mod hard_links;
 mod size_totals;

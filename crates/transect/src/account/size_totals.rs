@@ -1,11 +1,11 @@
 //! The bytes in and below a directory.
 //!
-//! Files with holes may claim more than 2^64 bytes together. A sum that reaches [`u64::MAX`] stays
-//! there, and stands for that much or more: sums neither wrap nor fail.
+//! Sparse files may claim more than 2^64 bytes together. Sums saturate: [`u64::MAX`] means that
+//! much or more.
 
 use std::ops::{AddAssign, SubAssign};
 
-/// Bytes in and below a directory, every file id once.
+/// The bytes in and below a directory, each file id once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SizeTotals {
     /// Apparent sizes of everything that is not a directory.
@@ -19,7 +19,7 @@ pub struct SizeTotals {
 }
 
 impl SizeTotals {
-    /// Returns the disk usage: allocated bytes, the directories' own included, as `du` counts.
+    /// Returns the disk usage: allocated bytes, including those of directories, as `du` counts.
     pub fn disk_usage(&self) -> u64 {
         self.allocated.saturating_add(self.directories_allocated)
     }
@@ -47,8 +47,7 @@ impl SizeTotals {
     }
 }
 
-/// Returns a sum without a part of it. Nobody knows how much more than [`u64::MAX`] it was, so it
-/// stays that.
+/// Subtracts from a sum. A saturated sum stays [`u64::MAX`]: its true value is unknown.
 fn subtract(sum: u64, part: u64) -> u64 {
     if sum == u64::MAX { sum } else { sum - part }
 }
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stay_at_the_most_that_can_be_told() {
+    fn size_totals_saturate_in_both_directions() {
         let mut all = sum(0);
         for expected in [i64::MAX as u64, u64::MAX - 1, u64::MAX, u64::MAX] {
             all += sum(i64::MAX as u64);

@@ -1,31 +1,31 @@
-//! What is left out by attributes: size, time, owner.
+//! Conditions on attributes: size, time, owner.
 
 use transect_sys::{Attributes, FieldMask};
 
-/// What the attributes of an entry must be. What is not known meets no condition.
+/// Conditions on attributes. An unknown attribute meets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// Only files of at least this length, in bytes. What is no file has none that means anything.
+    /// Only files of at least this length, in bytes. Other types have no meaningful length.
     pub min_size: Option<u64>,
     /// Only files of at most this length, in bytes.
     pub max_size: Option<u64>,
-    /// Only what changed after this time, in nanoseconds since 1970 UTC.
+    /// Only entries changed after this time, in nanoseconds since 1970 UTC.
     pub newer: Option<i64>,
-    /// Only what last changed before this time, in nanoseconds since 1970 UTC.
+    /// Only entries last changed before this time, in nanoseconds since 1970 UTC.
     pub older: Option<i64>,
-    /// Only what belongs to this user.
+    /// Only entries of this user.
     pub uid: Option<u32>,
-    /// Only what belongs to this group.
+    /// Only entries of this group.
     pub gid: Option<u32>,
 }
 
 impl Conditions {
-    /// Returns whether they are about sizes, which only files have.
+    /// Returns whether there is a condition on sizes, which only files meet.
     pub(super) fn are_about_sizes(&self) -> bool {
         self.min_size.is_some() || self.max_size.is_some()
     }
 
-    /// Returns the attributes that they are about.
+    /// Returns the attributes that the conditions need.
     pub(super) fn fields(&self) -> FieldMask {
         let if_set =
             |is_required: bool, field| if is_required { field } else { FieldMask::empty() };
@@ -35,7 +35,7 @@ impl Conditions {
             | if_set(self.gid.is_some(), FieldMask::GID)
     }
 
-    /// Returns whether an entry is as it must be.
+    /// Returns whether an entry meets all conditions.
     pub(super) fn matches(&self, attributes: &Attributes) -> bool {
         satisfies(self.min_size, attributes.size(), |least, size| size >= least)
             && satisfies(self.max_size, attributes.size(), |most, size| size <= most)
@@ -46,7 +46,7 @@ impl Conditions {
     }
 }
 
-/// Returns whether a value is as it must be, if it must be anything.
+/// Returns whether there is no requirement, or the value is known and passes the test.
 fn satisfies<T>(required: Option<T>, known: Option<T>, test: impl Fn(T, T) -> bool) -> bool {
     required.is_none_or(|required| known.is_some_and(|known| test(required, known)))
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_sizes_belong_to_what_is_meant_and_those_of_times_do_not() {
+    fn conditions_sizes_inclusive_times_exclusive() {
         let sizes = Conditions { min_size: Some(10), max_size: Some(20), ..Conditions::default() };
         for (size, holds) in [(9, false), (10, true), (20, true), (21, false)] {
             assert_eq!(sizes.matches(&file(size, 0)), holds, "{size}");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_meets_no_condition_and_no_condition_is_always_met() {
+    fn conditions_unknown_attribute_meets_none() {
         let unknown = Attributes::of_type(FileType::File);
         assert!(Conditions::default().matches(&unknown));
         assert!(Conditions::default().fields().is_empty());

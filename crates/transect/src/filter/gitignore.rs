@@ -1,7 +1,7 @@
 //! The rules of `.gitignore` files.
 //!
-//! Only directories that hold rules keep anything: all others share the rules of the nearest
-//! directory above that does. No path is kept, but that of a root below rules above it.
+//! A directory without a file of rules shares the rules of the nearest directory above that has
+//! one. No paths are stored, except that of a root below rules above it.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::path::strip_prefix_bytes;
 
-/// The name of the files that rules are read from.
+/// The name of the files of rules.
 pub(super) const RULES_FILE: &str = ".gitignore";
 
 /// The name that is always ignored.
 pub(super) const REPOSITORY_DIR: &str = ".git";
 
-/// The longest file of rules that is read.
+/// The maximum size of a file of rules.
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
 /// The gitignore rules in force in a directory.
@@ -29,17 +29,17 @@ pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 #[derive(Debug)]
 struct RulesFile {
     matcher: Gitignore,
-    /// What leads from the directory of the rules to the root; nothing at or below a root.
+    /// The path from the directory of the rules to the root; empty at or below a root.
     to_root: PathBuf,
-    /// The bytes of the path from the root to the directory of the rules, with a separator at the
-    /// end.
+    /// The length in bytes of the path from the root to the directory of the rules, with a
+    /// separator at the end.
     root_prefix_len: usize,
     parent: IgnoreRules,
 }
 
 impl IgnoreRules {
-    /// Returns the rules of the repository that holds an entry, from the directories above the
-    /// entry, and what went wrong. Outside a repository nothing above counts.
+    /// Returns the rules in the directories above an entry, up to the repository that holds it, and
+    /// the first error. Outside a repository there are none.
     ///
     /// `entry` is a canonical path.
     pub(super) fn above(entry: &Path) -> (Self, Option<io::Error>) {
@@ -60,8 +60,8 @@ impl IgnoreRules {
         (ignore_rules, failed)
     }
 
-    /// Adds the rules that lie in a directory, `from_root` bytes below its root. Returns what went
-    /// wrong in reading them.
+    /// Adds the rules in a directory, `root_prefix_len` bytes below its root. Returns them with an
+    /// error in reading them.
     pub(super) fn add_rules_in(
         self,
         dir: &Path,
@@ -81,7 +81,7 @@ impl IgnoreRules {
         })))
     }
 
-    /// Returns whether the rules leave out an entry below a root. `path` begins at the root.
+    /// Returns whether the rules exclude an entry below a root. `path` starts at the root.
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
         self.decide(is_dir, |rules| match rules.is_above_root() {
             true => Some(rules.to_root.join(path).into()),
@@ -89,12 +89,13 @@ impl IgnoreRules {
         })
     }
 
-    /// Returns whether the rules above a root leave out the root itself.
+    /// Returns whether the rules above a root exclude the root itself.
     pub(super) fn ignores_root(&self, is_dir: bool) -> bool {
         self.decide(is_dir, |rules| rules.is_above_root().then(|| rules.to_root.as_path().into()))
     }
 
-    /// The nearest rules that match a path decide. `path_of` returns the path from their directory.
+    /// Finds the nearest rules that match a path. `path_of` returns the path relative to their
+    /// directory.
     fn decide<'a>(
         &'a self,
         is_dir: bool,
@@ -120,8 +121,7 @@ impl RulesFile {
     }
 }
 
-/// Reads a file of rules; `None` if there is none, or nothing in it. Lines that cannot be read are
-/// left out.
+/// Reads a file of rules; `None` if it does not exist or is empty. Invalid lines are ignored.
 fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
     let text = match read_file(file) {
         Ok(Some(text)) => text,
@@ -132,7 +132,7 @@ fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
     for line in text.split(|&byte| byte == b'\n') {
         match std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
-            // A line that does not parse is left out, as git does.
+            // Like git, ignore a line that does not parse.
             Ok(line) => drop(builder.add_line(None, line)),
             Err(error) => failed = Some(io::Error::new(io::ErrorKind::InvalidData, error)),
         }
@@ -141,7 +141,8 @@ fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
     (rules, failed)
 }
 
-/// Reads a regular file; `None` if there is none. Opening a named pipe would wait for its writer.
+/// Reads a regular file; `None` if it does not exist. Opening a named pipe would wait for its
+/// writer.
 #[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
 fn read_file(file: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::metadata(file) {
@@ -167,9 +168,9 @@ fn is_not_found(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Every directory had rules of its own, with its path: 30,000 levels took 12 GB.
+    /// Each directory had rules of its own, with its path: 30,000 levels took 12 GB.
     #[test]
-    fn rules_in_directory_without_rules_are_those_above() {
+    fn ignore_rules_directory_without_file_shares_parent() {
         let mut builder = GitignoreBuilder::new(".");
         builder.add_line(None, "*.log").unwrap();
         let rules = builder.build().unwrap();

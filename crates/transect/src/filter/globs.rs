@@ -1,4 +1,4 @@
-//! What is left out by globs.
+//! Globs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,11 +9,11 @@ use transect_sys::{FileType, Verdict};
 
 use crate::error::Error;
 
-/// Globs, compiled: including ones, and excluding ones, which begin with `!`.
+/// Compiled globs: including ones, and excluding ones, which begin with `!`.
 #[derive(Debug)]
 pub(super) struct Globs {
     all: Override,
-    /// Those about names: a root has a name, but no path below a root.
+    /// The globs that match names: a root has a name, but no path below a root.
     name_only: Override,
 }
 
@@ -39,7 +39,7 @@ impl Globs {
         self.all.is_empty()
     }
 
-    /// Decides about an entry by its path below its root.
+    /// Judges an entry by its path below its root.
     pub(super) fn judge(&self, path: &Path, file_type: FileType) -> Verdict {
         let matched = |is_dir| match self.all.matched(path, is_dir) {
             Match::Whitelist(_) => Verdict::Keep,
@@ -48,18 +48,18 @@ impl Globs {
         };
         match file_type {
             FileType::Directory => matched(true),
-            // Not known yet whether it is a directory: it must pass if either would.
+            // It may be a directory: it passes if either type would.
             FileType::Unknown if matched(false) == Verdict::Drop => matched(true),
             _ => matched(false),
         }
     }
 
-    /// Decides about a root by its name, which is that of an entry of the directory it lies in.
+    /// Judges a root by its name, as an entry of the directory that holds it.
     ///
-    /// `.`, `..`, `a/..` and `/` have no name of their own, and are what the caller means by
-    /// "here". They are read whatever the globs are, never delivered because an including glob
-    /// matches `.`, and not delivered if an excluding one does: `!.*` leaves out hidden entries,
-    /// not all that is below the current directory.
+    /// `.`, `..`, `a/..` and `/` have no name of their own; the caller means "here". They are
+    /// always read. An including glob never delivers them for matching `.`, and an excluding one
+    /// that matches `.` keeps them from being delivered: `!.*` excludes hidden entries, not
+    /// everything below the current directory.
     pub(super) fn judge_root(&self, root: &Path, file_type: FileType) -> Verdict {
         let is_dir = file_type == FileType::Directory;
         let name = root.file_name();
@@ -72,7 +72,8 @@ impl Globs {
         }
     }
 
-    /// What no including glob matches is left out; a directory is passed through.
+    /// Judges an entry that no glob matches: with including globs it is dropped, unless it is a
+    /// directory.
     fn unmatched(&self, is_dir: bool) -> Verdict {
         match self.all.num_whitelists() {
             0 => Verdict::Keep,
@@ -82,16 +83,16 @@ impl Globs {
     }
 }
 
-/// Returns whether a glob is about names, not about paths: there is no slash in it, but perhaps at
-/// its end (only directories) or as `**/` at its beginning (at any depth).
+/// Returns whether a glob matches names, not paths: it has no slash, except at its end (only
+/// directories) or in a leading `**/` (at any depth).
 fn is_name_only(glob: &str) -> bool {
     let glob = glob.strip_prefix('!').unwrap_or(glob);
     let glob = glob.trim_start_matches("**/");
     !glob.strip_suffix('/').unwrap_or(glob).contains('/')
 }
 
-/// Returns a glob as a line of a gitignore file, where `#` begins a comment and blanks at the end do
-/// not count. Both would match more than what was typed: a comment everything.
+/// Escapes what is special in a gitignore file only: a leading `#`, and trailing blanks. Unescaped,
+/// both would match more than was typed; a comment matches everything.
 fn escape_gitignore(glob: &str) -> Cow<'_, str> {
     let mut line = Cow::Borrowed(glob);
     if glob.starts_with('#') {
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_special_to_gitignore_files_are_taken_literally() {
+    fn globs_gitignore_special_characters_taken_literally() {
         for (glob, name) in [
             ("#notes", "#notes"),
             ("a ", "a "),
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn root_verdict_is_that_of_an_entry_of_its_name() {
+    fn globs_root_judged_as_entry_of_its_name() {
         use Verdict::{DescendOnly, Drop, Keep};
         for (globs, root, verdict) in [
             (&["*.tmp"][..], "victim", DescendOnly),
@@ -160,13 +161,13 @@ mod tests {
             (&["*", "!victim"], "victim", Drop),
             (&["!*", "victim"], "victim", Keep),
             (&["!other"], "victim", Keep),
-            // About paths below a root, which the root itself is not.
+            // Globs for paths below a root, which the root itself does not have.
             (&["/victim"], "victim", DescendOnly),
             (&["/*"], "victim", DescendOnly),
             (&["victim/**"], "victim", DescendOnly),
             (&["!/victim"], "victim", Keep),
             (&["!victim/**"], "victim", Keep),
-            // Roots without a name of their own.
+            // Roots without a name.
             (&["*"], ".", DescendOnly),
             (&[".*"], "..", DescendOnly),
             (&["!*"], ".", DescendOnly),

@@ -1,4 +1,4 @@
-//! What was not counted: errors, what vanished, what was left out.
+//! Errors, vanished entries, and entries left out: everything that is not in a result.
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,39 @@ use transect_sys::FaultKind;
 use crate::error::{Operation, ScanError};
 use crate::sink::SkipReason;
 
-/// Errors with their places, and counts of everything that is not in the result.
+/// Errors with their paths, and counts of everything that is not in a result.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
-    /// Errors met.
+    /// The number of errors.
     pub errors: u64,
-    /// The same, by operation and kind.
+    /// Errors by operation and kind.
     pub errors_by: BTreeMap<(Operation, FaultKind), u64>,
     /// Roots that could not be read at all.
     pub failed_roots: u64,
-    /// Entries gone between listing and reading.
+    /// Entries deleted between listing and reading.
     pub vanished: u64,
-    /// Entries left out or not read on purpose, by reason.
+    /// Entries left out, or not read, on purpose, by reason.
     pub skipped: BTreeMap<SkipReason, u64>,
-    /// The errors themselves, the first `keep_limit` of each thread; sorted by [`Diagnostics::sort`].
+    /// The first errors of each thread, up to the limit; sorted by [`Diagnostics::sort`].
     pub kept_errors: Vec<ScanError>,
     keep_limit: usize,
 }
 
 impl Diagnostics {
-    /// How many errors each thread keeps the text of, unless all are asked for.
+    /// The default number of errors kept per thread.
     pub const DEFAULT_KEPT: usize = 1000;
 
-    /// Returns an empty tally that keeps the texts of `keep_limit` errors per thread.
+    /// Returns empty diagnostics that keep `keep_limit` errors per thread.
     pub fn new(keep_limit: usize) -> Self {
         Self { keep_limit, ..Self::default() }
     }
 
-    /// Returns whether everything that was to be read was read.
+    /// Returns whether nothing failed.
     pub fn is_complete(&self) -> bool {
         self.errors == 0
     }
 
-    /// Counts an error.
+    /// Counts an error, and keeps it if there is room.
     pub fn add_error(&mut self, error: ScanError) {
         self.count_error(&error);
         if self.has_room() {
@@ -47,26 +47,26 @@ impl Diagnostics {
         }
     }
 
-    /// Returns whether the text of another error would be kept.
+    /// Returns whether another error would be kept.
     pub(crate) fn has_room(&self) -> bool {
         self.kept_errors.len() < self.keep_limit
     }
 
-    /// Counts an error of which nobody wants the text.
+    /// Counts an error without keeping it.
     pub(crate) fn count_error(&mut self, error: &ScanError) {
         self.errors += 1;
         *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
-        // A root whose listing breaks off was read in part: there is something to show.
+        // A root whose listing breaks off has been read in part.
         let unread = error.operation() != Operation::ReadDirectory;
         self.failed_roots += u64::from(error.depth() == 0 && unread);
     }
 
-    /// Counts something that was left out.
+    /// Counts an entry that was left out.
     pub fn add_skip(&mut self, reason: SkipReason) {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Returns the same counts, without the texts of errors.
+    /// Returns a copy without the kept errors.
     pub(crate) fn counts(&self) -> Self {
         Self {
             errors_by: self.errors_by.clone(),
@@ -76,7 +76,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds the counts of another thread.
+    /// Merges the diagnostics of another thread.
     pub fn merge(&mut self, other: Self) {
         self.errors += other.errors;
         self.failed_roots += other.failed_roots;
@@ -90,7 +90,8 @@ impl Diagnostics {
         self.kept_errors.extend(other.kept_errors);
     }
 
-    /// Puts the errors in the order of their paths, so that it does not depend on the schedule.
+    /// Sorts the kept errors by path and operation, so that their order does not depend on the
+    /// schedule.
     pub fn sort(&mut self) {
         self.kept_errors.sort_by(|a, b| (a.path(), a.operation()).cmp(&(b.path(), b.operation())));
     }

@@ -1,4 +1,4 @@
-//! The largest of many, with little memory and in an order that depends on nothing else.
+//! The largest of many entries, in little memory and independent of the order in which they come.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use transect_sys::FileId;
 
 use crate::account::SizeTotals;
 
-/// What makes one entry larger than another.
+/// The measure that ranks entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RankBy {
-    /// Bytes occupied, for directories with their own, as `du` counts.
+    /// Allocated bytes, including those of directories, as `du` counts.
     #[default]
     DiskUsage,
-    /// Lengths in bytes.
+    /// Length in bytes.
     Apparent,
 }
 
@@ -29,18 +29,18 @@ impl RankBy {
 /// One of the largest entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargestEntry {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Its bytes; for a directory, of everything in and below it.
+    /// Its sizes; for a directory, those of everything in and below it.
     pub sizes: SizeTotals,
-    /// Errors in and below it: if there are any, it may be larger.
+    /// Errors in and below it. With errors, it may be larger.
     pub errors: u64,
     rank: u64,
     id: Option<FileId>,
 }
 
 impl LargestEntry {
-    /// Larger first; equals by file id, which is cheap to compare, and then by path.
+    /// Orders by size, largest first, then by file id, which is cheap to compare, then by path.
     fn compare(&self, other: &Self) -> Ordering {
         other
             .rank
@@ -50,7 +50,7 @@ impl LargestEntry {
     }
 }
 
-/// Keeps the `limit` largest entries it was offered, sorted.
+/// The `limit` largest entries offered so far, sorted.
 #[derive(Debug)]
 pub(crate) struct Ranking {
     rank_by: RankBy,
@@ -63,7 +63,7 @@ impl Ranking {
         Self { rank_by, limit, largest: Vec::new() }
     }
 
-    /// Considers an entry. Its path is built only if it may be among the largest: nearly never.
+    /// Offers an entry. Its path is built only if it is among the largest, which is rare.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -91,7 +91,7 @@ impl Ranking {
     }
 
     fn insert(&mut self, new: LargestEntry) {
-        // A file with several names is listed once, by the first of them.
+        // A file with several names is listed once, by the smallest path.
         if let Some(same) = self.largest.iter_mut().find(|old| new.id.is_some() && old.id == new.id)
         {
             if new.path < same.path {
@@ -125,9 +125,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whichever thread met what, in whatever order: the largest are the same.
+        /// The largest do not depend on which thread offered what, or when.
         #[test]
-        fn merged_rankings_equal_one(
+        fn ranking_merged_equals_single(
             sizes in prop::collection::vec(0u64..6, 0..60),
             cut in 0usize..60,
         ) {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_names_is_listed_once_by_the_first() {
+    fn ranking_file_with_several_names_listed_once_by_smallest_path() {
         let mut ranking = Ranking::new(RankBy::Apparent, 3);
         let sizes = SizeTotals { apparent: 9, ..SizeTotals::default() };
         let id = Some(FileId { device: 1, inode: 1 });

@@ -1,4 +1,4 @@
-//! Paths, or lines about entries, one after the other: what `list` shows.
+//! Writes entries one per line, as paths or in another format, for `list`.
 
 use std::ffi::OsStr;
 use std::fmt::Debug;
@@ -15,53 +15,53 @@ use crate::error::ScanError;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
-/// Bytes that a thread gathers before it takes the output's lock. A pipe holds 64 KiB: more would
-/// make the reader wait, less would make more calls.
+/// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: with more, its
+/// reader would wait; with less, there are more calls.
 const FLUSH_BYTES: usize = 32 * 1024;
 
-/// The longest that a path waits in a thread's buffer while other paths are found.
+/// The maximum time that a line stays in a buffer while other entries are found.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where paths go, shared by the threads.
+/// The output of a list, shared by the threads.
 #[derive(Debug)]
 pub struct ListOutput<W> {
     state: Mutex<State<W>>,
-    /// What ends a path: a newline, or NUL for names that hold newlines.
+    /// Ends a line: a newline, or NUL if names may contain newlines.
     terminator: u8,
-    /// How an entry is written, if not as its path.
+    /// The format of a line, if not the path.
     format: Option<Box<dyn LineFormat>>,
-    /// In which order, if not as entries are found.
+    /// The order of the lines, if not the order in which entries are found.
     sort_spec: Option<SortSpec>,
-    /// The most lines, and how many of them are left.
+    /// The maximum number of lines, and how many are left.
     limit: Option<usize>,
     lines_left: AtomicUsize,
 }
 
-/// How an entry is written in a list, where that is not its path.
+/// A format for the lines of a list.
 pub trait LineFormat: Debug + Send + Sync {
-    /// Returns the attributes that a line tells.
+    /// Returns the attributes that a line needs.
     fn fields(&self) -> FieldMask;
 
-    /// Appends the line about an entry, without what ends it.
+    /// Appends the line for an entry, without the terminator.
     fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>);
 }
 
-/// An entry on its way into a list.
+/// An entry to be listed.
 #[derive(Debug)]
 pub struct ListEntry<'a> {
     dir: &'a Dir<()>,
-    /// The path of the directory, with a separator at its end.
+    /// The path of the directory, with a separator at the end.
     prefix: &'a [u8],
     entry: EntryRef<'a>,
 }
 
 impl ListEntry<'_> {
-    /// Returns the name; for a root, the path as it was given.
+    /// Returns the name; of a root, the path as given.
     pub fn name(&self) -> &OsStr {
         self.entry.name
     }
 
-    /// Returns what is known of the entry.
+    /// Returns the attributes that are known.
     pub fn attributes(&self) -> &Attributes {
         self.entry.attributes
     }
@@ -71,7 +71,7 @@ impl ListEntry<'_> {
         self.dir.path_of(self.entry.name)
     }
 
-    /// Appends the bytes of the path: cheaper than making a path of its own.
+    /// Appends the bytes of the path; cheaper than [`ListEntry::path`].
     pub fn write_path(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.prefix);
         out.extend_from_slice(self.entry.name.as_encoded_bytes());
@@ -85,7 +85,7 @@ struct State<W> {
 }
 
 impl<W: Write> ListOutput<W> {
-    /// Returns an output that ends every path with `terminator`.
+    /// Returns an output that ends every line with `terminator`.
     pub fn new(out: W, terminator: u8) -> Self {
         Self {
             state: Mutex::new(State { out, error: None }),
@@ -97,22 +97,22 @@ impl<W: Write> ListOutput<W> {
         }
     }
 
-    /// Writes lines of a format of its own, instead of the paths' bytes.
+    /// Sets the format of the lines.
     pub fn formatted(mut self, format: Box<dyn LineFormat>) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Writes no more than so many lines: the first that are found, and then the walk ends; of a
-    /// sorted list the first of all.
+    /// Limits the number of lines. The walk ends after that many entries; a sorted list holds the
+    /// first of all entries.
     pub fn limited(mut self, lines: usize) -> Self {
         self.limit = Some(lines);
         self.lines_left = AtomicUsize::new(lines);
         self
     }
 
-    /// Writes nothing before the walk has ended, and then all in order; `reverse` turns it round.
-    /// All lines are kept in memory, or as many as there may be.
+    /// Sorts the list: all lines are kept in memory, up to the limit, and written when the walk has
+    /// ended.
     pub fn sorted_by(mut self, key: SortKey, reverse: bool) -> Self {
         self.sort_spec = Some(SortSpec { key, reverse, limit: None });
         self
@@ -134,10 +134,10 @@ impl<W: Write> ListOutput<W> {
         self.limit.is_some() && self.lines_left.load(Ordering::Relaxed) == 0
     }
 
-    /// Flushes, and returns the first error that writing met.
+    /// Flushes the output and returns the first write error.
     ///
     /// # Errors
-    /// Whatever writing or flushing said.
+    /// The error of a write or of the flush.
     pub fn finish(&self) -> io::Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.error.take() {
@@ -157,24 +157,23 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
-/// Writes a line about every entry: its path, unless the output has another format. The order is
-/// that of the walk, unless the output has another one.
+/// Writes a line per entry, in the format and order of its [`ListOutput`].
 #[derive(Debug)]
 pub struct ListSink<W: Write> {
     output: Arc<ListOutput<W>>,
     buffer: Vec<u8>,
     sorted: Option<SortBuffer>,
-    /// The path of the directory being visited, with a separator at its end.
+    /// The path of the directory being visited, with a separator at the end.
     prefix: Vec<u8>,
     flushed: Instant,
-    /// Entries written.
+    /// The number of entries written.
     pub entries: u64,
     /// What is not in the list.
     pub diagnostics: Diagnostics,
 }
 
 impl<W: Write> ListSink<W> {
-    /// Returns a sink that writes to `output`, and keeps the text of `errors` errors.
+    /// Returns a sink that writes to `output` and keeps the text of `errors` errors.
     pub fn new(output: Arc<ListOutput<W>>, errors: usize) -> Self {
         Self {
             sorted: output.sorted(),
@@ -187,12 +186,12 @@ impl<W: Write> ListSink<W> {
         }
     }
 
-    /// Writes what is left, and returns what is not in the list.
+    /// Writes the remaining lines, and returns what is not in the list.
     pub fn into_diagnostics(mut self) -> Diagnostics {
         for line in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
             self.buffer.extend_from_slice(&line);
             self.buffer.push(self.output.terminator);
-            // The output remembers an error; `ListOutput::finish` returns it.
+            // `ListOutput::finish` returns the error.
             if self.buffer.len() >= FLUSH_BYTES && self.flush() == Flow::Quit {
                 break;
             }
@@ -209,10 +208,10 @@ impl<W: Write> ListSink<W> {
 }
 
 impl<W: Write> Drop for ListSink<W> {
-    /// What is left in the buffer goes out when the walk ends, or when another sink takes over.
+    /// Writes the rest of the buffer when the walk ends or another sink takes over.
     fn drop(&mut self) {
         if !self.buffer.is_empty() && !std::thread::panicking() {
-            // The output remembers an error; `ListOutput::finish` returns it.
+            // `ListOutput::finish` returns the error.
             let _ = self.flush();
         }
     }
@@ -285,7 +284,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
     }
 }
 
-/// Keeps an entry until its place is known.
+/// Keeps a line until all entries are known.
 fn buffer_line(sorted: &mut SortBuffer, entry: &ListEntry<'_>, format: Option<&dyn LineFormat>) {
     let mut path = Vec::with_capacity(entry.prefix.len() + entry.name().len());
     entry.write_path(&mut path);

@@ -1,4 +1,4 @@
-//! Where entries go: one sink per thread, merged at the end.
+//! Sinks receive the entries of a walk: one sink per thread, merged at the end.
 
 mod diagnostics;
 mod largest;
@@ -20,49 +20,49 @@ pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
 pub use sort::SortKey;
 pub use totals::Totals;
 
-/// Whether a walk goes on.
+/// Whether a walk continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// End the whole walk; what was counted is kept.
+    /// Stop the whole walk; what was counted is kept.
     Quit,
 }
 
-/// Why something was left out on purpose.
+/// Why an entry was left out, or a directory not read, on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// A glob left it out.
+    /// A glob excludes it.
     Excluded,
-    /// A gitignore rule left it out.
+    /// A gitignore rule excludes it.
     Gitignore,
-    /// A directory at the maximum depth: counted, but not read.
+    /// A directory at the maximum depth: counted, not read.
     MaxDepth,
-    /// Another file system, and the walk was to stay on the root's: not read.
+    /// Another file system, in a walk limited to that of the root: not read.
     MountBoundary,
-    /// A file system that occupies no storage (`/proc`, `/sys`) below one that does: not read.
+    /// A pseudo file system (`/proc`, `/sys`) below one that occupies storage: not read.
     PseudoFileSystem,
-    /// A directory that would have to be fetched from where its content is kept (a cloud service,
-    /// Windows): not read.
+    /// A directory whose content is in a cloud service and would have to be downloaded (Windows):
+    /// not read.
     Placeholder,
-    /// Also named as a root of its own, and counted there.
+    /// Also given as a root, and counted there.
     OverlappingRoot,
-    /// A link to, or a mount of, a directory above itself.
+    /// A link to a directory above it, or a mount of one.
     Loop,
-    /// A link that leads to a directory counted at another place.
+    /// A link to a directory that is counted elsewhere.
     VisitedElsewhere,
 }
 
 impl SkipReason {
-    /// Tells, when links are followed, why a directory met below `parent` is not read again.
+    /// Returns why a directory below `parent` is not read again, in a walk that follows links.
     pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
         let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
         if leads_up { Self::Loop } else { Self::VisitedElsewhere }
     }
 
-    /// Returns the word for the reason, as it stands in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Excluded => "excluded",
@@ -81,72 +81,72 @@ impl SkipReason {
 /// Some or all entries of one directory.
 #[derive(Debug)]
 pub struct Visit<'a, T> {
-    /// The directory that holds them; for the roots, the top.
+    /// The directory that holds them; the top for roots.
     pub dir: &'a Arc<Dir<T>>,
     /// The entries.
     pub batch: &'a Batch,
-    /// Links are followed: a file can be met more often than it has names.
+    /// Whether links are followed, so that a file can be met more often than it has names.
     pub follow: bool,
 }
 
-/// A directory that is about to be read, or that is counted without being read.
+/// A directory that is about to be read, or is counted without being read.
 #[derive(Debug)]
 pub struct Entering<'a, T> {
     /// The directory above; `None` for the top.
     pub parent: Option<&'a Arc<Dir<T>>>,
-    /// Its name; for a root, the path the user gave.
+    /// Its name; of a root, the path as given.
     pub name: &'a OsStr,
-    /// What is known of the directory itself: what [`Want::opened`] asks for, nothing if it lies
-    /// beyond a boundary.
+    /// The attributes of the directory itself: those in [`Want::opened`], or none if it lies beyond
+    /// a boundary.
     pub attributes: &'a Attributes,
-    /// It was delivered as an entry, and not only passed through by a filter.
+    /// Whether it was delivered as an entry, or a filter only descends into it.
     pub listed: bool,
 }
 
 /// Receives what a walk finds, on one thread, without locks.
 ///
-/// A walk makes one sink per thread and merges them at the end. For every directory the calls come
-/// in this order: [`enter`](Sink::enter); [`visit`](Sink::visit) for each batch, on the same
-/// thread; then, when everything below it is finished, [`leave`](Sink::leave), perhaps on another
-/// thread. Errors and skips come in between.
+/// A walk makes one sink per thread and merges them at the end. Per directory, the calls are:
+/// [`enter`](Sink::enter); [`visit`](Sink::visit) for each batch, on the same thread; and after
+/// everything below it is finished, [`leave`](Sink::leave), possibly on another thread. Errors and
+/// skips come in between.
 pub trait Sink: Send + Sized {
-    /// What the sink attaches to every directory: a row number, a running sum, or nothing.
+    /// The value attached to every directory: a row number, a running total, or nothing.
     type Tag: Send + Sync + 'static;
 
-    /// Whether [`judge`](Sink::judge) has anything to say.
+    /// Whether [`judge`](Sink::judge) is implemented.
     const JUDGES: bool = false;
 
-    /// Returns the attributes that the sink needs. What nobody needs is not asked for.
+    /// Returns the attributes that the sink needs. Others are not queried.
     fn want(&self) -> Want;
 
-    /// A directory begins. Returns what to attach to it.
+    /// Called when a directory begins. Returns the value to attach to it.
     fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag;
 
-    /// Decides about an entry by name and type, before anything is asked about it.
+    /// Decides about an entry by name and type, before its attributes are queried.
     fn judge(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> Verdict {
         Verdict::Keep
     }
 
-    /// Receives entries, with the wanted attributes.
+    /// Receives entries with the wanted attributes.
     fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow;
 
-    /// Everything in and below a directory is finished.
+    /// Called when everything in and below a directory is finished.
     fn leave(&mut self, _dir: &Dir<Self::Tag>) {}
 
-    /// Something could not be read: the directory itself, or an entry of it.
+    /// Called when a directory, or an entry of it, could not be read.
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow;
 
-    /// An entry of `dir` went away between listing and reading.
+    /// Called when an entry of `dir` was deleted between listing and reading.
     fn vanished(&mut self, _dir: &Dir<Self::Tag>, _file_type: FileType) {}
 
-    /// An entry of `dir` was left out, or not read, on purpose.
+    /// Called when an entry of `dir` was left out, or not read, on purpose.
     fn skipped(&mut self, _dir: &Dir<Self::Tag>, _reason: SkipReason) {}
 
-    /// Returns how many bytes were counted so far, for progress.
+    /// Returns the number of bytes counted so far, for progress.
     fn bytes(&self) -> u64 {
         0
     }
 
-    /// Takes over what another thread's sink received. The order does not matter.
+    /// Merges the sink of another thread. The order of merges does not matter.
     fn merge(&mut self, other: Self);
 }

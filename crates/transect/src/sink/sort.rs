@@ -1,31 +1,31 @@
-//! What is listed in an order of its own: kept until the walk ends, or as many as there may be.
+//! Sorts the lines of a list: all are kept until the walk ends, or as many as the limit allows.
 
 use std::cmp::Ordering;
 
 use transect_sys::{Attributes, FieldMask};
 
-/// What a list is sorted by.
+/// The key that sorts a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortKey {
     /// The bytes of the path.
     Path,
-    /// The bytes of the name, without any directory.
+    /// The bytes of the name.
     Name,
-    /// Apparent size, the largest first.
+    /// Apparent size, largest first.
     Size,
-    /// Allocated size, the largest first.
+    /// Allocated size, largest first.
     Allocated,
-    /// Last change of the content, the newest first.
+    /// Last change of the content, newest first.
     Mtime,
-    /// Last change of the attributes, the newest first.
+    /// Last change of the attributes, newest first.
     Ctime,
-    /// Last access, the newest first.
+    /// Last access, newest first.
     Atime,
-    /// Birth, the newest first.
+    /// Creation, newest first.
     Btime,
-    /// Link count, the largest first.
+    /// Link count, largest first.
     Nlink,
-    /// Inode number, the smallest first.
+    /// Inode number, smallest first.
     Inode,
 }
 
@@ -44,7 +44,7 @@ impl SortKey {
         Self::Inode,
     ];
 
-    /// Returns the word for the key: that of the attribute.
+    /// Returns the name of the key: that of the attribute.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -60,7 +60,7 @@ impl SortKey {
         }
     }
 
-    /// Returns the attribute that must be known.
+    /// Returns the attribute that the key needs.
     pub(super) fn field(self) -> FieldMask {
         match self {
             Self::Path | Self::Name => FieldMask::empty(),
@@ -75,8 +75,8 @@ impl SortKey {
         }
     }
 
-    /// Returns a number that is smaller for what comes first; `None` if there is none, or it is
-    /// not known.
+    /// Returns a number that sorts smallest first; `None` for keys without one, or if it is
+    /// unknown.
     fn sort_value(self, of: &Attributes) -> Option<i128> {
         let largest_first = |number: u64| -i128::from(number);
         let newest_first = |time: i64| -i128::from(time);
@@ -94,7 +94,7 @@ impl SortKey {
     }
 }
 
-/// In which order a list is, and how much of it there may be.
+/// The order of a list, and the maximum number of its lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortSpec {
     pub(super) key: SortKey,
@@ -102,21 +102,21 @@ pub(super) struct SortSpec {
     pub(super) limit: Option<usize>,
 }
 
-/// An entry that waits for its place.
+/// An entry to be sorted.
 #[derive(Debug)]
 struct SortEntry {
     sort_value: Option<i128>,
     path: Vec<u8>,
-    /// Where in the path the name begins.
+    /// The offset of the name in the path.
     name: usize,
-    /// What is written, if that is not the path.
+    /// The line to write, if not the path.
     line: Option<Vec<u8>>,
 }
 
 /// The entries that one thread found, or the first of them.
 ///
-/// Without a limit all are kept: their paths, their lines, and a hundred bytes for each. With a
-/// limit no more than twice as many, and [`SortBuffer::TRIM_SLACK`].
+/// Without a limit all are kept: their paths, their lines, and a hundred bytes each. With a limit,
+/// at most twice as many plus [`SortBuffer::TRIM_SLACK`].
 #[derive(Debug)]
 pub(super) struct SortBuffer {
     spec: SortSpec,
@@ -124,8 +124,8 @@ pub(super) struct SortBuffer {
 }
 
 impl SortBuffer {
-    /// Entries kept beyond the limit before those that are too many are looked for: seldom enough
-    /// that it costs next to nothing for each.
+    /// Entries kept beyond twice the limit before they are trimmed: rare enough to cost next to
+    /// nothing per entry.
     const TRIM_SLACK: usize = 1024;
 
     pub(super) fn new(spec: SortSpec) -> Self {
@@ -152,7 +152,7 @@ impl SortBuffer {
         self.trim();
     }
 
-    /// Forgets what will not be among the first.
+    /// Drops the entries beyond the limit.
     fn trim(&mut self) {
         let Self { spec, entries } = self;
         if let Some(limit) = spec.limit.filter(|&limit| limit < entries.len()) {
@@ -161,7 +161,7 @@ impl SortBuffer {
         }
     }
 
-    /// Returns the lines in their order.
+    /// Returns the lines in order.
     pub(super) fn into_lines(mut self) -> impl Iterator<Item = Vec<u8>> {
         self.trim();
         let Self { spec, mut entries } = self;
@@ -171,8 +171,8 @@ impl SortBuffer {
 }
 
 impl SortSpec {
-    /// What is not known comes last, in either direction. What is equal is in the order of paths,
-    /// so that a list is the same whatever the threads did.
+    /// Orders two entries. Unknown values come last, in either direction. Equal entries are ordered
+    /// by path, so that a list does not depend on the schedule.
     fn compare(&self, a: &SortEntry, b: &SortEntry) -> Ordering {
         let known = b.sort_value.is_some().cmp(&a.sort_value.is_some());
         known.then_with(|| {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_come_first_and_what_is_unknown_last_in_either_direction() {
+    fn sort_by_size_unknown_last_in_both_directions() {
         let sizes = [5, 0, 7, 5];
         let forth = sorted(SortKey::Size, false, None, &sizes);
         assert_eq!(forth, ["z/00002", "a/00003", "z/00000", "a/00001"]);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_not_paths() {
+    fn sort_by_name_ignores_directory() {
         assert_eq!(
             sorted(SortKey::Name, false, None, &[1, 1, 1]),
             ["z/00000", "a/00001", "z/00002"]
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_many_are_those_of_all() {
+    fn sort_with_limit_equals_start_of_full_list() {
         let sizes: Vec<u64> = (1..=9_000).map(|number| number * 7_919 % 9_001).collect();
         for reverse in [false, true] {
             let all = sorted(SortKey::Size, reverse, None, &sizes);

@@ -1,4 +1,4 @@
-//! Counts and sums: what `scan` shows. Memory does not grow with the tree.
+//! Counts and sizes, for `scan`. Memory does not grow with the tree.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::error::ScanError;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
-/// How many entries there are, how large they are, and where the bytes are.
+/// The number of entries, their sizes, and the largest of them.
 #[derive(Debug)]
 pub struct Totals {
     /// Regular files: names, not file ids.
@@ -19,22 +19,22 @@ pub struct Totals {
     pub directories: u64,
     /// Symbolic links.
     pub symlinks: u64,
-    /// Devices, pipes, sockets, and what could not be told.
+    /// Devices, pipes, sockets, and entries of unknown type.
     pub others: u64,
-    /// Further names of files met before; their bytes are counted once.
+    /// Names beyond the first of each file; their bytes are counted once.
     pub hard_links: u64,
-    /// The bytes.
+    /// The sizes.
     pub sizes: SizeTotals,
     /// What is not in the counts.
     pub diagnostics: Diagnostics,
     rank_by: RankBy,
     largest_files: Ranking,
     largest_directories: Ranking,
-    /// Allocated bytes met, for progress: hard links are not told apart while the walk goes on.
+    /// Allocated bytes for progress; during the walk each hard link counts.
     bytes: u64,
 }
 
-/// What a directory knows of itself and of what is finished below it.
+/// The totals of a directory and of the finished directories below it.
 #[derive(Debug, Default)]
 pub struct DirTotals {
     sizes: SizeTotals,
@@ -65,28 +65,28 @@ impl Totals {
         }
     }
 
-    /// Keeps the text of every error, however many there are.
+    /// Keeps the text of every error, without a limit.
     pub fn keep_all_errors(mut self) -> Self {
         self.diagnostics = Diagnostics::new(usize::MAX);
         self
     }
 
-    /// Returns what the largest are ranked by.
+    /// Returns the measure that ranks the largest.
     pub fn rank_by(&self) -> RankBy {
         self.rank_by
     }
 
-    /// Returns the largest files, the largest first. A file with several names appears once.
+    /// Returns the largest files, largest first. A file with several names appears once.
     pub fn largest_files(&self) -> &[LargestEntry] {
         self.largest_files.as_slice()
     }
 
-    /// Returns the largest directories below the roots, each with all that is below it.
+    /// Returns the largest directories below the roots, each with everything below it.
     pub fn largest_directories(&self) -> &[LargestEntry] {
         self.largest_directories.as_slice()
     }
 
-    /// Returns how many entries were counted.
+    /// Returns the number of entries.
     pub fn entries(&self) -> u64 {
         self.files + self.directories + self.symlinks + self.others
     }
@@ -100,8 +100,9 @@ fn size_of(attributes: &Attributes) -> SizeTotals {
     }
 }
 
-/// The lock is held by the one thread that reads the directory, or by one that ends a directory
-/// below it: nobody waits long. A sink that panicked ends the walk, and nothing reads the sums.
+/// Locks the totals of a directory. Only the thread that reads the directory and those that finish
+/// a directory below it take the lock, so it is hardly ever contended. After a panic in a sink, the
+/// walk ends and the totals are not read.
 fn lock(tag: &Mutex<DirTotals>) -> MutexGuard<'_, DirTotals> {
     tag.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -134,14 +135,14 @@ impl Sink for Totals {
         let totals = &mut *lock(&visit.dir.tag);
         for entry in visit.batch.iter() {
             match entry.file_type() {
-                // Counted when it is entered, together with its own size.
+                // Counted in `enter`, together with its own size.
                 FileType::Directory => continue,
                 FileType::File => self.files += 1,
                 FileType::Symlink => self.symlinks += 1,
                 _ => self.others += 1,
             }
             let size = size_of(entry.attributes);
-            // Unknown where a directory record does not tell: there may be further names.
+            // Windows listings have no link count: any file may have more names.
             let names = entry.attributes.nlink();
             let first = match entry.attributes.file_id() {
                 Some(id) if names != Some(1) || visit.follow => {
@@ -172,7 +173,7 @@ impl Sink for Totals {
         let mut above = lock(&parent.tag);
         above.errors += totals.errors;
         if !totals.links.is_empty() {
-            // Taken back before it is added: no sum is larger than what there is.
+            // Subtract before adding, so that no sum exceeds the bytes there are.
             totals.sizes -= above.links.merge(totals.links);
         }
         above.sizes += totals.sizes;

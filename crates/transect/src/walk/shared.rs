@@ -51,7 +51,7 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
         Self {
             plan,
             want,
-            // Without need of the mount table if every directory is queried for its device.
+            // No mount table is needed if every directory is queried for its device.
             mounts: match want.opened.contains(FieldMask::DEVICE) {
                 true => MountNames::unknown(),
                 false => MountNames::read(),
