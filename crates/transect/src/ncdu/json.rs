@@ -1,11 +1,11 @@
-//! JSON as it comes, byte for byte. Nothing is remembered of what is around a value, so that it may
-//! lie as deep as it likes; and text is bytes, since names need not be UTF-8.
+//! Reads JSON byte by byte, without recursion: nesting may be arbitrarily deep. Strings are bytes,
+//! as names need not be UTF-8.
 
 use std::io::BufRead;
 
 use super::Error;
 
-/// The longest text: no system has names or paths that are nearly as long.
+/// The maximum length of a string; names and paths are much shorter on every system.
 const MAX_STRING_BYTES: usize = 1 << 20;
 
 /// Reads values from a stream of bytes.
@@ -19,12 +19,12 @@ impl<R: BufRead> JsonReader<R> {
         Self { input, offset: 0 }
     }
 
-    /// Returns an error about the byte that comes next.
+    /// Returns an error at the offset of the next byte.
     pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T, Error> {
         Err(Error::Format { offset: self.offset, what: what.into() })
     }
 
-    /// Returns the next byte that is no blank, and leaves it there; `None` at the end.
+    /// Skips whitespace and returns the next byte without consuming it; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>, Error> {
         loop {
             match self.next_byte()? {
@@ -34,7 +34,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Takes a mark of punctuation.
+    /// Consumes a punctuation mark, or fails.
     pub(super) fn expect(&mut self, mark: u8) -> Result<(), Error> {
         match self.peek()? {
             Some(next) if next == mark => {
@@ -46,7 +46,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Takes a mark of punctuation if it is the one that comes next.
+    /// Consumes a punctuation mark if it comes next, and returns whether it did.
     pub(super) fn accept(&mut self, mark: u8) -> Result<bool, Error> {
         let there = self.peek()? == Some(mark);
         if there {
@@ -55,7 +55,7 @@ impl<R: BufRead> JsonReader<R> {
         Ok(there)
     }
 
-    /// Reads a text, with its escapes undone.
+    /// Reads a string and resolves its escapes.
     pub(super) fn string(&mut self) -> Result<Vec<u8>, Error> {
         self.expect(b'"')?;
         let mut text = Vec::new();
@@ -71,7 +71,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Reads a whole number that is not negative. Of a number with a fraction that is left out.
+    /// Reads a non-negative integer; a fraction is dropped.
     pub(super) fn number(&mut self) -> Result<u64, Error> {
         let (start, digits) = self.digits()?;
         let whole = digits.split_once('.').map_or(digits.as_str(), |(whole, _)| whole);
@@ -79,8 +79,7 @@ impl<R: BufRead> JsonReader<R> {
         parse_unsigned(whole).ok_or_else(|| Error::Format { offset: start, what: what.to_owned() })
     }
 
-    /// Reads a time in seconds since 1970 UTC, and returns it in nanoseconds, or as near to it as they
-    /// reach.
+    /// Reads a time in seconds since 1970 UTC; returns nanoseconds, clamped to the range of `i64`.
     pub(super) fn time(&mut self) -> Result<i64, Error> {
         let (start, digits) = self.digits()?;
         let (negative, seconds) = match digits.strip_prefix('-') {
@@ -94,14 +93,14 @@ impl<R: BufRead> JsonReader<R> {
         else {
             return Err(Error::Format { offset: start, what: what.to_owned() });
         };
-        // ncdu writes what lies before 1970 as a number without a sign.
+        // ncdu writes times before 1970 as unsigned 64-bit numbers.
         let whole = if negative { i128::from(whole) } else { i128::from(whole as i64) };
         let time = whole * 1_000_000_000 + i128::from(fraction);
         let time = if negative { -time } else { time };
         Ok(time.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
     }
 
-    /// Takes all that a number is made of, and returns where it began.
+    /// Reads all characters that a number may hold, and returns its offset with them.
     fn digits(&mut self) -> Result<(u64, String), Error> {
         self.peek()?;
         let start = self.offset;
@@ -127,7 +126,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Passes over a value of any kind. It is only looked at as far as is needed to find its end.
+    /// Skips a value of any kind. Checks only what is needed to find its end.
     pub(super) fn skip_value(&mut self) -> Result<(), Error> {
         let mut depth = 0_u64;
         loop {
@@ -159,7 +158,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Returns where the next byte lies.
+    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -223,7 +222,7 @@ impl<R: BufRead> JsonReader<R> {
         Ok(())
     }
 
-    /// Reads what follows `\u`: a character, or the first half of a pair that is one.
+    /// Reads what follows `\u`: a character, or a surrogate pair.
     fn character(&mut self) -> Result<char, Error> {
         let first = self.hex_digits()?;
         let number = match first {
@@ -257,7 +256,7 @@ impl<R: BufRead> JsonReader<R> {
     }
 }
 
-/// Returns the number that nothing but digits stand for.
+/// Parses an unsigned number without a sign.
 fn parse_unsigned(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| !digits.starts_with('+'))
 }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_bytes_with_escapes() {
+    fn json_strings_are_bytes_with_escapes() {
         for (json, text) in [
             (&br#""plain""#[..], &b"plain"[..]),
             (br#" "\"\\\/\n\t\r\b\f""#, b"\"\\/\n\t\r\x08\x0c"),
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_whole_and_not_negative() {
+    fn json_numbers_negative_rejected_fraction_dropped() {
         let number = |text: &str| reader(text.as_bytes()).number();
         assert_eq!(number("0").unwrap(), 0);
         assert_eq!(number(" 18446744073709551615,").unwrap(), u64::MAX);
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn times_may_lie_before_1970_and_have_a_fraction() {
+    fn json_times_before_1970_and_fractions_read() {
         let time = |text: &str| reader(text.as_bytes()).time();
         for (text, nanoseconds) in [
             ("0", 0),
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_it_is_can_be_passed_over() {
+    fn json_skip_value_any_kind_and_depth() {
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         for value in ["1", "-1.5e9", "\"]}\"", "null", r#"{"a":[1,{"b":"c"}],"d":true}"#, &deep] {
             let text = format!("{value} ,");

@@ -1,14 +1,14 @@
-//! Trees as ncdu exports them, in JSON: read and written. gdu and others speak the same.
+//! Reads and writes trees in the JSON format of ncdu, which gdu and others also use.
 //!
 //! ```text
-//! [1, 2, {"progname": …},          version of the format, and who wrote it
+//! [1, 2, {"progname": …},          version of the format, and the program
 //!  [{"name": "/usr", …},           a directory: an array that begins with itself
 //!   {"name": "notes", …},          anything else: an object
 //!   [{"name": "bin", …}, …]]]
 //! ```
 //!
-//! Names are bytes, and only what JSON cannot hold is escaped: a name that is no text makes a file
-//! that is no text either, and nothing is lost. What is missing is 0 or false, as ncdu has it.
+//! Names are bytes, and only what JSON requires is escaped. So a name that is not UTF-8 makes a
+//! file that is not UTF-8, and no name is changed. Missing values are 0 or false, as in ncdu.
 
 mod json;
 mod read;
@@ -24,16 +24,16 @@ pub use write::write;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It could not be read as a file.
+    /// An I/O error.
     Read(io::Error),
-    /// It is not what it should be.
+    /// Not a valid export.
     Format {
-        /// The byte, from 0, at which that was seen.
+        /// The offset of the invalid byte, from 0.
         offset: u64,
         /// What is wrong.
         what: String,
     },
-    /// There is more than a table can hold.
+    /// More entries than a table can hold.
     Table(crate::Error),
 }
 

@@ -1,4 +1,4 @@
-//! From an export to a table.
+//! Reads an export into a table.
 
 use std::io::{self, BufRead};
 
@@ -10,16 +10,17 @@ use crate::path;
 use crate::sink::SkipReason;
 use crate::table::{Table, TableImporter};
 
-/// Reads an export into a table that has these columns, beside names, types and both sizes. It may
-/// come from anybody: nothing in it makes memory grow but the number of its entries and the lengths
-/// of their names, and it may be as deep as it likes. A name that leads elsewhere (`.`, `..`, a path)
-/// is refused, and so is an entry that says the same thing twice.
+/// Reads an export into a table with these columns, besides names, types and both sizes.
 ///
-/// What ncdu leaves out of its exports is not known: of what is neither a file nor a directory, the
-/// type, unless the mode is there; without `nlink`, how many names a file has elsewhere.
+/// The input is not trusted. Memory grows only with the number of entries and the lengths of their
+/// names; nesting may be arbitrarily deep. Names that lead elsewhere (`.`, `..`, paths) and entries
+/// with a duplicate key are rejected.
+///
+/// Some attributes are not in every export: without the mode, the type of what is neither a file
+/// nor a directory is unknown; without `nlink`, so is the number of names of a file.
 ///
 /// # Errors
-/// What could not be read, or where it is not such an export.
+/// I/O errors, and the offset of the first byte that is not valid.
 pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     let mut json = JsonReader::new(input);
     json.expect(b'[')?;
@@ -33,7 +34,7 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     json.skip_value()?;
     json.expect(b',')?;
 
-    // What identifies a hard link is two columns that nobody need ask for.
+    // The two columns that identify hard links are not needed in the table.
     let mut importer = Importer { table: TableImporter::new(columns), devices: Vec::new() };
     json.expect(b'[')?;
     importer.enter(&mut json)?;
@@ -49,7 +50,7 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
         }
     }
     while json.accept(b',')? {
-        // Later versions may say more.
+        // Later versions may append values.
         json.skip_value()?;
     }
     json.expect(b']')?;
@@ -59,7 +60,7 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     importer.table.finish().map_err(Error::Table)
 }
 
-/// What is written of one entry.
+/// An entry as written in an export.
 #[derive(Default)]
 struct Item {
     name: Vec<u8>,
@@ -122,7 +123,7 @@ impl Item {
         Ok(item)
     }
 
-    /// Returns what is known of the entry. A number that is larger than can be is not known.
+    /// Returns the attributes of the entry. Numbers out of range are unknown.
     fn attributes(&self, directory: bool, device: u64) -> Attributes {
         let mode = self.mode.and_then(|mode| u16::try_from(mode).ok());
         let mut attributes = Attributes::of_type(match mode {
@@ -138,7 +139,7 @@ impl Item {
             attributes.set_inode(ino);
         }
         let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
-        // ncdu writes the upper half of them as numbers below zero, and those without a sign.
+        // ncdu sign-extends ids from 2^31 on and writes them as unsigned 64-bit numbers.
         let owner_id = |id: Option<u64>| {
             narrow(id).or_else(|| Some(i32::try_from(id? as i64).ok()?.cast_unsigned()))
         };
@@ -163,8 +164,8 @@ impl Item {
     }
 }
 
-/// Which keys an object has had. Only those that mean something are remembered: the others are
-/// ignored however often they come, and take no memory.
+/// The keys that an object has had. Only known keys are remembered; others are ignored, and take no
+/// memory.
 #[derive(Default)]
 struct Keys(u16);
 
@@ -195,10 +196,10 @@ impl Keys {
     }
 }
 
-/// A tree on its way into a table.
+/// A tree being read into a table.
 struct Importer {
     table: TableImporter,
-    /// Those of the directories that have been entered: it is told only where it changes.
+    /// The devices of the directories entered: an export gives a device only where it changes.
     devices: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! From a table to an export.
+//! Writes a table as an export.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -9,17 +9,19 @@ use transect_sys::FileType;
 use crate::sink::SkipReason;
 use crate::table::{Row, Table, UnreadReason};
 
-/// Those of a second.
+/// Nanoseconds per second.
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// Writes a root of a table, and all that is below it, as ncdu exports them. `path` is what the root
-/// is called there, where it is looked at from anywhere; `time` is when it was read, in seconds
-/// since 1970 UTC. The table should have the columns inode, device and link count: without them
-/// hard links are files of their own. Owner, group, mode and time of the last change are written,
-/// as ncdu's extended exports have them, if the table has these columns.
+/// Writes a root of a table with everything below it as an export. `path` names the root in the
+/// export; it should be absolute, so that it means the same everywhere. `time` is when the tree was
+/// read, in seconds since 1970 UTC.
+///
+/// The table should have the columns inode, device and link count: otherwise hard links become
+/// separate files. Owner, group, mode and mtime are written if they have columns, as in the
+/// extended exports of ncdu.
 ///
 /// # Errors
-/// Whatever writing says.
+/// The error of a write.
 pub fn write(
     table: &Table,
     root: Row,
@@ -51,13 +53,13 @@ pub fn write(
     out.write_all(b"]\n")
 }
 
-/// What is to be written. Kept here and not on the stack: a tree may be deeper than that.
+/// What to write next. Kept in a list, not on the call stack: a tree may be too deep for that.
 enum Step {
     Enter(Row),
     Leave,
 }
 
-/// Returns ncdu's word for why a directory was not read, if that was on purpose.
+/// Returns the word of ncdu for a directory that was not read on purpose.
 fn excluded(table: &Table, row: Row) -> Option<&'static str> {
     match table.unread_reason(row) {
         Some(UnreadReason::Skipped(SkipReason::PseudoFileSystem)) => Some("kernfs"),
@@ -80,7 +82,7 @@ fn write_item(
             write!(out, r#","{key}":{size}"#)?;
         }
     }
-    // A directory's own device is told where it changes.
+    // The device is written where it differs from that of the parent.
     let above = table.parent(row).and_then(|parent| table.attributes(parent).device());
     if let Some(device) = of.device().filter(|&device| Some(device) != above) {
         write!(out, r#","dev":{device}"#)?;
@@ -91,7 +93,7 @@ fn write_item(
         }
     }
     if let Some(mtime) = of.mtime() {
-        // What lies before 1970 is a number without a sign, as ncdu writes and reads it.
+        // Times before 1970 are unsigned 64-bit numbers, as in ncdu.
         let seconds = mtime.div_euclid(NANOSECONDS).cast_unsigned();
         write!(out, r#","mtime":{seconds}"#)?;
         match mtime.rem_euclid(NANOSECONDS) {
@@ -115,7 +117,7 @@ fn write_item(
     out.write_all(b"}")
 }
 
-/// Writes the beginning of an item: its name, the bytes that it is.
+/// Writes the beginning of an item: the bytes of its name.
 fn write_text(name: &OsStr, out: &mut impl Write) -> io::Result<()> {
     out.write_all(br#"{"name":""#)?;
     for &byte in name.as_encoded_bytes() {

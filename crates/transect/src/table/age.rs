@@ -1,26 +1,26 @@
-//! How long ago entries changed.
+//! Groups entries by age.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Row, SubtreeTotals, Table};
 
-/// How long ago the content of an entry changed, the youngest first.
+/// How long ago the content of an entry changed, youngest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Age {
-    /// Its time is still to come.
+    /// The time is in the future.
     Future,
-    /// Less than the limit with this number, and not less than the one before.
+    /// Less than the limit with this index, and not less than the one before.
     Below(usize),
     /// Not less than the last limit.
     Older,
-    /// Its time is not known.
+    /// The time is unknown.
     Unknown,
 }
 
 impl Age {
-    /// Returns the age of what changed at `mtime`. Both times are nanoseconds since 1970 UTC, and
-    /// may lie as far apart as they like; `limits` ascend.
+    /// Returns the age of a change at `mtime`. Both times are nanoseconds since 1970 UTC; their
+    /// difference may exceed 64 bits. `limits` must ascend.
     pub fn of(mtime: Option<i64>, now: i64, limits: &[Duration]) -> Self {
         let Some(mtime) = mtime else { return Self::Unknown };
         let Ok(age) = u64::try_from(i128::from(now) - i128::from(mtime)) else {
@@ -32,8 +32,8 @@ impl Age {
 }
 
 impl Table {
-    /// Adds up what entries come to by how long ago their content changed, as [`Table::group`] does.
-    /// The table must have the column [`MTIME`](transect_sys::FieldMask::MTIME), or nothing is known.
+    /// Groups entries by age and adds up their totals, as [`Table::group`] does.
+    /// Without the column [`MTIME`](transect_sys::FieldMask::MTIME) all ages are unknown.
     ///
     /// ```
     /// # use transect::{FieldMask, ScanOptions, table::TableBuilder};
@@ -66,7 +66,7 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 3600);
 
     #[test]
-    fn ages_have_their_places_however_far_times_are() {
+    fn age_of_extreme_times_sorted_into_limits() {
         let now = 1_800_000_000 * 1_000_000_000;
         let day = DAY.as_nanos() as i64;
         let limits = [DAY, 7 * DAY, 365 * DAY];

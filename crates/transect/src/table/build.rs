@@ -1,4 +1,4 @@
-//! A table as it is filled: by one sink on each thread, without locks.
+//! Fills a table: one sink per thread, without locks.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
-/// Makes the sinks that fill one table together.
+/// Makes the sinks that fill a table together.
 #[derive(Debug)]
 pub struct TableBuilder {
     columns: FieldMask,
@@ -25,22 +25,24 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Begins a table that has these columns, beside names, types and both sizes.
+    /// Returns a builder of a table with these columns, besides names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
         Self { columns, directories: Arc::default(), publishers: PublisherSource::default() }
     }
 
-    /// Lets `outline` look at the table while it is being filled, and forget what it looked at before.
+    /// Publishes the table to `partial_table` while it is filled. Whatever `partial_table` showed
+    /// before is dropped.
     pub fn partial_table(mut self, partial_table: &PartialTable) -> Self {
         self.publishers = partial_table.start(self.columns);
         self
     }
 
-    /// Returns the sink of one thread. All sinks of a walk come from the same builder, and a
-    /// builder serves one walk.
+    /// Returns the sink of one thread. All sinks of a walk come from the same builder; a builder
+    /// serves one walk.
     pub fn sink(&self) -> TableSink {
         TableSink {
             next_number: Arc::clone(&self.directories),
+            /// The entries of the current directory, and its index in `entered`.
             buffer: DirectoryBuffer::default(),
             current: None,
             rows: Rows::new(self.columns),
@@ -59,8 +61,8 @@ impl TableBuilder {
 
 /// One thread's part of a table.
 ///
-/// Directories are numbered in the order in which all threads together enter them; that is what
-/// they are known by until their rows are.
+/// Directories are numbered in the order in which the threads enter them. The numbers identify them
+/// until their rows are known.
 #[derive(Debug)]
 pub struct TableSink {
     next_number: Arc<AtomicU32>,
@@ -68,25 +70,25 @@ pub struct TableSink {
     buffer: DirectoryBuffer,
     current: Option<usize>,
     pub(super) rows: Rows,
-    /// What directories know of themselves, with their names: written into their rows at the end,
-    /// which lie in the parts of other threads.
+    /// The names and own attributes of directories. Their rows lie in the parts of other threads,
+    /// so the attributes are copied there at the end.
     pub(super) own_rows: Rows,
     pub(super) entered: Vec<EnteredDirectory>,
     pub(super) links: Vec<LinkedName>,
     pub(super) unread: Vec<(u32, UnreadReason)>,
     pub(super) errors: Vec<u32>,
     pub(super) diagnostics: Diagnostics,
-    /// Tells who looks at the table while it is being filled; nobody, mostly.
+    /// Publishes to a partial table, if there is one.
     publisher: Option<Publisher>,
     bytes: u64,
     pub(super) too_large: bool,
 }
 
 impl TableSink {
-    /// Makes the table of all that was received.
+    /// Makes the table.
     ///
     /// # Errors
-    /// [`Error::TooManyEntries`] if there is more than a table can hold: four thousand million rows.
+    /// [`Error::TooManyEntries`] if there are more than four thousand million rows.
     pub fn into_table(mut self) -> Result<Table, Error> {
         self.flush_buffer();
         if self.too_large {
@@ -95,7 +97,7 @@ impl TableSink {
         Ok(assemble(self))
     }
 
-    /// Begins a directory: that above the roots has no `parent`. Returns its number.
+    /// Begins a directory and returns its number. The top has no `parent`.
     pub(super) fn begin(
         &mut self,
         parent: Option<u32>,
@@ -106,7 +108,7 @@ impl TableSink {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut totals = SubtreeTotals::default();
         if parent.is_some() && listed {
-            // What lies beyond a boundary has not even a type.
+            // A directory beyond a boundary has no attributes, not even a type.
             let mut own = *own;
             own.set_file_type(FileType::Directory);
             totals = SubtreeTotals::of_entry(&own);
@@ -128,7 +130,8 @@ impl TableSink {
         number
     }
 
-    /// The entries on the desk are all of their directory: nothing else is visited in between.
+    /// Moves the buffered entries into the rows. They are all of their directory: no other is
+    /// visited in between.
     fn flush_buffer(&mut self) {
         let Some(current) = self.current.take() else { return };
         if self.publisher.is_some() {
@@ -158,7 +161,7 @@ impl TableSink {
     }
 
     fn index_of(&self, number: u32) -> usize {
-        // Nearly always the last one: a directory is read when it has been entered.
+        // Nearly always the last: a directory is read right after it is entered.
         let place = self.entered.iter().rposition(|directory| directory.number == number);
         place.expect("BUG: a directory is read by the thread that entered it")
     }
@@ -194,7 +197,7 @@ impl Sink for TableSink {
     type Tag = u32;
 
     fn want(&self) -> Want {
-        // Sums tell the newest time, whether it has a column or not.
+        // Totals hold the newest time, with or without a column.
         let columns = self.rows.columns() | FieldMask::MTIME;
         Want {
             entries: columns | FieldMask::FILE_ID,

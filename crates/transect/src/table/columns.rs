@@ -1,10 +1,9 @@
-//! Columns: one array for each attribute, in chunks of 65,536 rows.
+//! Columns: one array per attribute, in chunks of 65,536 rows.
 //!
-//! A chunk never moves and never grows beyond its size, so that filling a table copies nothing,
-//! merging those of several threads is handing over their chunks, and memory that no row has
-//! reached yet is not taken. Arrays are those of Arrow's record batches: fixed-width values in the
-//! type that a snapshot has for them, and names as bytes with the offsets at which they end
-//! ([`NameBuffer`]).
+//! A chunk never moves and never grows beyond its size. So filling a table copies nothing, merging
+//! the tables of threads moves chunks, and memory that no row has reached is not taken. The arrays
+//! match Arrow's record batches: fixed-width values in the types of a snapshot, and names as bytes
+//! with the offsets of their ends ([`NameBuffer`]).
 
 use std::ffi::OsStr;
 
@@ -13,16 +12,16 @@ use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 use super::row::Row;
 use super::size_column::SizeColumn;
 
-/// Rows of one chunk.
+/// The number of rows in a chunk.
 pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
 
-/// Bytes of names for which a chunk has room from the start; pages that stay empty cost nothing.
+/// Bytes reserved per name in a new chunk; untouched pages cost nothing.
 const NAME_BYTES: usize = 32;
 
-/// The columns that every table has, beside names and types.
+/// The columns of every table, besides names and types.
 pub(super) const BASE_COLUMNS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
-/// Writes all that has to be done once for every column of plain values.
+/// Expands to everything that is the same for each column of plain values.
 macro_rules! columns {
     ($($flag:ident $get:ident $set:ident: $type:ty;)*) => {
         /// A part of the rows, column by column.
@@ -33,12 +32,12 @@ macro_rules! columns {
             size: SizeColumn,
             allocated: SizeColumn,
             $($get: Vec<$type>,)*
-            /// What is known of each row; empty as long as all of it is known of all.
+            /// The known attributes of each row; empty while all are known for all rows.
             known: Vec<FieldMask>,
         }
 
         impl Chunk {
-            /// Returns a chunk with room for all its rows in the `columns` that there are.
+            /// Returns a chunk with memory reserved for all its rows, in these `columns`.
             pub(super) fn with_room(columns: FieldMask) -> Self {
                 let room = |flag| if columns.contains(flag) { CHUNK } else { 0 };
                 Self {
@@ -51,7 +50,7 @@ macro_rules! columns {
                 }
             }
 
-            /// Forgets all rows and keeps the memory.
+            /// Removes all rows and keeps the memory.
             pub(super) fn clear(&mut self) {
                 self.names.clear();
                 self.types.clear();
@@ -85,7 +84,7 @@ macro_rules! columns {
                 })*
             }
 
-            /// Writes over what is known of a row. Its name and its type stay.
+            /// Overwrites the attributes of a row, but not its name and type.
             pub(super) fn set(&mut self, columns: FieldMask, row: usize, from: &Self, from_row: usize) {
                 let known = from.known(columns, from_row);
                 if self.known.is_empty() && known != columns {
@@ -101,7 +100,7 @@ macro_rules! columns {
                 })*
             }
 
-            /// Returns what is known of a row.
+            /// Returns the known attributes of a row.
             pub(super) fn attributes(&self, columns: FieldMask, row: usize) -> Attributes {
                 let mut attributes = Attributes::of_type(self.types[row]);
                 let known = self.known(columns, row);
@@ -117,7 +116,7 @@ macro_rules! columns {
                 attributes
             }
 
-            /// Gives back what was reserved and is not used.
+            /// Frees memory that was reserved and is not used.
             pub(super) fn shrink(&mut self) {
                 self.names.shrink_to_fit();
                 self.types.shrink_to_fit();
@@ -128,7 +127,7 @@ macro_rules! columns {
             }
         }
 
-        /// The columns that a table can have beside those that it always has.
+        /// The columns that a table may have besides [`BASE_COLUMNS`].
         pub(super) const OPTIONAL: FieldMask = FieldMask::empty()$(.union(FieldMask::$flag))*;
     };
 }
@@ -198,7 +197,7 @@ impl Chunk {
     }
 }
 
-/// Rows in the order in which they were appended, chunk after chunk.
+/// Rows in the order in which they were appended, chunk by chunk.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     columns: FieldMask,
@@ -214,14 +213,13 @@ impl Rows {
         self.columns
     }
 
-    /// Returns a number that no row reaches.
+    /// Returns a number above that of every row.
     pub(super) fn limit(&self) -> usize {
         self.chunks.len() * CHUNK
     }
 
-    /// Returns the row that the next one appended will be, if a table can have `count` more. Rows
-    /// appended one after the other have numbers one after the other: a chunk is filled to its end
-    /// before the next is begun.
+    /// Returns the next row, if the table has room for `count` more. Appended rows have consecutive
+    /// numbers: a chunk is filled before the next is begun.
     pub(super) fn next_row(&self, count: u32) -> Option<Row> {
         let next = match self.chunks.last() {
             Some(last) if !last.is_full() => Row::new(self.chunks.len() - 1, last.len())?,
@@ -236,7 +234,7 @@ impl Rows {
         self.with_room().push(columns, name, attributes);
     }
 
-    /// Appends a row of a chunk that has the same columns.
+    /// Appends a row of a chunk with the same columns.
     pub(super) fn push_row(&mut self, from: &Chunk, row: usize) {
         let columns = self.columns;
         self.with_room().push_row(columns, from, row);
@@ -249,8 +247,8 @@ impl Rows {
         self.chunks.last_mut().expect("BUG: a chunk was just made")
     }
 
-    /// Takes over the rows of another thread; returns by how much their numbers grow, or `None` if
-    /// a table cannot have that many.
+    /// Appends the rows of another thread. Returns by how much their numbers grow; `None` if they
+    /// exceed what a table can hold.
     pub(super) fn append(&mut self, mut other: Self) -> Option<u32> {
         let moved = Row::new(self.chunks.len(), 0)?;
         Row::new(self.chunks.len() + other.chunks.len(), 0)?;
@@ -259,7 +257,7 @@ impl Rows {
         Some(moved.0)
     }
 
-    /// Gives back what was reserved and is not used.
+    /// Frees memory that was reserved and is not used.
     pub(super) fn shrink(&mut self) {
         if let Some(last) = self.chunks.last_mut() {
             last.shrink();

@@ -1,4 +1,4 @@
-//! The directories of a table: where their entries are, and what all below them comes to.
+//! The directories of a table: their entries, and the totals of their subtrees.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -12,8 +12,8 @@ use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 use crate::sink::SkipReason;
 
-/// What entries come to: those in and below a directory, itself included. Bytes that reach
-/// [`u64::MAX`] stay there, and stand for that much or more.
+/// The totals of the entries in and below a directory, itself included. Bytes saturate:
+/// [`u64::MAX`] means that much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubtreeTotals {
     /// Regular files: names, not file ids.
@@ -22,18 +22,18 @@ pub struct SubtreeTotals {
     pub directories: u32,
     /// Everything else.
     pub others: u32,
-    /// Apparent sizes of everything that is not a directory, in bytes.
+    /// Apparent sizes of everything but directories, in bytes.
     pub apparent: u64,
     /// Allocated sizes of everything, directories included, in bytes.
     pub disk_usage: u64,
-    /// [`SubtreeTotals::UNKNOWN`] until one is known: an `Option` would take twice the room.
+    /// [`SubtreeTotals::UNKNOWN`] until one is known: an `Option` would take twice the memory.
     newest: i64,
 }
 
 impl SubtreeTotals {
     const UNKNOWN: i64 = i64::MIN;
 
-    /// Returns the sums of one entry that is counted.
+    /// Returns the totals of one entry.
     pub(super) fn of_entry(attributes: &Attributes) -> Self {
         let file_type = attributes.file_type();
         let count = |is: bool| u32::from(is);
@@ -48,8 +48,7 @@ impl SubtreeTotals {
         }
     }
 
-    /// Takes back bytes that were added. Of what reached the most that can be told nobody knows how
-    /// much it was: it stays there.
+    /// Subtracts bytes that were added. A saturated sum stays: its true value is unknown.
     pub(super) fn subtract(&mut self, apparent: u64, allocated: u64) {
         for (sum, bytes) in [(&mut self.apparent, apparent), (&mut self.disk_usage, allocated)] {
             if *sum != u64::MAX {
@@ -58,17 +57,17 @@ impl SubtreeTotals {
         }
     }
 
-    /// Returns whether any bytes have reached the most that can be told.
+    /// Returns whether a sum of bytes is saturated.
     pub(super) fn is_saturated(&self) -> bool {
         self.apparent == u64::MAX || self.disk_usage == u64::MAX
     }
 
-    /// Returns how many entries there are.
+    /// Returns the number of entries.
     pub fn entries(&self) -> u64 {
         u64::from(self.files) + u64::from(self.directories) + u64::from(self.others)
     }
 
-    /// Returns the newest time at which any content changed, in nanoseconds since 1970 UTC.
+    /// Returns the newest change of any content, in nanoseconds since 1970 UTC.
     pub fn newest(&self) -> Option<i64> {
         (self.newest != Self::UNKNOWN).then_some(self.newest)
     }
@@ -98,19 +97,19 @@ impl AddAssign for SubtreeTotals {
     }
 }
 
-/// Why a directory was not read, or not to its end.
+/// Why a directory was not read, or not completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreadReason {
-    /// It could not be opened, or its listing broke off.
+    /// It could not be opened, or its listing failed.
     Failed(FaultKind),
-    /// It was left out on purpose.
+    /// It was skipped on purpose.
     Skipped(SkipReason),
-    /// It lies below the greatest depth, it vanished, or the walk was stopped.
+    /// It lies below the maximum depth, has vanished, or the walk was stopped.
     Unvisited,
 }
 
 impl UnreadReason {
-    /// Returns the word for it, as it is used in JSON: `denied`, `pseudo_file_system`, `not_read`.
+    /// Returns the name used in JSON: `denied`, `pseudo_file_system`, `not_read`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed(kind) => kind.as_str(),
@@ -120,12 +119,12 @@ impl UnreadReason {
     }
 }
 
-/// One directory. Its number is its place among all of them in the order of their rows.
+/// One directory. It is identified by its index in the order of rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Directory {
     /// Its own row.
     pub(super) row: u32,
-    /// The number of the directory that holds it; [`Directory::TOP`] for a root.
+    /// The index of the directory that holds it; [`Directory::TOP`] for a root.
     pub(super) parent: u32,
     /// The row of its first entry; [`Directory::UNREAD`] if it was not read.
     pub(super) first: u32,
@@ -133,7 +132,7 @@ pub(super) struct Directory {
     pub(super) totals: SubtreeTotals,
 }
 
-/// A directory as long as rows are not final: `row` is that in `own`, `parent` a number of the
+/// A directory before its row is known: `row` is that in `own_rows`, and `parent` a number in the
 /// order in which directories were entered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EnteredDirectory {
@@ -146,7 +145,7 @@ impl Directory {
     pub(super) const TOP: u32 = u32::MAX;
     pub(super) const UNREAD: u32 = u32::MAX;
 
-    /// Returns the numbers of the rows of its entries.
+    /// Returns the rows of its entries.
     #[inline]
     pub(super) fn range(&self) -> Range<u32> {
         match self.first {
@@ -196,25 +195,26 @@ impl DoubleEndedIterator for Children {
 
 impl ExactSizeIterator for Children {}
 
-/// All directories, in the order of their rows.
+/// All directories, sorted by row.
 #[derive(Debug)]
 pub(super) struct Directories {
     pub(super) top: Directory,
     pub(super) all: Vec<Directory>,
     /// The rows of directories.
     pub(super) rows: RankBitmap,
-    /// The first rows of those that have entries, and whose they are.
+    /// The first rows of directories with entries, and the index of the directory of each.
     pub(super) firsts: RankBitmap,
     pub(super) owners: Vec<u32>,
-    /// Those that were not read, or not to their end, for another reason than that they were never
+    /// Directories not read, or not completely, for another reason than that they were never
     /// reached.
     pub(super) unread: HashMap<u32, UnreadReason, FixedState>,
-    /// Errors in and below those that have any.
+    /// Errors in and below the directories that have any.
     pub(super) errors: HashMap<u32, u64, FixedState>,
 }
 
 impl Directories {
-    /// `all` are in the order of their `rows`, the number of a parent is its place among them.
+    /// Indexes the directories. `all` is sorted like their `rows`; the parent of each is an index
+    /// in `all`.
     pub(super) fn new(
         top: Directory,
         all: Vec<Directory>,
@@ -238,8 +238,8 @@ impl Directories {
         Self { top, all, rows, firsts, owners, unread, errors: HashMap::default() }
     }
 
-    /// Returns the places of all directories, each after the one that holds it; those in one in the
-    /// order of their names, each followed by all that is below it.
+    /// Returns the indices of all directories in preorder: each directory before those in it,
+    /// siblings sorted by name.
     pub(super) fn preorder(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.all.len());
         let mut waiting: Vec<u32> = self.subdirectories(&self.top).rev().collect();
@@ -250,14 +250,13 @@ impl Directories {
         order
     }
 
-    /// Returns the places of the directories in one: they are neighbours, as their rows are in
-    /// one range.
+    /// Returns the indices of the directories in one; they are neighbours, as their rows are.
     fn subdirectories(&self, directory: &Directory) -> Range<u32> {
         let Range { start, end } = directory.range();
         self.rows.rank(start)..self.rows.rank(end)
     }
 
-    /// Returns the number of the directory that has this row.
+    /// Returns the index of the directory with this row.
     #[inline]
     pub(super) fn number(&self, row: Row) -> Option<u32> {
         self.rows.index_of(row.0).map(|number| number as u32)
@@ -268,10 +267,10 @@ impl Directories {
         self.rows.index_of(row.0).map(|number| &self.all[number])
     }
 
-    /// Returns the number of the directory that holds an entry; [`Directory::TOP`] for a root.
+    /// Returns the index of the directory that holds an entry; [`Directory::TOP`] for a root.
     #[inline]
     pub(super) fn parent_of(&self, row: Row) -> u32 {
-        // The last directory whose entries begin at this row or before it.
+        // The last directory whose first entry is this row or one before it.
         let begun = self.firsts.rank(row.0 + 1) as usize;
         self.owners[begun - 1]
     }

@@ -1,4 +1,4 @@
-//! Where the entries of the directory at hand wait until all of them are there, to be put in order.
+//! Buffers the entries of one directory until all are known, to sort them.
 
 use std::ffi::OsStr;
 
@@ -9,21 +9,21 @@ use super::directories::SubtreeTotals;
 use super::hard_links::LinkedName;
 use super::row::Row;
 
-/// The entries of one directory, as they come.
+/// The entries of one directory, in the order in which they come.
 #[derive(Debug, Default)]
 pub(super) struct DirectoryBuffer {
-    /// Not a chunk of the table: it grows, as a directory may hold millions.
+    /// Unlike a chunk of the table it grows, as a directory may hold millions of entries.
     rows: Chunk,
-    /// The beginning of each name, and its place among the rows.
+    /// The first bytes of each name, and its index in `rows`.
     sort_keys: Vec<(u64, u32)>,
-    /// Files that may have further names, by their places.
+    /// Files that may have several names: index in `rows`, id, link count (0 if unknown).
     links: Vec<(u32, FileId, u32)>,
     totals: SubtreeTotals,
 }
 
 impl DirectoryBuffer {
-    /// Takes the entries of a batch. What a filter only passes through is taken if it is a
-    /// directory, as something below it may be found. Returns the allocated bytes.
+    /// Adds the entries of a batch, and returns their allocated bytes. Of entries that a filter
+    /// only descends into, adds directories, as something below them may match.
     pub(super) fn add_batch(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
         let before = self.totals.disk_usage;
         for entry in batch.entries() {
@@ -37,7 +37,7 @@ impl DirectoryBuffer {
         self.totals.disk_usage - before
     }
 
-    /// Takes one entry.
+    /// Adds one entry.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -54,15 +54,15 @@ impl DirectoryBuffer {
             return;
         }
         self.totals += SubtreeTotals::of_entry(attributes);
-        // Unknown where a directory record does not tell: there may be further names. A file
-        // that is met through links can be met more often than it has names.
+        // Windows listings have no link count: any file may have more names. A file met through
+        // links may be met more often than it has names.
         let names = attributes.nlink();
         if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
             self.links.push((place, id, names.filter(|_| !follow).unwrap_or(0)));
         }
     }
 
-    /// Returns what all that waits comes to, without the bytes of files that are known to have further
+    /// Returns the totals of the buffered entries, without the bytes of files known to have several
     /// names.
     pub(super) fn totals_without_hard_links(&self, columns: FieldMask) -> SubtreeTotals {
         let mut totals = self.totals;
@@ -74,8 +74,8 @@ impl DirectoryBuffer {
         totals
     }
 
-    /// Moves all that waits behind the rows of a table, sorted by name. Returns the first row, how
-    /// many they are, and what they come to; `None` if the table cannot have that many.
+    /// Appends the buffered entries to the rows of a table, sorted by name. Returns the first row,
+    /// the number of rows, and their totals; `None` if they exceed what a table can hold.
     pub(super) fn flush_into(
         &mut self,
         rows: &mut Rows,
@@ -108,8 +108,8 @@ impl DirectoryBuffer {
     }
 }
 
-/// Returns the first eight bytes of a name as a number that compares as they do: most names are
-/// told apart by them, without being looked at again.
+/// Returns the first eight bytes of a name as a number that sorts the same way. They distinguish
+/// most names without a second look at them.
 fn name_prefix(name: &[u8]) -> u64 {
     let mut first = [0; 8];
     let length = name.len().min(8);

@@ -1,9 +1,9 @@
-//! From what the threads found to a table.
+//! The last steps of a table, when all threads have finished.
 //!
 //! ```text
 //! directories in the order of entering ─► each finds its row, by its name in its parent
-//!                                      ─► in the order of rows, known by their places
-//!                                      ─► links charged; sums from the deepest upwards
+//!                                      ─► sorted by row, identified by their index
+//!                                      ─► hard links charged; totals added from the deepest upwards
 //! ```
 
 use std::collections::HashMap;
@@ -15,8 +15,7 @@ use super::directories::{Directories, Directory, EnteredDirectory, UnreadReason}
 use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 
-/// Puts directories in the order of their numbers. There is one for each number, so every swap
-/// brings one to its place.
+/// Sorts directories by number. There is one for each number, so each swap puts one into place.
 pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
     for place in 0..entered.len() {
         while entered[place].number as usize != place {
@@ -26,15 +25,15 @@ pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
     }
 }
 
-/// Finds the row of each directory among the entries of its parent, and writes there what the
-/// directory knows of itself. Returns the rows of directories.
+/// Finds the row of each directory among the entries of its parent, and copies the own attributes
+/// of the directory there. Returns the rows of all directories.
 pub(super) fn assign_rows(
     rows: &mut Rows,
     own_rows: Rows,
     entered: &mut [EnteredDirectory],
 ) -> RankBitmap {
     let mut taken = RankBitmap::with_limit(rows.limit());
-    // The first to be entered is the nameless one above the roots.
+    // The first is the top, which has no row.
     for number in 1..entered.len() {
         let EnteredDirectory { directory, .. } = entered[number];
         let own_row = Row(directory.row);
@@ -42,7 +41,7 @@ pub(super) fn assign_rows(
         let parent = entered[directory.parent as usize].directory;
         let mut row =
             parent.lower_bound(rows, name).expect("BUG: a directory is not among the entries").0;
-        // A directory that changes while it is listed may show a name twice; then it was also
+        // A directory that changes during its listing may show a name twice; then it was also
         // entered twice.
         while !taken.insert(row) {
             row += 1;
@@ -54,7 +53,7 @@ pub(super) fn assign_rows(
     taken.indexed()
 }
 
-/// Returns the place of a directory in the order of rows; `None` for that above the roots.
+/// Returns the index of a directory in the order of rows; `None` for the top.
 pub(super) fn place_of(
     taken: &RankBitmap,
     entered: &[EnteredDirectory],
@@ -63,7 +62,7 @@ pub(super) fn place_of(
     (number != 0).then(|| taken.rank(entered[number as usize].directory.row))
 }
 
-/// Puts directories in the order of their rows; from here on they are known by their places.
+/// Sorts directories by row; from here on they are identified by their index.
 pub(super) fn sort_by_row(
     rows: RankBitmap,
     mut entered: Vec<EnteredDirectory>,
@@ -88,8 +87,8 @@ pub(super) fn sort_by_row(
     Directories::new(top, all, rows, unread)
 }
 
-/// Counts the errors of every directory in all that hold it, in one pass from the deepest upwards:
-/// in a deep tree, every error may have a long way to the top.
+/// Adds the errors of every directory to all directories above it, in one pass from the deepest
+/// upwards: in a deep tree, walking up from each error would be slow.
 pub(super) fn accumulate_errors(
     directories: &Directories,
     errors: Vec<u32>,
@@ -113,7 +112,7 @@ pub(super) fn accumulate_errors(
     counts
 }
 
-/// Adds what each directory holds to all above it.
+/// Adds the totals of every directory to all directories above it.
 pub(super) fn accumulate_totals(directories: &mut Directories, preorder: &[u32]) {
     let Directories { top, all, .. } = directories;
     for &place in preorder.iter().rev() {

@@ -1,17 +1,15 @@
-//! Hard links: to which of its names a file is charged, and what directories share.
+//! Hard links: the name that a file is charged to, and what directories share.
 //!
-//! A file is charged to the first of its names: in the order in which a walk by names meets the
-//! directories that hold them, a directory before those in it. That depends on the tree alone, and
-//! sums of directories beside each other can be added.
+//! A file is charged to the first of its names, in the preorder of the directories that hold them.
+//! That depends on the tree alone, so the totals of sibling directories can be added.
 //!
-//! What a directory *shares* is what would stay occupied if it were removed: files that are named
-//! in it and elsewhere. Both questions are answered without looking at all directories for each
-//! file. In the order above the names of a file that lie in one directory are neighbours, so each
-//! directory counts a file once if every name adds it, and the directory that holds two neighbours
-//! takes it back once:
+//! What a directory *shares* would stay occupied if it were removed: files named in it and
+//! elsewhere. Both are computed without checking all directories for each file. In preorder, the
+//! names of a file in one directory are neighbours. So every name adds the file to its directory,
+//! and the common ancestor of two neighbours subtracts it once; then each directory counts it once:
 //!
 //! ```text
-//!          top  −b               x has the names a/x, b/c/x, b/d/x:
+//!          top  −x               x has the names a/x, b/c/x, b/d/x:
 //!         /   \                  +x in a, in b/c and in b/d;
 //!     a +x    b −x               −x in top (a/x, b/c/x) and in b (b/c/x, b/d/x)
 //!            /    \
@@ -25,59 +23,59 @@ use super::directories::{Directories, Directory};
 use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 
-/// A name of a file that may have further ones.
+/// A name of a file that may have others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkedName {
     pub(super) id: FileId,
     pub(super) row: u32,
-    /// How many names the file has; 0 if that is not known.
+    /// The link count of the file; 0 if unknown.
     pub(super) link_count: u32,
 }
 
-/// What has further names.
+/// The files with several names.
 #[derive(Debug, Default)]
 pub(super) struct HardLinkIndex {
-    /// Files with further names, in the table or not.
+    /// The names of files with several names, in the table or not.
     files: RankBitmap,
-    /// Names that nothing is charged to.
+    /// The names that nothing is charged to.
     extra_names: RankBitmap,
-    /// For each directory, by its place; nothing if no file has further names.
+    /// Per directory, by its index; empty if no file has several names.
     directories: Vec<DirectoryShares>,
     extra_name_count: u64,
-    /// The rows of `files`, those of a file one after the other, the one it is charged to first.
+    /// The rows in `files`, grouped by file, the charged one first.
     rows: Vec<u32>,
     groups: Vec<NameGroup>,
 }
 
-/// The names of one file among the rows that have further ones.
+/// The names of one file in `rows`.
 #[derive(Clone, Copy, Debug)]
 struct NameGroup {
-    /// Where those of the next file begin.
+    /// Where the names of the next file begin.
     end: u32,
-    /// No name of it lies elsewhere than in the table.
+    /// All names of the file are in the table.
     all_here: bool,
 }
 
 /// A file with several names, as far as the table knows them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkedFile<'t> {
-    /// The rows of its names, the one it is charged to first.
+    /// The rows of its names, the charged one first.
     pub(super) rows: &'t [u32],
-    /// No name of it lies elsewhere than in the table.
+    /// All names of the file are in the table.
     pub(super) all_here: bool,
 }
 
-/// Allocated bytes in and below a directory: wide enough for whatever a file system says.
+/// Allocated bytes in and below a directory; `i128` cannot overflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct DirectoryShares {
-    /// Of files that are named here and charged to a name elsewhere.
+    /// Of files named here and charged to a name elsewhere.
     charged_elsewhere: i128,
-    /// Of files that are also named elsewhere.
+    /// Of files also named elsewhere.
     shared: i128,
 }
 
 impl HardLinkIndex {
-    /// Returns how many names there are beyond the first of each file.
+    /// Returns the number of names beyond the first of each file.
     pub(super) fn extra_name_count(&self) -> u64 {
         self.extra_name_count
     }
@@ -90,7 +88,7 @@ impl HardLinkIndex {
         self.extra_names.contains(row.0)
     }
 
-    /// Iterates over the files with further names, in the table or not.
+    /// Iterates over the files with several names, in the table or not.
     pub(super) fn linked(&self) -> impl Iterator<Item = LinkedFile<'_>> {
         let mut begin = 0;
         self.groups.iter().map(move |&NameGroup { end, all_here }| {
@@ -109,12 +107,12 @@ impl HardLinkIndex {
     }
 }
 
-/// Returns a sum that is complete, as far as it can be told.
+/// Returns a complete sum, saturated.
 fn saturate(sum: i128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// Takes back what directories counted more than once, and finds what they share.
+/// Subtracts what directories counted more than once, and computes what they share.
 pub(super) fn charge(
     mut links: Vec<LinkedName>,
     rows: &Rows,
@@ -155,7 +153,7 @@ pub(super) fn charge(
 }
 
 impl HardLinkIndex {
-    /// Charges a file to the first of its `names`, which are in the order in which they are met.
+    /// Charges a file to the first of its `names`, which are sorted by preorder.
     fn charge_file(
         &mut self,
         names: &[LinkedName],
@@ -169,7 +167,7 @@ impl HardLinkIndex {
             return;
         }
         self.rows.extend(names.iter().map(|name| name.row));
-        // No table has more rows than a number of 32 bits counts.
+        // A table has no more rows than 32 bits can count.
         self.groups.push(NameGroup { end: self.rows.len() as u32, all_here });
         let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.parent_of(Row(first.row));
@@ -183,7 +181,7 @@ impl HardLinkIndex {
             let holder = directories.parent_of(Row(name.row));
             let meet = tree.common_ancestor(directories, before, holder);
             holder_of_all = tree.common_ancestor(directories, holder_of_all, holder);
-            // While a file grows its names have different sizes: each takes back its own.
+            // While a file grows, its names have different sizes: subtract the size of this one.
             take_back(rows, directories, name.row, holder);
             for (place, sign) in [(holder, bytes), (meet, -bytes)] {
                 self.add(place, |found| {
@@ -198,8 +196,8 @@ impl HardLinkIndex {
         }
     }
 
-    /// Adds up the bytes of directories anew from which nothing could be taken back: the names in them
-    /// came to more than can be told, but perhaps not the files.
+    /// Recomputes the bytes of saturated directories, from which nothing could be subtracted: the
+    /// names in them exceed what can be counted, but the files may not.
     fn recount_saturated(&self, rows: &Rows, directories: &mut Directories) {
         let Directories { top, all, .. } = directories;
         let own = |row: u32| Some(allocated(rows, row));
@@ -213,7 +211,7 @@ impl HardLinkIndex {
             (totals.apparent, totals.disk_usage) = (0, own.unwrap_or(0));
             for row in range.filter(|&row| !self.extra_names.contains(row)) {
                 let (chunk, index) = rows.locate(Row(row));
-                // Directories add theirs later.
+                // Directories add their own bytes later.
                 if chunk.file_type(index) != FileType::Directory {
                     let size = chunk.size(rows.columns(), index).unwrap_or(0);
                     totals.apparent = totals.apparent.saturating_add(size);
@@ -224,7 +222,7 @@ impl HardLinkIndex {
     }
 
     fn add(&mut self, place: u32, add: impl FnOnce(&mut DirectoryShares)) {
-        // Nobody asks what all roots together share.
+        // What all roots share together is never needed.
         if let Some(found) = self.directories.get_mut(place as usize) {
             add(found);
         }
@@ -247,10 +245,10 @@ fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) 
     totals.subtract(size.unwrap_or(0), allocated.unwrap_or(0));
 }
 
-/// Where directories lie, as intervals of the order in which they are met.
+/// The positions of directories as intervals of the preorder.
 struct PreorderTree {
     begin: Vec<u32>,
-    /// The first that is met after all below it.
+    /// The position after the last directory below.
     end: Vec<u32>,
 }
 
@@ -271,7 +269,7 @@ impl PreorderTree {
         Self { begin, end }
     }
 
-    /// Returns when a directory is met; that above the roots before all others.
+    /// Returns the position of a directory in the preorder; `None` for the top, which comes first.
     fn position_of(&self, place: u32) -> Option<u32> {
         self.begin.get(place as usize).copied()
     }

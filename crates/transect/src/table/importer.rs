@@ -1,5 +1,5 @@
-//! A table of a tree that somebody else has walked: its entries are given one after the other, a
-//! directory before all that is in it.
+//! Fills a table from a source other than a walk: the caller adds entries one by one, a directory
+//! before its content.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,20 +14,19 @@ use super::{Row, Table};
 use crate::error::{Error, Operation, ScanError};
 use crate::sink::SkipReason;
 
-/// The most bytes of paths that are kept with errors. In a deep tree every path is long, so their
-/// number alone is no limit.
+/// The maximum number of path bytes kept with errors. In a deep tree every path is long, so a limit
+/// on the number of errors is not enough.
 const MAX_ERROR_PATH_BYTES: usize = 16 << 20;
 
-/// A tree as it is given.
+/// A table being filled by its caller.
 #[derive(Debug)]
 pub struct TableImporter {
     sink: TableSink,
-    /// The directories that have been entered and not left; the first is the nameless one that
-    /// holds the roots.
+    /// The directories entered and not left; the first is the top.
     open: Vec<OpenDirectory>,
-    /// Buffers that are free again, with their memory.
+    /// Unused buffers, kept for their memory.
     free: Vec<DirectoryBuffer>,
-    /// Bytes of paths that may still be kept with errors.
+    /// The number of path bytes that may still be kept with errors.
     error_path_bytes_left: usize,
 }
 
@@ -37,12 +36,12 @@ struct OpenDirectory {
     buffer: DirectoryBuffer,
     /// The length of its path.
     path: usize,
-    /// Its entries are not to be known.
+    /// Its entries are not recorded.
     unread: bool,
 }
 
 impl TableImporter {
-    /// Begins a tree whose table has these columns, beside names, types and both sizes.
+    /// Returns an importer for a table with these columns, besides names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
         let mut sink = TableBuilder::new(columns).sink();
         let number = sink.begin(None, OsStr::new(""), &Attributes::default(), false);
@@ -56,12 +55,12 @@ impl TableImporter {
         }
     }
 
-    /// Returns how many directories have been entered and not left.
+    /// Returns the number of directories entered and not left.
     pub fn depth(&self) -> usize {
         self.open.len() - 1
     }
 
-    /// Enters a directory that lies in the one entered last; a root is named by its path.
+    /// Enters a directory in the current one; a root is named by its path.
     pub fn enter(&mut self, name: &OsStr, own: &Attributes) {
         let &mut OpenDirectory { number, path, .. } = self.current();
         let path = path + name.len() + 1;
@@ -71,22 +70,22 @@ impl TableImporter {
         self.open.push(OpenDirectory { number, buffer, path, unread: false });
     }
 
-    /// Adds an entry to the directory entered last.
+    /// Adds an entry to the current directory.
     pub fn add_entry(&mut self, name: &OsStr, attributes: &Attributes) {
         let columns = self.sink.rows.columns();
         self.current().buffer.push(columns, name, attributes, false);
     }
 
-    /// Leaves the directory entered last.
+    /// Leaves the current directory.
     ///
     /// # Errors
-    /// The name that two of its entries have.
+    /// The name, if two of its entries have the same.
     pub fn leave(&mut self) -> Result<(), PathBuf> {
         let left = self.open.pop().expect("BUG: the top is not left");
         self.flush(left)
     }
 
-    /// The directory entered last was not read, on purpose.
+    /// Marks the current directory as not read on purpose.
     pub fn skip_directory(&mut self, reason: SkipReason) {
         let open = self.current();
         open.unread = true;
@@ -95,13 +94,13 @@ impl TableImporter {
         self.sink.diagnostics.add_skip(reason);
     }
 
-    /// An entry of the directory entered last was left out.
+    /// Counts an entry of the current directory that was left out.
     pub fn count_skipped(&mut self, reason: SkipReason) {
         self.sink.diagnostics.add_skip(reason);
     }
 
-    /// The directory entered last could not be read, or not to its end. Its path is kept with the
-    /// error as long as there is room for it.
+    /// Marks the current directory as not read, or not completely, because of an error. The path is
+    /// kept with the error while there is room.
     pub fn fail_directory(&mut self, error: io::Error) {
         let &mut OpenDirectory { number, path: length, .. } = self.current();
         let is_kept = length <= self.error_path_bytes_left && self.sink.diagnostics.has_room();
@@ -118,13 +117,13 @@ impl TableImporter {
         }
     }
 
-    /// Makes the table of all that was given.
+    /// Makes the table.
     ///
     /// # Errors
-    /// [`Error::TooManyEntries`] if it is more than a table can hold.
+    /// [`Error::TooManyEntries`] if there are more entries than a table can hold.
     pub fn finish(mut self) -> Result<Table, Error> {
         while let Some(open) = self.open.pop() {
-            // Roots are named by the caller; two of one name are two all the same.
+            // The caller names the roots, and may name one twice.
             let _ = self.flush(open);
         }
         self.sink.into_table()

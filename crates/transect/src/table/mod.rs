@@ -1,28 +1,27 @@
-//! The tree as a table: one row an entry, one column an attribute.
+//! The tree as a table: one row per entry, one column per attribute.
 //!
 //! ```text
-//!  row   name    type       size  …          directory   first  count   sums of all below
+//!  row   name    type       size  …          directory   first  count   totals of the subtree
 //!  0:0   /usr    directory  4096       ──►       0        0:1     3      files, bytes, newest
 //!  0:1   bin     directory   …         ──►       1        …       …
 //!  0:2   lib     directory   …         ──►       2        …       …
 //!  0:3   notes   file        17
 //! ```
 //!
-//! The entries of a directory are neighbours, sorted by the bytes of their names. A directory knows
-//! its own row and where its entries begin; the other way round, from an entry to its directory,
-//! goes by counting the directories that begin before it (`rank_bitmap.rs`): no row holds a number of its
-//! parent.
+//! The entries of a directory are neighbours, sorted by the bytes of their names. A directory
+//! stores its own row and the row of its first entry. Rows do not store their parent: the directory
+//! of an entry is found by counting the directories whose entries begin before it, in constant time
+//! (`rank_bitmap.rs`).
 //!
-//! **Rows have no order that means anything:** they lie as the threads found them. Whoever walks
-//! from the [roots](Table::roots) by [`Table::children`] meets everything in the order of names,
-//! whatever the schedule was.
+//! **The order of rows has no meaning:** it depends on the schedule. Iterating from the
+//! [roots](Table::roots) with [`Table::children`] visits everything in the order of names.
 //!
-//! **Sums** are those of all entries in and below a directory, every file once in the whole table:
-//! a file with several names is charged to the first of them, in the order in which a walk by
-//! names would meet their directories (`hard_links.rs`). Sums of directories beside each other can
-//! therefore be added. What a directory shares with others is told apart: [`Table::shared`].
+//! **Totals** cover everything in and below a directory, and count each file once in the whole
+//! table: a file with several names is charged to the first of them, in the order in which an
+//! iteration by names meets their directories (`hard_links.rs`). So the totals of sibling
+//! directories can be added. [`Table::shared`] returns what a directory shares with others.
 //!
-//! **While it is being filled** an [`PartialTable`] shows the directories that are known, as a table.
+//! **While it is filled,** a [`PartialTable`] shows the directories known so far, as a table.
 //!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
@@ -79,14 +78,14 @@ pub struct Table {
     rows: Rows,
     directories: Directories,
     shared: HardLinkIndex,
-    /// In an outline, what of each directory has no rows.
+    /// In a partial table, the totals of the entries of each directory that have no rows.
     unlisted: Vec<SubtreeTotals>,
     entries: u64,
     diagnostics: Diagnostics,
 }
 
 impl Table {
-    /// Returns how many entries there are, roots and directories included.
+    /// Returns the number of entries, roots and directories included.
     pub fn len(&self) -> u64 {
         self.entries
     }
@@ -96,30 +95,30 @@ impl Table {
         self.entries == 0
     }
 
-    /// Returns which attributes have a column.
+    /// Returns the attributes that have a column.
     pub fn columns(&self) -> FieldMask {
         self.rows.columns()
     }
 
-    /// Returns the errors, and the counts of what is not in the table.
+    /// Returns the errors, and counts of what is not in the table.
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
     }
 
-    /// Iterates over the roots, sorted by their paths.
+    /// Iterates over the roots, sorted by path.
     pub fn roots(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
         self.directories.top.children()
     }
 
-    /// Returns the sums of all roots together.
+    /// Returns the totals of all roots together.
     pub fn grand_total(&self) -> SubtreeTotals {
         self.directories.top.totals
     }
 
-    /// Returns the name of an entry; of a root, the path as it was given.
+    /// Returns the name of an entry; of a root, the path as given.
     ///
     /// # Panics
-    /// All that take a row: if it is that of another table.
+    /// May panic if the row is from another table. So may every method that takes a row.
     #[inline]
     pub fn name(&self, row: Row) -> &OsStr {
         self.rows.name(row)
@@ -132,7 +131,7 @@ impl Table {
         chunk.file_type(index)
     }
 
-    /// Returns all that is known of an entry itself, in the columns that there are.
+    /// Returns the attributes of an entry, as far as they are known and have columns.
     pub fn attributes(&self, row: Row) -> Attributes {
         let (chunk, index) = self.rows.locate(row);
         chunk.attributes(self.columns(), index)
@@ -152,7 +151,7 @@ impl Table {
         chunk.allocated(self.columns(), index)
     }
 
-    /// Returns the time of the last change of an entry's content, in nanoseconds since 1970 UTC.
+    /// Returns when the content of an entry last changed, in nanoseconds since 1970 UTC.
     #[inline]
     pub fn mtime(&self, row: Row) -> Option<i64> {
         let (chunk, index) = self.rows.locate(row);
@@ -160,23 +159,23 @@ impl Table {
     }
 
     /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
-    /// if it is none, or was not read.
+    /// if it is not a directory, or was not read.
     pub fn children(&self, row: Row) -> Children {
         self.directories.get(row).map(Directory::children).unwrap_or_default()
     }
 
-    /// Returns the entry of a directory that has this name.
+    /// Returns the entry of a directory with this name.
     pub fn child(&self, row: Row, name: &OsStr) -> Option<Row> {
         let dir = self.directories.get(row)?;
         dir.lower_bound(&self.rows, name).filter(|&found| self.name(found) == name)
     }
 
-    /// Returns the directory that holds an entry; a root has none.
+    /// Returns the directory that holds an entry; `None` for a root.
     pub fn parent(&self, row: Row) -> Option<Row> {
         self.directories.parent_row(row)
     }
 
-    /// Returns the path of an entry: its root as it was given, then the names below it.
+    /// Returns the path of an entry: its root as given, then the names below it.
     pub fn path(&self, row: Row) -> PathBuf {
         let way: Vec<Row> = std::iter::successors(Some(row), |&row| self.parent(row)).collect();
         let mut path = OsString::new();
@@ -184,13 +183,13 @@ impl Table {
         PathBuf::from(path)
     }
 
-    /// Returns how many steps an entry lies below its root.
+    /// Returns the number of steps from the root to an entry.
     pub fn depth(&self, row: Row) -> usize {
         std::iter::successors(self.parent(row), |&row| self.parent(row)).count()
     }
 
-    /// Returns the sums of all that is in and below an entry. For what is no directory that is
-    /// the entry itself: nothing but its name, if its bytes are charged to another one.
+    /// Returns the totals of an entry and everything below it. A file whose bytes are charged to
+    /// another name counts as a file of 0 bytes.
     pub fn totals(&self, row: Row) -> SubtreeTotals {
         if let Some(dir) = self.directories.get(row) {
             return dir.totals;
@@ -202,20 +201,20 @@ impl Table {
         totals
     }
 
-    /// Returns what those entries of a directory come to that have no rows: in an
-    /// [outline](PartialTable::table) all but directories, in a finished table none.
+    /// Returns the totals of the entries of a directory that have no rows: in a [partial
+    /// table](PartialTable::table) all but directories, in a finished table none.
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
         let place = self.directories.number(row);
         place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()
     }
 
-    /// Returns how many names there are beyond the first of each file.
+    /// Returns the number of names beyond the first of each file.
     pub fn hard_links(&self) -> u64 {
         self.shared.extra_name_count()
     }
 
-    /// Returns the allocated bytes in and below an entry, every file once, to whichever name it is
-    /// charged: what `du` says of this entry alone.
+    /// Returns the allocated bytes in and below an entry, each file once, whichever name it is
+    /// charged to: what `du` prints for this entry alone.
     pub fn standalone_usage(&self, row: Row) -> u64 {
         match self.directories.number(row) {
             Some(place) => {
@@ -225,9 +224,8 @@ impl Table {
         }
     }
 
-    /// Returns the allocated bytes in and below an entry that would stay occupied if it were
-    /// removed with all that is below it: files that have further names elsewhere, in the table or
-    /// not.
+    /// Returns the allocated bytes in and below an entry that removing it would not free: those of
+    /// files with more names elsewhere, in the table or not.
     pub fn shared(&self, row: Row) -> u64 {
         match self.directories.number(row) {
             Some(place) => self.shared.shared(place),
@@ -236,21 +234,21 @@ impl Table {
         }
     }
 
-    /// Returns the allocated bytes that would be free if an entry were removed with all that is
-    /// below it. Of several entries: [`Table::selection_totals`].
+    /// Returns the allocated bytes that removing an entry would free, with everything below it. For
+    /// several entries: [`Table::selection_totals`].
     pub fn exclusive(&self, row: Row) -> u64 {
         self.standalone_usage(row).saturating_sub(self.shared(row))
     }
 
-    /// Returns why a directory was not read, or not to its end; `None` if it was, and of what is no
+    /// Returns why a directory was not read, or not completely; `None` if it was, or is not a
     /// directory.
     pub fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
         let directory = self.file_type(row) == FileType::Directory;
         directory.then(|| self.directories.unread_reason(row)).flatten()
     }
 
-    /// Returns how many errors there were in and below an entry. If there are any, it may hold more
-    /// than the sums say.
+    /// Returns the number of errors in and below an entry. With errors, it may hold more than its
+    /// totals say.
     pub fn errors(&self, row: Row) -> u64 {
         self.directories.errors(row)
     }

@@ -1,14 +1,14 @@
-//! What is known of a tree while it is still being read: its directories, and what they come to so far.
+//! A table while it is being filled: the directories known so far, with their totals.
 //!
 //! ```text
-//! sink of a thread ── directory begins: name, own attributes ─┐
-//!                  ── directory read: sums of its entries ────┴─► part ─┐
-//! sink of a thread ─────────────────────────────────────────────► part ─┴─► known ─► table
+//! sink of a thread ── directory begins: name, own attributes ──┐
+//!                  ── directory read: totals of its entries ───┴─► update ─┐
+//! sink of a thread ──────────────────────────────────────────────► update ─┴─► known tree ─► table
 //! ```
 //!
-//! Each thread writes into a part of its own. Whoever looks takes what is in all of them; threads wait
-//! for nobody but who takes theirs, and that is an exchange of two pointers. What was taken is kept, so
-//! that a look costs a copy of the directories and not another walk.
+//! Each thread writes into an update of its own. A reader takes those of all threads; a thread
+//! waits only while its own is taken, which is an exchange of two pointers. The known tree keeps
+//! what was taken, so that the next table costs a copy of the directories, not another walk.
 
 use std::ffi::OsStr;
 use std::mem;
@@ -24,11 +24,11 @@ use super::{Row, Table, finish};
 use crate::error::{Error, ScanError};
 use crate::sink::{Diagnostics, SkipReason};
 
-/// A look at a table that is still being filled.
+/// A view of a table that is being filled.
 ///
-/// Give it to the builder of the table ([`TableBuilder::partial_table`](super::TableBuilder::partial_table)), and
-/// ask for [`table`](Self::table) as often as you like, from any thread. Clones look at the same walk.
-/// When all of them are gone, the walk goes on without keeping anything for them.
+/// Pass it to the builder ([`TableBuilder::partial_table`](super::TableBuilder::partial_table)) and
+/// call [`table`](Self::table) at any time, from any thread. Clones view the same walk. When all of
+/// them are dropped, the walk continues and stores nothing for them.
 ///
 /// ```
 /// use transect::{FieldMask, ScanOptions};
@@ -49,21 +49,21 @@ use crate::sink::{Diagnostics, SkipReason};
 pub struct PartialTable(Arc<PartialState>);
 
 impl PartialTable {
-    /// Returns an outline of nothing, until a builder is given it.
+    /// Returns an empty view, until it is passed to a builder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns what is known now, as a table.
+    /// Returns what is known so far, as a table.
     ///
-    /// It has rows for directories only, each as soon as it is being read. The sums hold the other
-    /// entries of a directory when all of them have been read, and [`Table::unlisted`] tells them apart.
-    /// The texts of errors are not in it.
+    /// It has rows for directories only, from the moment they are entered. Their totals include the
+    /// other entries once all of a directory have been read; [`Table::unlisted`] returns those
+    /// separately. The texts of errors are not included.
     ///
-    /// Sums only grow, towards those of the finished table: bytes of files that have several names are
-    /// missing until the end, as only then it is known to which of them they are charged. Where a
-    /// listing does not tell how many names a file has (Windows), or links are followed, its bytes are
-    /// counted at each name, and the finished table may have less.
+    /// Totals only grow, up to those of the finished table. Bytes of files with several names are
+    /// missing until the end, because only then is it known which name they are charged to. Where
+    /// link counts are unknown (Windows), or links are followed, such bytes count at each name, and
+    /// the finished table may have less.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`] if there are more directories than a table can hold.
@@ -75,36 +75,36 @@ impl PartialTable {
         known.table()
     }
 
-    /// Begins anew, for a walk whose tables have these columns.
+    /// Starts over, for a walk whose table has these columns.
     pub(super) fn start(&self, columns: FieldMask) -> PublisherSource {
         lock(&self.0.updates).clear();
         *lock(&self.0.known) = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
         PublisherSource(Arc::downgrade(&self.0))
     }
 
-    /// Takes what all threads have found since the last time.
+    /// Takes what all threads have found since the last call.
     fn take_updates(&self) -> Vec<Update> {
         let mut updates = lock(&self.0.updates);
         let taken = updates.iter().map(|update| mem::take(&mut *lock(update))).collect();
-        // Who writes into the others is gone.
+        // The threads that write into the others have ended.
         updates.retain(|update| Arc::weak_count(update) > 0);
         taken
     }
 }
 
-/// What the clones of an outline share.
+/// The state that the clones of a partial table share.
 #[derive(Debug, Default)]
 struct PartialState {
     updates: Mutex<Vec<Arc<Mutex<Update>>>>,
     known: Mutex<KnownTree>,
 }
 
-/// A builder's end of an outline; of none, if nobody looks.
+/// A builder's end of a partial table: makes publishers while the table is alive.
 #[derive(Debug, Default)]
 pub(super) struct PublisherSource(Weak<PartialState>);
 
 impl PublisherSource {
-    /// Returns what a new thread tells, if anybody looks.
+    /// Returns a publisher for a new thread; `None` if there is no partial table (any more).
     pub(super) fn publisher(&self) -> Option<Publisher> {
         let state = self.0.upgrade()?;
         let update = Arc::default();
@@ -114,12 +114,12 @@ impl PublisherSource {
     }
 }
 
-/// A thread's end of an outline.
+/// A thread's end of a partial table.
 #[derive(Debug)]
 pub(super) struct Publisher(Weak<Mutex<Update>>);
 
 impl Publisher {
-    /// Tells something, if anybody still looks.
+    /// Calls `publish` with the current update, if there still is a partial table.
     pub(super) fn publish(&self, publish: impl FnOnce(&mut Update)) {
         if let Some(update) = self.0.upgrade() {
             publish(&mut lock(&update));
@@ -127,26 +127,26 @@ impl Publisher {
     }
 }
 
-/// What one thread has found since it was last asked.
+/// What one thread has found since the last call of [`PartialTable::table`].
 #[derive(Debug, Default)]
 pub(super) struct Update {
-    /// Directories that begin, by name and with what they know of themselves.
+    /// The names and own attributes of directories that were entered.
     own: Chunk,
     starts: Vec<DirectoryStart>,
-    /// Those whose entries have been read, and what these come to without directories.
+    /// Directories whose entries have been read, and the totals of these without directories.
     read: Vec<(u32, SubtreeTotals)>,
     unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
 }
 
-/// A directory that begins.
+/// A directory that was entered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectoryStart {
     pub(super) number: u32,
-    /// [`Directory::TOP`] if it is that above the roots.
+    /// [`Directory::TOP`] for the top.
     pub(super) parent: u32,
-    /// What it comes to by itself.
+    /// The totals of the directory itself.
     pub(super) totals: SubtreeTotals,
 }
 
@@ -158,7 +158,7 @@ impl Update {
         name: &OsStr,
         own: &Attributes,
     ) {
-        // What lies beyond a boundary has not even a type.
+        // A directory beyond a boundary has no attributes, not even a type.
         let mut own = *own;
         own.set_file_type(FileType::Directory);
         self.own.push(columns, name, &own);
@@ -190,7 +190,7 @@ impl Update {
 /// What was taken from all threads, by the numbers of directories.
 #[derive(Debug, Default)]
 struct KnownTree {
-    /// Directories in the order in which they became known.
+    /// The names and own attributes of directories, in the order in which they became known.
     own: Rows,
     directories: Vec<KnownDirectory>,
     unread: Vec<(u32, UnreadReason)>,
@@ -198,16 +198,16 @@ struct KnownTree {
     diagnostics: Diagnostics,
 }
 
-/// A directory of which something is known; perhaps no more than what is in it, as another thread has
-/// told that it began.
+/// A directory of which something is known, possibly only an entry: another thread may have
+/// published first.
 #[derive(Clone, Debug)]
 struct KnownDirectory {
     own: Row,
     /// What it comes to by itself.
     totals: SubtreeTotals,
-    /// What is in it, without directories; nothing as long as it is being read.
+    /// The totals of its entries without directories; `None` until it is read.
     entry_totals: Option<SubtreeTotals>,
-    /// The numbers of the directories in it, sorted by name but for those that are new.
+    /// The numbers of the directories in it, sorted by name except for new ones.
     children: Vec<u32>,
 }
 
@@ -215,7 +215,7 @@ impl KnownTree {
     fn add(&mut self, update: Update) {
         let Update { own, starts, read, unread, errors, diagnostics } = update;
         for (at, DirectoryStart { number, parent, totals }) in starts.into_iter().enumerate() {
-            // Without room the walk ends, and says so.
+            // The walk ends with an error when the table is full.
             let Some(row) = self.own.next_row(1) else { break };
             self.own.push_row(&own, at);
             let directory = self.directory_mut(number);
@@ -246,11 +246,11 @@ impl KnownTree {
         &mut self.directories[number]
     }
 
-    /// Lays the directories out breadth first, those in one beside each other: then the place of each is
-    /// its row. What is not connected with a root yet is left for another time.
+    /// Lays out the directories breadth first, siblings next to each other, so that the index of
+    /// each is its row. Directories not connected to a root yet are left out.
     fn table(&mut self) -> Result<Table, Error> {
         let mut rows = Rows::new(self.own.columns());
-        // Those that have their rows or wait for them: their numbers, and the places of those above.
+        // Directories with a row, or waiting for one: their numbers, and the rows of their parents.
         let mut laid_out = Vec::with_capacity(self.directories.len());
         let mut all = Vec::with_capacity(self.directories.len());
         let top = self.lay_out_children(0, (Directory::TOP, Directory::TOP), &mut laid_out);
@@ -285,7 +285,7 @@ impl KnownTree {
         Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
     }
 
-    /// Appends the directories in one to those that wait for their rows, sorted by name.
+    /// Appends the directories in a directory to those that wait for a row, sorted by name.
     fn lay_out_children(
         &mut self,
         number: u32,
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_before_the_directory_above_it_waits_for_that() {
+    fn partial_table_update_before_its_parent_waits() {
         let partial_table = PartialTable::new();
         let publishers = partial_table.start(FieldMask::empty());
         let (one, other) = (publishers.publisher().unwrap(), publishers.publisher().unwrap());
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_for_nobody() {
+    fn partial_table_dropped_nothing_published() {
         let partial_table = PartialTable::new();
         let publishers = partial_table.start(FieldMask::empty());
         let publisher = publishers.publisher().unwrap();

@@ -1,4 +1,4 @@
-//! Questions to a table, beside those about one entry.
+//! Queries over many entries.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,20 +12,20 @@ use super::directories::{Children, Directory};
 use super::{Row, SubtreeTotals, Table};
 
 impl Table {
-    /// Iterates over an entry and all that is below it, in the order of names: a directory before
-    /// what it holds.
+    /// Iterates over an entry and everything below it, sorted by name, a directory before its
+    /// entries.
     pub fn subtree(&self, row: Row) -> Subtree<'_> {
         Subtree { table: self, next: Some(row), open: Vec::new() }
     }
 
-    /// Iterates over all entries, in the order of names: a directory before what it holds.
+    /// Iterates over all entries, sorted by name, a directory before its entries.
     pub fn iter(&self) -> impl Iterator<Item = Row> {
         self.roots().flat_map(|root| self.subtree(root))
     }
 
-    /// Adds up what entries come to by what `key` says of each; those of which it says nothing are
-    /// left out. Each entry counts for itself, a directory without what it holds, and every file
-    /// is charged to one name: the groups together are the [total](Table::grand_total).
+    /// Groups entries by `key` and adds up the totals of each group; entries with the key `None`
+    /// are left out. An entry counts by itself, a directory without its entries, and each file is
+    /// charged to one name: all groups together equal the [grand total](Table::grand_total).
     ///
     /// ```
     /// # use transect::{FieldMask, FileType, ScanOptions, table::TableBuilder};
@@ -51,9 +51,9 @@ impl Table {
         groups
     }
 
-    /// Adds up what entries come to by the number of their owner, as [`Table::group`] does; `None`
-    /// stands for those of which it is not known. The table must have the column
-    /// [`UID`](transect_sys::FieldMask::UID), or it is known of none.
+    /// Groups entries by user id and adds up the totals, as [`Table::group`] does; `None` is an
+    /// unknown owner. Without the column [`UID`](transect_sys::FieldMask::UID) all owners are
+    /// unknown.
     pub fn by_owner(
         &self,
         rows: impl IntoIterator<Item = Row>,
@@ -61,7 +61,7 @@ impl Table {
         self.group(rows, |row| Some(self.attributes(row).uid()))
     }
 
-    /// Returns what an entry comes to without what it holds.
+    /// Returns the totals of an entry without what is below it.
     pub fn own_totals(&self, row: Row) -> SubtreeTotals {
         match self.directories.get(row) {
             Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),
@@ -69,20 +69,20 @@ impl Table {
         }
     }
 
-    /// Returns what follows the last dot of a name, unless the name begins with it.
+    /// Returns the part of a name after its last dot, unless that dot is the first byte.
     pub fn extension(&self, row: Row) -> Option<&OsStr> {
         Path::new(self.name(row)).extension()
     }
 
-    /// Returns the `limit` rows of which `rank` says most, the most first; equals in the order in
-    /// which they come, and none of which it says 0.
+    /// Returns the `limit` rows with the highest `rank`, highest first. Rows of equal rank keep
+    /// their order; rows of rank 0 are left out.
     pub fn largest(
         &self,
         rows: impl IntoIterator<Item = Row>,
         limit: usize,
         rank: impl Fn(Row) -> u64,
     ) -> Vec<Row> {
-        // The least of those kept is on top.
+        // The lowest of those kept is on top.
         let mut kept: BinaryHeap<Reverse<(u64, Reverse<usize>, Row)>> = BinaryHeap::new();
         for (met, row) in rows.into_iter().enumerate() {
             let rank = rank(row);
@@ -99,7 +99,7 @@ impl Table {
     }
 }
 
-/// An entry and all that is below it.
+/// Iterator over an entry and everything below it.
 #[derive(Debug)]
 pub struct Subtree<'t> {
     table: &'t Table,

@@ -1,7 +1,7 @@
-//! A set of numbers that tells how many of them lie below one: in constant time, for an eighth of a
-//! byte and a bit more a number.
+//! A bitmap with constant-time rank: how many numbers of a set are less than a given one. Takes a
+//! bit per possible number, and 4 bytes per 512.
 
-/// Numbers in a word, and in a block whose beginning is counted.
+/// Numbers per word, and per block with a stored count.
 const WORD: usize = 64;
 const BLOCK: usize = 8 * WORD;
 
@@ -9,7 +9,7 @@ const BLOCK: usize = 8 * WORD;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankBitmap {
     words: Vec<u64>,
-    /// How many numbers lie below each block of 512.
+    /// How many numbers of the set lie before each block of 512.
     before: Vec<u32>,
 }
 
@@ -19,7 +19,7 @@ impl RankBitmap {
         Self { words: vec![0; limit.div_ceil(BLOCK) * (BLOCK / WORD)], before: Vec::new() }
     }
 
-    /// Puts a number into the set; returns whether it was not there.
+    /// Inserts a number; returns whether it was new.
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = place(number);
         let new = self.words[word] & bit == 0;
@@ -27,7 +27,7 @@ impl RankBitmap {
         new
     }
 
-    /// Counts what is there. Until then nothing can be asked but [`RankBitmap::contains`].
+    /// Counts the numbers. Until then only [`RankBitmap::contains`] works.
     pub(super) fn indexed(mut self) -> Self {
         let mut sum = 0;
         self.before = self
@@ -62,7 +62,7 @@ impl RankBitmap {
             + (last & (bit - 1)).count_ones()
     }
 
-    /// Returns the place of a number among those of the set, if it is one of them.
+    /// Returns the rank of a number that is in the set.
     #[inline]
     pub(super) fn index_of(&self, number: u32) -> Option<usize> {
         self.contains(number).then(|| self.rank(number) as usize)
@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_are_those_of_a_sorted_set(numbers in prop::collection::btree_set(0u32..3000, 0..400)) {
+        fn rank_bitmap_agrees_with_sorted_set(numbers in prop::collection::btree_set(0u32..3000, 0..400)) {
             let mut ranks = RankBitmap::with_limit(3000);
             for &number in &numbers {
                 prop_assert!(ranks.insert(number));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_set_has_no_places() {
+    fn rank_bitmap_empty_contains_nothing() {
         let ranks = RankBitmap::with_limit(0).indexed();
         assert_eq!(ranks.index_of(0), None);
         assert_eq!(ranks.rank(7), 0);

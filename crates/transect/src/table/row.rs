@@ -1,20 +1,20 @@
-//! The numbers of a table's rows.
+//! The number of a row.
 
 /// The number of an entry in its table.
 ///
-/// Entries of one directory have numbers one after the other; other than that a number says
-/// nothing, and it is not the same in another table of the same tree.
+/// Entries of one directory have consecutive numbers. A number has no other meaning, and differs
+/// between tables of the same tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Row(pub(super) u32);
 
 impl Row {
-    /// Bits of a row's number that say where in its chunk it lies.
+    /// The number of bits that hold the index within a chunk.
     pub(super) const BITS_IN_CHUNK: u32 = 16;
 
-    /// Returns the row `index` of `chunk`; `None` if a table cannot have that many.
+    /// Returns the row `index` of `chunk`; `None` if it exceeds what a table can hold.
     pub(super) fn new(chunk: usize, index: usize) -> Option<Self> {
         let number = (chunk << Self::BITS_IN_CHUNK) + index;
-        // The largest number is that of no row: a range of rows must have an end.
+        // The largest number is not used: a range of rows must have an end.
         u32::try_from(number).ok().filter(|&number| number != u32::MAX).map(Self)
     }
 

@@ -1,5 +1,5 @@
-//! What several entries come to together: removing them at once frees files that removing each of
-//! them alone would not.
+//! Totals of several entries. Removing entries together frees files that removing each of them
+//! alone would not.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::{Row, Table};
 
-/// What several entries come to with all that is below them.
+/// The rows in or below some rows, and not in or below others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionTotals {
     /// Regular files: names, not file ids.
@@ -16,26 +16,26 @@ pub struct SelectionTotals {
     pub directories: u64,
     /// Everything else.
     pub others: u64,
-    /// Allocated bytes of everything, every file once, to whichever name it is charged.
+    /// Allocated bytes of everything, each file once, whichever name it is charged to.
     pub disk_usage: u64,
-    /// Those of files that have further names elsewhere, in the table or not.
+    /// Of these, the bytes of files with more names elsewhere, in the table or not.
     pub shared: u64,
-    /// How many files these are.
+    /// The number of such files.
     pub shared_files: u64,
-    /// Directories that were not read, or not to their end.
+    /// Directories that were not read, or not completely.
     pub unread: u64,
 }
 
 impl SelectionTotals {
-    /// Returns the allocated bytes that would be free if all of it were removed.
+    /// Returns the allocated bytes that removing everything would free.
     pub fn exclusive(&self) -> u64 {
         self.disk_usage.saturating_sub(self.shared)
     }
 }
 
 impl Table {
-    /// Returns those of the rows that do not lie below another one of them, each once, in the order
-    /// of their numbers: entries of one directory are neighbours.
+    /// Returns the rows that do not lie below another one of them, each once, sorted by number:
+    /// entries of one directory are neighbours.
     pub fn outermost(&self, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
         let mut rows: Vec<Row> = rows.into_iter().collect();
         rows.sort_unstable();
@@ -45,11 +45,12 @@ impl Table {
         rows
     }
 
-    /// Returns what `rows` come to with all that is below them, but for what is in and below
-    /// `without`. Neither is to hold a row twice, or one below another: [`Table::outermost`].
+    /// Returns the totals of `rows` with everything below them, except what is in or below
+    /// `without`. Neither list may hold a row twice, or one row below another: see
+    /// [`Table::outermost`].
     ///
-    /// Every file with further names is looked at, wherever it lies, and every directory; entries
-    /// are not.
+    /// Checks every file with several names in the table, and every directory, but no other
+    /// entries.
     pub fn selection_totals(&self, rows: &[Row], without: &[Row]) -> SelectionTotals {
         let mut left_out = Selection::of(without, &[]);
         let inside = |row: &Row| !left_out.contains(self, *row);
@@ -93,7 +94,7 @@ impl Table {
 
 /// Which rows lie in or below some, and not in or below others.
 struct Selection {
-    /// What is known of rows; of all below them the same, where nothing else is said.
+    /// Rows known to be in or out; everything below them is the same unless listed itself.
     membership: HashMap<Row, bool, FixedState>,
     path: Vec<Row>,
 }
@@ -105,7 +106,8 @@ impl Selection {
         Self { membership: inside.chain(outside).collect(), path: Vec::new() }
     }
 
-    /// Every directory on the way is looked at once, however often it is passed.
+    /// Returns whether a row is in the selection. Checks every directory on a path once, however
+    /// often it is passed.
     fn contains(&mut self, table: &Table, row: Row) -> bool {
         let mut selected = self.membership.get(&row).copied();
         let mut above = table.parent(row);

@@ -1,5 +1,4 @@
-//! A column of lengths: 4 bytes each as long as all are below 4 GiB, as nearly always, and 8 from
-//! then on.
+//! A column of sizes: 4 bytes each while all are below 4 GiB, as nearly always, and 8 from then on.
 
 /// Numbers that are mostly small.
 #[derive(Debug)]
@@ -82,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_come_back_as_they_were(
+        fn size_column_returns_what_was_stored(
             mut lengths in prop::collection::vec(prop_oneof![0..100_u64, any::<u64>()], 1..50),
             at in any::<prop::sample::Index>(),
             set in any::<u64>(),
