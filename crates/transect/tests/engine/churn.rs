@@ -12,14 +12,14 @@ use transect_testkit::{TempDir, within};
 
 use crate::support::{assert_complete, combinations, counts, scan, totals};
 
-/// Changes a tree at random until it is told to stop; the same numbers come up in every run.
+/// Changes a tree at random until it is stopped; the numbers are the same in every run.
 struct Mutator {
     root: PathBuf,
     state: u64,
 }
 
 impl Mutator {
-    /// A number below `limit` (xorshift).
+    /// Returns a number below `limit` (xorshift).
     fn below(&mut self, limit: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -27,13 +27,13 @@ impl Mutator {
         self.state % limit
     }
 
-    /// One of 6 + 36 + 216 places for directories. No place lies behind a link: what is changed
-    /// stays inside the tree, wherever links lead.
+    /// Returns one of 6 + 36 + 216 paths for directories. None lies behind a link, so that changes
+    /// stay inside the tree.
     fn place(&mut self) -> PathBuf {
         loop {
             let mut path = self.root.clone();
             let mut behind_a_link = false;
-            // Few changes are near the root: they take everything along.
+            // Few changes are near the root, as they move everything below.
             let levels = [1, 2, 2, 3, 3, 3, 3, 3][self.below(8) as usize];
             for _ in 0..levels {
                 behind_a_link |= path.is_symlink();
@@ -45,7 +45,7 @@ impl Mutator {
         }
     }
 
-    /// Does one thing. Half of them are impossible when they are tried: that is no matter.
+    /// Makes one change. About half of them fail, which does not matter.
     fn change(&mut self) {
         let place = self.place();
         let other = self.place();
@@ -67,7 +67,8 @@ impl Mutator {
         };
     }
 
-    /// Makes a directory a link: upwards, to itself, to another, to nowhere; or ends a link.
+    /// Replaces a directory by a link (upwards, to itself, to another, to nowhere), or removes a
+    /// link.
     fn change_link(&mut self, place: &Path, other: PathBuf) {
         if place.is_symlink() {
             let _ = std::fs::remove_file(place);
@@ -86,10 +87,11 @@ impl Mutator {
     }
 }
 
-/// A thread on which a tree changes. Dropping it waits for its end, so that the tree can be removed.
+/// A thread that changes a tree. Dropping it stops and joins the thread, so that the tree can be
+/// removed.
 struct Changing {
     stop: Arc<AtomicBool>,
-    /// How many there were.
+    /// The number of changes.
     changes: Arc<AtomicU64>,
     thread: Option<JoinHandle<Mutator>>,
 }
@@ -108,7 +110,7 @@ impl Changing {
         Self { stop, changes, thread: Some(thread) }
     }
 
-    /// Ends the changes and returns who made them.
+    /// Stops the changes and returns the mutator.
     fn end(&mut self) -> Option<Mutator> {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take()?;
@@ -122,14 +124,14 @@ impl Drop for Changing {
     }
 }
 
-/// So many walks there are at least, and so many changes meanwhile.
+/// The minimum numbers of walks, and of changes meanwhile.
 const WALKS: usize = 200;
 const CHANGES: u64 = 5000;
 
-/// Walks again and again while the tree changes; nothing but vanishing may happen to a walk.
+/// Walks repeatedly while the tree changes; entries may vanish, and nothing else may happen.
 ///
-/// No kind of error is legitimate: what becomes something else between listing and reading
-/// (`ENOTDIR`, `ELOOP`) is gone, too.
+/// No kind of error is expected: an entry replaced by another type between listing and reading
+/// (`ENOTDIR`, `ELOOP`) has vanished, too.
 fn walks_of_a_changing_tree_end(follow: bool) {
     let temp = TempDir::new();
     let root = temp.join("tree");
@@ -157,7 +159,7 @@ fn walks_of_a_changing_tree_end(follow: bool) {
     };
     let mut mutator = changing.end().expect("nobody ended it before");
     assert!(walked.1 > 100, "{walked:?}");
-    // It must not be a small tree that is compared at the end.
+    // Compare a tree of some size at the end.
     while oracle(&root).counts.directories < 20 {
         (0..100).for_each(|_| mutator.change());
     }
@@ -168,7 +170,7 @@ fn parallel() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
     combinations().filter(|(_, order, threads)| order.is_parallel() && *threads > 1)
 }
 
-/// When nothing changes any more, everything is as it is.
+/// Checks that walks of the tree, now unchanging, agree with the oracle.
 fn quiet(root: &Path, follow: bool) {
     let expected = oracle(root).counts;
     for (reader, order, threads) in parallel() {
@@ -186,11 +188,11 @@ fn quiet(root: &Path, follow: bool) {
 }
 
 #[test]
-fn walks_of_a_changing_tree_end_and_report_no_errors() {
+fn walk_changing_tree_ends_without_errors() {
     walks_of_a_changing_tree_end(false);
 }
 
 #[test]
-fn walks_that_follow_links_in_a_changing_tree_end_and_report_no_errors() {
+fn walk_changing_tree_following_links_ends_without_errors() {
     walks_of_a_changing_tree_end(true);
 }

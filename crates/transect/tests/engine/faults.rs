@@ -1,4 +1,4 @@
-//! What a real file system does too rarely to test, done by one in memory.
+//! Faults that are too rare on real file systems, injected into a tree in memory.
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ fn forest() -> FakeTree {
     tree
 }
 
-/// What [`forest`] holds, counted by hand. Its root is 0 bytes long, all other directories 4,096.
+/// The counts of [`forest`], by hand. Its root has 0 bytes, all other directories 4,096.
 fn forest_counts() -> Counts {
     Counts {
         files: 500,
@@ -59,9 +59,9 @@ fn options() -> ScanOptions {
 
 // ---- nothing wrong ----
 
-/// As Windows marks directories that a cloud service has not filled yet.
+/// Windows marks directories whose content a cloud service has not downloaded yet.
 #[test]
-fn a_directory_that_would_have_to_be_fetched_is_counted_and_not_read() {
+fn placeholder_directory_counted_not_read() {
     const RECALL_ON_OPEN: u32 = 0x0004_0000;
     let mut tree = FakeTree::new();
     tree.add("/here/file", FileType::File, 10).add("/elsewhere/file", FileType::File, 100);
@@ -81,7 +81,7 @@ fn a_directory_that_would_have_to_be_fetched_is_counted_and_not_read() {
 }
 
 #[test]
-fn a_tree_in_memory_is_counted_whole_in_every_order() {
+fn totals_fake_tree_complete_in_every_order() {
     let tree = Arc::new(forest());
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
@@ -91,7 +91,7 @@ fn a_tree_in_memory_is_counted_whole_in_every_order() {
 }
 
 #[test]
-fn no_entry_is_lost_at_the_end_of_a_batch() {
+fn listing_last_entry_of_batch_not_lost() {
     for batch in [1, 2, 3, 4, 5, 7, 1000] {
         let mut tree = forest();
         tree.batch = batch;
@@ -108,7 +108,7 @@ fn no_entry_is_lost_at_the_end_of_a_batch() {
 }
 
 #[test]
-fn types_that_listings_hide_are_found_out() {
+fn types_hidden_by_listing_queried() {
     let mut tree = forest();
     tree.link("/1/1/1/again", "/0/0/0/file0");
     let known = Arc::new(tree);
@@ -130,7 +130,7 @@ fn types_that_listings_hide_are_found_out() {
 }
 
 #[test]
-fn filters_leave_out_the_same_when_listings_hide_types() {
+fn filters_types_hidden_same_result() {
     let make = |hide_types| {
         let mut tree = FakeTree::new();
         for path in ["/src/one.rs", "/src/two.c", "/build/out.rs", "/src/deep/build", "/top.rs"] {
@@ -171,10 +171,10 @@ fn filters_leave_out_the_same_when_listings_hide_types() {
     }
 }
 
-/// While a file grows or shrinks its names are met with different sizes. Whichever size counts,
-/// the others must not be taken from what was never added.
+/// While a file grows or shrinks, its names are met with different sizes. Whichever size counts,
+/// others must not be subtracted from what was never added.
 #[test]
-fn a_file_that_shrinks_while_its_names_are_met_does_not_break_the_sums() {
+fn totals_hard_link_shrinking_during_walk_consistent() {
     for (order, threads) in schedules() {
         for sizes in [[1000, 0, 0], [0, 1000, 0], [0, 0, 1000], [1000, 10, 500]] {
             let mut tree = FakeTree::new();
@@ -212,9 +212,8 @@ const KINDS: &[(ErrorKind, FaultKind)] = &[
     (ErrorKind::ResourceBusy, FaultKind::Other),
 ];
 
-/// Walks a forest with one fault in it, in every order, and returns what is missing compared with
-/// the whole; all orders agree.
-fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
+/// Walks a forest with one fault in every order, and checks that all orders agree.
+fn with_fault(path: &str, at: At, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
     let mut tree = forest();
     tree.fail(path, at, kind);
     let tree = Arc::new(tree);
@@ -237,13 +236,13 @@ fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, co
     assert_eq!((error.operation(), error.kind()), (operation, kind));
     let depth = path.split('/').filter(|step| !step.is_empty()).count() as u32;
     assert_eq!(error.depth(), depth, "{context}");
-    // A root whose listing breaks off is partial; one that cannot be opened has failed.
+    // A root whose listing fails is partial; a root that cannot be opened has failed.
     let failed = depth == 0 && operation != Operation::ReadDirectory;
     assert_eq!(got.diagnostics.failed_roots, u64::from(failed), "{context}");
 }
 
 #[test]
-fn a_directory_that_cannot_be_opened_counts_and_what_is_in_it_does_not() {
+fn unopenable_directory_counted_without_content() {
     for &(error, kind) in KINDS {
         with_fault("/2/3", FaultPoint::Open, Some(error), |got, context| {
             one_error(got, Operation::OpenDirectory, kind, "/2/3", context);
@@ -261,10 +260,10 @@ fn a_directory_that_cannot_be_opened_counts_and_what_is_in_it_does_not() {
 }
 
 #[test]
-fn a_directory_that_fails_while_it_is_listed_keeps_what_was_listed() {
+fn listing_failed_midway_keeps_listed_entries() {
     for &(error, kind) in KINDS {
-        // Batches of three: of four files one is lost.
-        with_fault("/2/3/4", FaultPoint::List, Some(error), |got, context| {
+        // Batches of three: one of four files is lost.
+        with_fault("/2/3/4", At::List, Some(error), |got, context| {
             one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
             let mut expected = forest_counts();
             expected.files -= 1;
@@ -276,9 +275,9 @@ fn a_directory_that_fails_while_it_is_listed_keeps_what_was_listed() {
 }
 
 #[test]
-fn directories_listed_before_a_listing_fails_are_read() {
-    // link, pipe and the first of five directories arrive before the fault.
-    with_fault("/2/3", FaultPoint::List, Some(ErrorKind::Other), |got, context| {
+fn listing_failed_midway_listed_directories_read() {
+    // The link, the pipe and the first of five directories arrive before the fault.
+    with_fault("/2/3", At::List, Some(ErrorKind::Other), |got, context| {
         let (operation, kind) = (Operation::ReadDirectory, FaultKind::Other);
         one_error(got, operation, kind, "/2/3", context);
         assert_eq!(got.directories, 156 - 4, "{context}");
@@ -287,7 +286,7 @@ fn directories_listed_before_a_listing_fails_are_read() {
 }
 
 #[test]
-fn a_file_that_cannot_be_asked_counts_without_a_size() {
+fn stat_failed_file_counted_without_size() {
     for &(error, kind) in KINDS {
         with_fault("/2/3/4/file1", FaultPoint::Stat, Some(error), |got, context| {
             one_error(got, Operation::Stat, kind, "/2/3/4/file1", context);
@@ -300,7 +299,7 @@ fn a_file_that_cannot_be_asked_counts_without_a_size() {
 }
 
 #[test]
-fn errors_are_told_by_every_directory_above_them_and_by_no_other() {
+fn errors_counted_in_all_directories_above() {
     let denied = Some(ErrorKind::PermissionDenied);
     for (path, at) in [
         ("/2/3/4", FaultPoint::Open),
@@ -329,8 +328,8 @@ fn errors_are_told_by_every_directory_above_them_and_by_no_other() {
 }
 
 #[test]
-fn what_vanished_is_no_error_and_is_not_counted() {
-    with_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
+fn vanished_entry_not_counted_no_error() {
+    with_fault("/2/3/4", At::Open, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
@@ -345,11 +344,11 @@ fn what_vanished_is_no_error_and_is_not_counted() {
     });
 }
 
-/// Entries that are listed whenever their directory is, and never found, were counted as vanished,
-/// and the result as complete.
+/// Regression: entries that every listing shows and no call finds were counted as vanished, and the
+/// result as complete.
 #[test]
-fn entries_listed_still_and_never_found_are_errors() {
-    // Windows also lists what has been deleted and is still open: there they have vanished.
+fn missing_entry_still_listed_is_error() {
+    // Windows also lists entries that are deleted and still open: there they have vanished.
     if transect_sys::host::LISTS_DELETED {
         return;
     }
@@ -391,7 +390,7 @@ fn entries_listed_still_and_never_found_are_errors() {
 }
 
 #[test]
-fn directory_listed_and_opened_but_gone_when_read_is_an_error() {
+fn directory_opened_but_gone_when_listed_is_error() {
     let mut tree = forest();
     tree.never_find("/2/3", FaultPoint::List);
     let tree = Arc::new(tree);
@@ -403,10 +402,8 @@ fn directory_listed_and_opened_but_gone_when_read_is_an_error() {
 }
 
 #[test]
-fn entries_created_again_after_they_vanished_are_not_errors() {
-    for (path, at) in
-        [("/2/3/4/file3", FaultPoint::Stat), ("/2/3", FaultPoint::Open), ("/2/3", FaultPoint::List)]
-    {
+fn missing_entry_recreated_no_error() {
+    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3", At::Open), ("/2/3", At::List)] {
         let mut tree = forest();
         tree.vanish_once(path, at);
         let tree = Arc::new(tree);
@@ -424,7 +421,7 @@ fn entries_created_again_after_they_vanished_are_not_errors() {
 }
 
 #[test]
-fn what_vanished_before_its_type_was_known_is_not_counted() {
+fn vanished_entry_of_unknown_type_not_counted() {
     let mut tree = forest();
     tree.hide_types = true;
     tree.fail("/2/3", FaultPoint::Stat, None);
@@ -439,7 +436,7 @@ fn what_vanished_before_its_type_was_known_is_not_counted() {
 }
 
 #[test]
-fn many_faults_are_counted_by_operation_and_kind() {
+fn errors_many_counted_by_operation_and_kind() {
     let mut tree = forest();
     for c in 0..5 {
         let denied = Some(ErrorKind::PermissionDenied);
@@ -449,9 +446,9 @@ fn many_faults_are_counted_by_operation_and_kind() {
         tree.fail(&format!("/0/3/{c}/file2"), FaultPoint::Stat, None);
         tree.fail(&format!("/0/4/{c}"), FaultPoint::Open, None);
     }
-    // Both opening it and asking about it fail: said once is enough.
-    tree.fail("/1/0/0", FaultPoint::Open, Some(ErrorKind::PermissionDenied));
-    tree.fail("/1/0/0", FaultPoint::Stat, Some(ErrorKind::TimedOut));
+    // Both opening and querying it fail: one error is enough.
+    tree.fail("/1/0/0", At::Open, Some(ErrorKind::PermissionDenied));
+    tree.fail("/1/0/0", At::Stat, Some(ErrorKind::TimedOut));
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let mut got = fake_totals(&tree, options().order(order).threads(threads));
@@ -476,7 +473,7 @@ fn many_faults_are_counted_by_operation_and_kind() {
 }
 
 #[test]
-fn a_root_that_cannot_be_read_is_told_apart() {
+fn failed_root_counted_separately() {
     for (at, operation, directories) in
         [(FaultPoint::Stat, Operation::Stat, 0), (FaultPoint::Open, Operation::OpenDirectory, 1)]
     {
@@ -491,7 +488,7 @@ fn a_root_that_cannot_be_read_is_told_apart() {
     });
 }
 
-// ---- sinks that stop, and sinks that fall ----
+// ---- sinks that stop, and sinks that panic ----
 
 /// What a [`Watched`] sink does at its n-th batch, counted over all threads.
 #[derive(Clone, Debug)]
@@ -501,7 +498,7 @@ enum Deed {
     Cancel(u64, Cancel),
 }
 
-/// What the sinks of one walk saw.
+/// What the sinks of one walk received.
 #[derive(Debug, Default)]
 struct Seen {
     batches: AtomicU64,
@@ -510,7 +507,7 @@ struct Seen {
     left: AtomicU64,
 }
 
-/// Totals that keep a count of their own of what they received.
+/// Totals that also count what they receive.
 struct Watched {
     inner: Totals,
     seen: Arc<Seen>,
@@ -566,8 +563,8 @@ impl Sink for Watched {
     }
 }
 
-/// Walks a forest with a watched sink; whatever ends the walk, the sums hold what was delivered,
-/// and every directory that was entered was left.
+/// Walks a forest with a watched sink. However the walk ends, the totals must equal what was
+/// delivered, and every directory entered must have been left.
 fn watched(options: ScanOptions, deed: &Deed) -> (Totals, Arc<Seen>, bool) {
     let tree = Arc::new(forest());
     let seen = Arc::new(Seen::default());
@@ -586,14 +583,14 @@ fn watched(options: ScanOptions, deed: &Deed) -> (Totals, Arc<Seen>, bool) {
 }
 
 #[test]
-fn a_sink_that_quits_stops_the_walk_on_all_threads() {
+fn sink_quit_stops_all_threads() {
     for (order, threads) in schedules() {
         for at in [1, 2, 10, 100] {
             let options = options().order(order).threads(threads);
             let (got, seen, interrupted) = watched(options, &Deed::Quit(at));
             let context = format!("{at} in {} on {threads}", order.as_str());
             let batches = seen.batches.load(Ordering::Relaxed);
-            // Each of the others may be in the midst of a batch.
+            // Each of the other threads may be in the middle of a batch.
             let others = if order.is_parallel() { threads as u64 - 1 } else { 0 };
             assert!((at..=at + others).contains(&batches), "{context}: {batches} batches");
             assert!(!interrupted, "{context}: nobody cancelled");
@@ -603,7 +600,7 @@ fn a_sink_that_quits_stops_the_walk_on_all_threads() {
 }
 
 #[test]
-fn a_sink_that_quits_at_an_error_stops_the_walk() {
+fn sink_quit_on_error_stops_walk() {
     let mut tree = forest();
     for a in 0..5 {
         tree.fail(&format!("/{a}"), FaultPoint::Open, Some(ErrorKind::Other));
@@ -621,7 +618,7 @@ fn a_sink_that_quits_at_an_error_stops_the_walk() {
 }
 
 #[test]
-fn a_walk_that_is_cancelled_before_it_begins_reads_nothing() {
+fn cancel_before_walk_reads_nothing() {
     for (order, threads) in schedules() {
         let cancel = Cancel::new();
         cancel.cancel();
@@ -633,7 +630,7 @@ fn a_walk_that_is_cancelled_before_it_begins_reads_nothing() {
 }
 
 #[test]
-fn a_walk_that_is_cancelled_in_the_middle_keeps_what_was_delivered() {
+fn cancel_during_walk_keeps_delivered_entries() {
     for (order, threads) in schedules() {
         for at in [2, 20, 200] {
             let cancel = Cancel::new();
@@ -645,12 +642,12 @@ fn a_walk_that_is_cancelled_in_the_middle_keeps_what_was_delivered() {
             assert!(seen.batches.load(Ordering::Relaxed) >= at, "{context}");
         }
     }
-    // The other end of the scale: nobody stops anything.
+    // The other extreme: the walk is not stopped.
     let (got, ..) = watched(options(), &Deed::Nothing);
     counts(&got).assert_are(&forest_counts(), "nothing was done");
 }
 
-/// Where a [`Bomb`] goes off.
+/// When a [`Bomb`] panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fuse {
     Enter,
@@ -714,7 +711,7 @@ impl Sink for Bomb {
 }
 
 #[test]
-fn a_sink_that_panics_ends_the_walk_in_every_order() {
+fn sink_panic_ends_walk_in_every_order() {
     let mut tree = forest();
     for a in 0..5 {
         tree.fail(&format!("/{a}/0/0"), FaultPoint::Open, Some(ErrorKind::Other));
@@ -740,9 +737,9 @@ fn a_sink_that_panics_ends_the_walk_in_every_order() {
 }
 
 #[test]
-fn a_sink_that_panics_while_it_is_merged_ends_the_walk() {
+fn sink_panic_in_merge_ends_walk() {
     let tree = Arc::new(forest());
-    // Whether there is anything to merge is up to the schedule.
+    // Whether sinks are merged depends on the schedule.
     wait_until("a walk that merges", || {
         let mut fallen = 0;
         for (order, threads) in schedules() {
@@ -762,8 +759,8 @@ fn a_sink_that_panics_while_it_is_merged_ends_the_walk() {
     });
 }
 
-/// A sink falls on one thread while all others are in the midst of a batch, and come back to find
-/// the walk ended.
+/// A sink panics on one thread while all others are in the middle of a batch, and return after the
+/// walk has ended.
 struct Ambush {
     caller: ThreadId,
     meeting: Arc<Meeting>,
@@ -771,7 +768,7 @@ struct Ambush {
 
 #[derive(Debug, Default)]
 struct Meeting {
-    /// The caller's thread is in the midst of a batch.
+    /// The caller's thread is in the middle of a batch.
     waits: Mutex<bool>,
     changed: Condvar,
     fallen: AtomicBool,
@@ -787,7 +784,7 @@ impl Sink for Ambush {
     fn enter(&mut self, _: Entering<'_, ()>) {}
 
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
-        // Two steps below the root: by now there is work for everybody.
+        // Two steps below the root, where there is work for every thread.
         if visit.dir.depth() < Some(2) {
             return Flow::Continue;
         }
@@ -801,8 +798,8 @@ impl Sink for Ambush {
                 while !meeting.fallen.load(Ordering::Acquire) {
                     std::thread::yield_now();
                 }
-                // Long enough for the panic to reach the walk; a shorter time would only make
-                // the ambush fail to happen.
+                // Long enough for the panic to reach the walk. With a shorter time the test would
+                // check less.
                 std::thread::sleep(Duration::from_millis(50));
             }
         } else {
@@ -825,7 +822,7 @@ impl Sink for Ambush {
 }
 
 #[test]
-fn a_panic_on_one_thread_does_not_make_another_miscount() {
+fn sink_panic_on_one_thread_others_count_correctly() {
     let tree = Arc::new(forest());
     for order in [Order::SharedQueue, Order::WorkStealing] {
         for threads in [2, 4] {
@@ -855,8 +852,8 @@ fn a_panic_on_one_thread_does_not_make_another_miscount() {
 // ---- depth and boundaries, where the fake knows more than a real file system ----
 
 #[test]
-fn another_device_below_is_a_boundary_only_when_asked() {
-    // Which names may be mount points is read from the mount table: `/proc` is in every one.
+fn mount_boundary_only_with_one_file_system() {
+    // The mount table gives the names that may be mount points; `/proc` is in every one.
     let mut tree = FakeTree::new();
     tree.add("/a/file", FileType::File, 10);
     tree.add("/proc/file", FileType::File, 100);

@@ -1,4 +1,4 @@
-//! What is left out by name and by depth, seen through the list of paths.
+//! Filters, seen through the paths that are listed.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -12,7 +12,7 @@ use crate::support::{
     assert_complete, combinations, counts, paths, readable, readers, scan, skipped, totals,
 };
 
-/// Builds files; a path that ends with a slash is a directory.
+/// Creates files; a path that ends with a slash is a directory.
 fn build(root: &Path, files: &[(&str, &str)]) {
     for (path, content) in files {
         let whole = root.join(path);
@@ -26,7 +26,7 @@ fn build(root: &Path, files: &[(&str, &str)]) {
 }
 
 /// Returns what is listed below the root, without the root's own path, with slashes, sorted. All
-/// readers and orders list the same.
+/// readers and orders must list the same.
 fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String> {
     let mut first: Option<Vec<String>> = None;
     for reader in readers() {
@@ -79,15 +79,15 @@ fn sources() -> TempDir {
 // ---- globs ----
 
 #[test]
-fn globs_include_and_exclude() {
+fn globs_include_exclude_last_match_decides() {
     let temp = sources();
     for (patterns, expected) in [
         (&["*.rs"][..], &["build/out.rs", "src/deep/three.rs", "src/one.rs", "top.rs"][..]),
         (&["!*.rs"], &["", "build", "docs", "src", "src/build", "src/deep", "src/two.c", "top.c"]),
         (&["*.rs", "!top*"], &["build/out.rs", "src/deep/three.rs", "src/one.rs"]),
-        // The last that matches decides.
+        // The last match decides.
         (&["!*.rs", "top.rs"], &["top.rs"]),
-        // A slash in front or inside: a path below the root.
+        // A slash at the start or inside: a path below the root.
         (&["/*.rs"], &["top.rs"]),
         (&["src/*.rs"], &["src/one.rs"]),
         (&["src/**/*.rs"], &["src/deep/three.rs", "src/one.rs"]),
@@ -130,7 +130,7 @@ fn globs_include_and_exclude() {
 }
 
 #[test]
-fn what_globs_leave_out_is_not_counted_and_told() {
+fn globs_excluded_entries_counted_as_skipped() {
     let temp = sources();
     for (reader, order, threads) in combinations() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
@@ -143,7 +143,7 @@ fn what_globs_leave_out_is_not_counted_and_told() {
 }
 
 #[test]
-fn directories_that_are_only_passed_through_are_not_counted() {
+fn globs_traversed_directories_not_counted() {
     let temp = sources();
     for (reader, order, threads) in combinations() {
         let options = scan(temp.path()).reader(reader).order(order).threads(threads);
@@ -154,16 +154,16 @@ fn directories_that_are_only_passed_through_are_not_counted() {
 }
 
 #[test]
-fn a_glob_that_does_not_parse_is_an_error_that_names_it() {
+fn globs_invalid_pattern_error_names_it() {
     let error = scan(".").filters(globs(&["*.rs", "a{b"])).plan().unwrap_err();
     assert!(matches!(&error, Error::Pattern(pattern, _) if pattern == "a{b"), "{error}");
 }
 
-/// An including glob leaves directories standing that it does not name; links that are followed
-/// to directories are directories.
+/// An including glob descends into directories that it does not match. A followed link to a
+/// directory is a directory.
 #[cfg(unix)]
 #[test]
-fn globs_do_not_keep_followed_links_from_being_entered() {
+fn globs_followed_link_to_directory_entered() {
     let temp = TempDir::new();
     build(temp.path(), &[("tree/a.rs", "1"), ("outside/b.rs", "2"), ("outside/c.c", "3")]);
     std::os::unix::fs::symlink("../outside", temp.join("tree/link")).unwrap();
@@ -173,9 +173,10 @@ fn globs_do_not_keep_followed_links_from_being_entered() {
 
 // ---- roots ----
 
-/// A root was listed whatever the globs were: `list -g '*.tmp' victim` named `victim` itself.
+/// Regression: a root was listed whatever the globs were: `list -g '*.tmp' victim` named `victim`
+/// itself.
 #[test]
-fn root_that_filters_do_not_match_is_not_listed() {
+fn root_not_matching_filters_not_listed() {
     let temp = TempDir::new();
     build(temp.path(), &[("victim/a.tmp", "1"), ("victim/b", "22"), ("victim/zzz/", "")]);
     let root = temp.join("victim");
@@ -202,7 +203,7 @@ fn root_that_filters_do_not_match_is_not_listed() {
 }
 
 #[test]
-fn several_roots_are_judged_each_by_its_own_name() {
+fn roots_several_each_judged_by_own_name() {
     let temp = TempDir::new();
     build(temp.path(), &[("a.c/x.rs", ""), ("b.rs/x.c", ""), ("c.rs", ""), ("d.c", "")]);
     let names = ["a.c", "b.rs", "c.rs", "d.c"];
@@ -225,7 +226,7 @@ fn several_roots_are_judged_each_by_its_own_name() {
 
 #[cfg(unix)]
 #[test]
-fn root_link_is_judged_by_its_own_name_and_type() {
+fn root_link_judged_by_own_name_and_type() {
     let temp = TempDir::new();
     build(temp.path(), &[("tree/file", "")]);
     std::os::unix::fs::symlink("tree", temp.join("link")).unwrap();
@@ -242,7 +243,7 @@ fn root_link_is_judged_by_its_own_name_and_type() {
 }
 
 #[test]
-fn root_that_rules_above_it_ignore_is_left_out() {
+fn root_ignored_by_rules_above_left_out() {
     let temp = TempDir::new();
     build(
         temp.path(),
@@ -271,9 +272,9 @@ fn root_that_rules_above_it_ignore_is_left_out() {
     assert_eq!((got.entries(), skipped(&got.diagnostics, SkipReason::Gitignore)), (0, 1));
 }
 
-/// As a line of a gitignore file such a glob would be a comment, or nothing, and let all pass.
+/// As a line of a gitignore file, such a glob would be a comment, or empty, and match everything.
 #[test]
-fn globs_special_to_gitignore_files_let_nothing_else_pass() {
+fn globs_gitignore_special_characters_match_literally() {
     let temp = TempDir::new();
     build(temp.path(), &[("#x", ""), ("x", "")]);
     assert_eq!(list(temp.path(), |options| options.filters(globs(&["#*"]))), ["#x"]);
@@ -286,7 +287,7 @@ fn globs_special_to_gitignore_files_let_nothing_else_pass() {
 // ---- gitignore ----
 
 #[test]
-fn gitignore_rules_of_far_ancestors_hold_and_unreadable_ones_are_errors() {
+fn gitignore_far_ancestor_applies_unreadable_file_is_error() {
     let temp = TempDir::new();
     build(
         temp.path(),
@@ -373,7 +374,7 @@ fn gitignore_rules_nest_negate_and_anchor() {
 }
 
 #[test]
-fn rules_of_the_repository_above_the_root_hold() {
+fn gitignore_repository_above_root_applies() {
     let temp = TempDir::new();
     build(
         temp.path(),
@@ -396,7 +397,7 @@ fn rules_of_the_repository_above_the_root_hold() {
 }
 
 #[test]
-fn rules_hold_without_a_repository_but_not_from_above() {
+fn gitignore_without_repository_rules_above_ignored() {
     let temp = TempDir::new();
     build(
         temp.path(),
@@ -411,10 +412,10 @@ fn rules_hold_without_a_repository_but_not_from_above() {
     assert_eq!(listed, ["", ".gitignore", "x"]);
 }
 
-// The git of Windows takes no verbatim paths, and none is at hand under Wine.
+// Git for Windows rejects verbatim paths, and is not available under Wine.
 #[cfg(unix)]
 #[test]
-fn the_listing_of_a_repository_is_what_git_says() {
+fn gitignore_repository_listing_equals_git() {
     let temp = TempDir::new();
     build(
         temp.path(),
@@ -465,7 +466,7 @@ fn the_listing_of_a_repository_is_what_git_says() {
 // ---- depth ----
 
 #[test]
-fn no_directory_at_the_maximum_depth_is_read() {
+fn max_depth_directory_not_read() {
     let temp = sources();
     let whole = list(temp.path(), |options| options);
     for depth in 0..5 {
@@ -489,7 +490,7 @@ fn no_directory_at_the_maximum_depth_is_read() {
 }
 
 #[test]
-fn nothing_above_the_minimum_depth_is_listed() {
+fn min_depth_entries_above_not_listed() {
     let temp = sources();
     let whole = list(temp.path(), |options| options);
     for least in 0..5 {
@@ -510,13 +511,13 @@ fn depth_of(path: &str) -> u32 {
 }
 
 #[test]
-fn depths_that_leave_nothing_are_an_error() {
+fn depths_min_above_max_is_error() {
     let error = scan(".").max_depth(1).filters(min_depth(2)).plan();
     assert!(matches!(error, Err(Error::Depths { min: 2, max: 1 })));
 }
 
 #[test]
-fn a_filter_that_leaves_nothing_out_changes_nothing() {
+fn filters_matching_everything_change_nothing() {
     let temp = TempDir::new();
     trees::basic(temp.path());
     let expected = oracle(temp.path());
@@ -542,7 +543,7 @@ fn conditions(conditions: Conditions) -> Filters {
 }
 
 #[test]
-fn a_type_is_delivered_from_below_directories_of_another_one() {
+fn types_filtered_directories_still_read() {
     let temp = sources();
     let root = temp.path();
     let files = list(root, |options| options.filters(types(&[FileType::File])));
@@ -558,7 +559,7 @@ fn a_type_is_delivered_from_below_directories_of_another_one() {
 }
 
 #[test]
-fn sizes_are_those_of_files() {
+fn size_conditions_match_files_only() {
     let temp = sources();
     let sized = |min_size, max_size| {
         let filters = conditions(Conditions { min_size, max_size, ..Conditions::default() });
@@ -571,7 +572,7 @@ fn sizes_are_those_of_files() {
 }
 
 #[test]
-fn times_are_those_of_everything_and_old_directories_are_read() {
+fn time_conditions_match_all_types_old_directories_read() {
     let temp = sources();
     let root = temp.path();
     let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
@@ -594,7 +595,7 @@ fn times_are_those_of_everything_and_old_directories_are_read() {
 }
 
 #[test]
-fn filters_are_all_met_at_once() {
+fn filters_combined_all_must_match() {
     let temp = sources();
     let filters = Filters {
         globs: vec!["*.rs".into(), "!build".into()],
@@ -607,7 +608,7 @@ fn filters_are_all_met_at_once() {
 }
 
 #[test]
-fn what_is_counted_is_what_is_listed() {
+fn filters_totals_equal_list() {
     let temp = sources();
     for reader in readers() {
         let filters = conditions(Conditions { min_size: Some(4), ..Conditions::default() });

@@ -1,4 +1,4 @@
-//! Trees beyond what paths, stacks, buffers and descriptors hold.
+//! Trees beyond the limits of paths, stacks, buffers and descriptors.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::support::{
     THREADS, assert_complete, combinations, counts, native_readers, readers, scan, totals,
 };
 
-/// Many handles, few, and hardly any: below each handle that is not kept the way is longer.
+/// Many handles, few, and hardly any: the fewer stay open, the longer the paths to open.
 const DESCRIPTORS: &[Option<usize>] = &[None, Some(8), Some(1)];
 
 fn with_descriptors(options: ScanOptions, descriptors: Option<usize>) -> ScanOptions {
@@ -24,7 +24,7 @@ fn with_descriptors(options: ScanOptions, descriptors: Option<usize>) -> ScanOpt
 }
 
 #[test]
-fn a_path_longer_than_any_path_is_read_to_its_end() {
+fn path_beyond_path_max_read_completely() {
     let temp = TempDir::new();
     let expected = trees::beyond_path_max(temp.path());
     assert_eq!((expected.directories, expected.files), (301, 30));
@@ -47,9 +47,9 @@ fn a_path_longer_than_any_path_is_read_to_its_end() {
     }
 }
 
-/// Rules were looked for by path in every directory, which fails where paths are too long.
+/// Regression: rules were opened by path in every directory, which fails for long paths.
 #[test]
-fn gitignore_in_tree_beyond_path_max_without_rules_is_complete() {
+fn gitignore_path_beyond_path_max_complete() {
     let temp = TempDir::new();
     let expected = trees::beyond_path_max(temp.path());
     for reader in native_readers() {
@@ -61,7 +61,7 @@ fn gitignore_in_tree_beyond_path_max_without_rules_is_complete() {
 }
 
 #[test]
-fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
+fn portable_reader_path_too_long_reported_walk_continues() {
     let temp = TempDir::new();
     let whole = trees::beyond_path_max(temp.path());
     std::fs::write(temp.join("beside"), "1234").unwrap();
@@ -78,7 +78,7 @@ fn the_portable_reader_says_which_path_is_too_long_and_goes_on() {
 }
 
 #[test]
-fn ten_thousand_levels_are_read_to_their_end() {
+fn ten_thousand_levels_read_completely() {
     let temp = TempDir::new();
     let expected = trees::very_deep(temp.path());
     assert_eq!((expected.directories, expected.files), (10_001, 1000));
@@ -93,10 +93,10 @@ fn ten_thousand_levels_are_read_to_their_end() {
     });
 }
 
-/// With hardly any handle kept every directory is reached from far above: the work grows with the
-/// square of the depth, and so the tree is not quite as deep.
+/// With hardly any handle open, each directory is opened from far above: the work grows with the
+/// square of the depth, so the tree is less deep.
 #[test]
-fn thousands_of_levels_are_read_with_few_descriptors() {
+fn thousands_of_levels_few_descriptors_read_completely() {
     let temp = TempDir::new();
     let expected = trees::as_deep_as(temp.path(), 3000);
     let root = temp.path().to_owned();
@@ -119,7 +119,7 @@ fn ends(options: &ScanOptions, expected: &Counts) {
     counts(&got).assert_are(expected, &context);
 }
 
-/// A listing that leaves room in its buffer is taken for the last one on some file systems.
+/// Some file systems return listings that leave room in the buffer before the last one.
 fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
     let temp = TempDir::below(parent);
     let expected = trees::very_wide(temp.path(), 100_000);
@@ -135,12 +135,12 @@ fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
 }
 
 #[test]
-fn a_hundred_thousand_files_in_one_directory_are_counted_exactly() {
+fn wide_directory_hundred_thousand_files_counted() {
     a_very_wide_directory_is_counted_exactly(&std::env::temp_dir());
 }
 
 #[test]
-fn a_hundred_thousand_files_in_memory_are_counted_exactly() {
+fn wide_directory_in_memory_file_system_counted() {
     let memory = Path::new("/dev/shm");
     if !memory.is_dir() {
         return loudly_skip("a_hundred_thousand_files_in_memory", "no /dev/shm here");
@@ -148,9 +148,9 @@ fn a_hundred_thousand_files_in_memory_are_counted_exactly() {
     a_very_wide_directory_is_counted_exactly(memory);
 }
 
-/// Names of every length make the records end at every place of the buffer.
+/// Names of every length make records end at every offset of the buffer.
 #[test]
-fn names_of_every_length_arrive_wherever_a_buffer_ends() {
+fn names_every_length_at_buffer_end_listed() {
     let temp = TempDir::new();
     for number in 0..3000_usize {
         let mut name = format!("{number:04}");
@@ -172,7 +172,7 @@ fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Ends the walk after some batches.
+/// A sink that ends the walk after some batches.
 struct QuitsAfter<'a> {
     inner: Totals,
     left: &'a AtomicU64,
@@ -209,8 +209,8 @@ impl Sink for QuitsAfter<'_> {
 }
 
 #[test]
-fn no_descriptor_stays_open_after_a_walk() {
-    alone("limits::no_descriptor_stays_open_after_a_walk", || {
+fn descriptors_after_walk_all_closed() {
+    alone("limits::descriptors_after_walk_all_closed", || {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
         let before = open_descriptors();
@@ -231,10 +231,10 @@ fn no_descriptor_stays_open_after_a_walk() {
     });
 }
 
-/// The walk keeps below the limit that it was given, and to the one the process has.
+/// The walk keeps to its own limit, and to that of the process.
 #[test]
-fn a_walk_gets_along_with_few_descriptors() {
-    alone("limits::a_walk_gets_along_with_few_descriptors", || {
+fn descriptors_few_walk_complete() {
+    alone("limits::descriptors_few_walk_complete", || {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
         let expected = transect_testkit::oracle::oracle(temp.path()).counts;

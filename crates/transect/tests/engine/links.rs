@@ -1,4 +1,4 @@
-//! Symbolic links that are followed, files with several names, roots that lie in each other.
+//! Symbolic links that are followed, files with several names, roots inside each other.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,7 @@ fn write(root: &Path, path: &str, size: usize) {
     std::fs::write(path, vec![b'x'; size]).unwrap();
 }
 
-/// Runs every reader, order and number of threads with the same options; all results are equal.
-/// Returns one of them.
+/// Runs every reader, order and number of threads; all results must be equal. Returns one of them.
 fn the_same_everywhere(options: &ScanOptions, what: &str) -> Totals {
     let (options, what) = (options.clone(), what.to_owned());
     within(&what.clone(), move || {
@@ -58,12 +57,12 @@ fn below(root: &Path, listed: &[Vec<u8>]) -> Vec<String> {
 // ---- following links ----
 
 #[test]
-fn following_ends_where_links_lead_back() {
+fn follow_link_loops_end() {
     let (_temp, root) = tree_of(trees::loops);
     let got = the_same_everywhere(&scan(&root).follow(true), "loops");
     let real = oracle(&root).counts;
     assert_eq!((got.files, got.directories), (2, real.directories));
-    // ping and pong lead to each other: they are links and nothing more.
+    // `ping` and `pong` lead to each other, and nowhere else.
     assert_eq!(got.symlinks, 2);
     assert_eq!(got.sizes.apparent, 11 + 22 + 4 + 4);
     assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 4);
@@ -71,7 +70,7 @@ fn following_ends_where_links_lead_back() {
 }
 
 #[test]
-fn every_directory_that_links_lead_to_is_read_once() {
+fn follow_directory_with_several_links_read_once() {
     let temp = TempDir::new();
     let root = temp.join("tree");
     write(&root, "inside/file", 10);
@@ -94,7 +93,7 @@ fn every_directory_that_links_lead_to_is_read_once() {
         let (listed, _) = paths(scan(&root).follow(true).reader(reader));
         let files: Vec<String> =
             below(&root, &listed).into_iter().filter(|path| path.ends_with("/file")).collect();
-        // Of two links to one directory the first by path leads there.
+        // Of two links to a directory, the one with the smaller path is followed.
         assert_eq!(
             files,
             [
@@ -110,7 +109,7 @@ fn every_directory_that_links_lead_to_is_read_once() {
 }
 
 #[test]
-fn a_file_that_links_lead_to_counts_once() {
+fn follow_file_with_several_links_counted_once() {
     let temp = TempDir::new();
     write(temp.path(), "tree/file", 100);
     write(temp.path(), "outside", 1000);
@@ -122,10 +121,10 @@ fn a_file_that_links_lead_to_counts_once() {
     assert_eq!((got.sizes.apparent, got.hard_links), (1100, 2));
 }
 
-/// What lies below a followed link is opened relative to a handle. When that was not kept, the way
-/// from the nearest one that was leads through the link.
+/// Entries below a followed link are opened relative to a handle. If that was closed, the path from
+/// the nearest open one passes through the link.
 #[test]
-fn what_lies_below_a_followed_link_is_found_with_few_descriptors() {
+fn follow_below_link_few_descriptors_found() {
     let temp = TempDir::new();
     for number in 0..5 {
         write(temp.path(), &format!("outside/a{number}/b/c/file"), 100);
@@ -152,10 +151,10 @@ fn what_lies_below_a_followed_link_is_found_with_few_descriptors() {
     }
 }
 
-/// A link at the maximum depth is counted, not read: it does not take the directory away from a
-/// link that may read it.
+/// A link at the maximum depth is counted, not read: another link to the same directory must still
+/// be able to read it.
 #[test]
-fn a_link_that_is_not_read_leaves_its_directory_to_others() {
+fn follow_link_at_max_depth_leaves_directory_to_others() {
     let temp = TempDir::new();
     write(temp.path(), "outside/file", 100);
     std::fs::create_dir_all(temp.join("tree/a")).unwrap();
@@ -168,7 +167,7 @@ fn a_link_that_is_not_read_leaves_its_directory_to_others() {
 }
 
 #[test]
-fn a_link_that_is_a_root_is_followed_only_when_asked() {
+fn root_link_followed_only_with_follow() {
     let temp = TempDir::new();
     write(temp.path(), "real/below/file", 100);
     symlink("real", temp.join("link")).unwrap();
@@ -177,7 +176,7 @@ fn a_link_that_is_a_root_is_followed_only_when_asked() {
     assert_eq!((got.symlinks, got.directories, got.files), (1, 0, 0));
     let got = the_same_everywhere(&scan(&link).follow(true), "a followed link as a root");
     assert_eq!((got.symlinks, got.directories, got.files), (0, 2, 1));
-    // A separator at the end asks for what the link leads to, as everywhere.
+    // A trailing separator resolves the link, as in every system call.
     let got = the_same_everywhere(&scan(temp.join("link/")), "a link with a separator");
     assert_eq!((got.symlinks, got.directories, got.files), (0, 2, 1));
 }
@@ -185,7 +184,7 @@ fn a_link_that_is_a_root_is_followed_only_when_asked() {
 // ---- files with several names ----
 
 #[test]
-fn every_directory_holds_what_it_would_hold_alone() {
+fn hard_links_directory_totals_equal_separate_walk() {
     let (_temp, root) = tree_of(trees::hardlinks);
     for (order, threads) in schedules() {
         let got = totals(scan(&root).order(order).threads(threads));
@@ -204,12 +203,12 @@ fn every_directory_holds_what_it_would_hold_alone() {
 }
 
 #[test]
-fn a_file_with_names_below_two_roots_counts_once() {
+fn hard_links_below_two_roots_counted_once() {
     let (_temp, root) = tree_of(trees::hardlinks);
     let roots = ["a", "b", "c"].map(|name| root.join(name));
     let got = the_same_everywhere(&ScanOptions::new(roots), "several roots");
     let whole = oracle(&root).counts;
-    // Beside them the tree holds one name each of a file, a link and a pipe.
+    // The tree also holds one name each of a file, a link and a pipe.
     assert_eq!(got.sizes.apparent, whole.apparent_size);
     assert_eq!(got.hard_links, whole.hard_links - 3);
     assert_eq!(got.files, whole.files - 1);
@@ -217,7 +216,7 @@ fn a_file_with_names_below_two_roots_counts_once() {
 
 // ---- several roots ----
 
-/// Walks several roots that all lie in the first tree: everything counts once.
+/// Walks several roots inside the first tree; everything must count once.
 fn counts_once(roots: &[PathBuf], expected: &Counts) -> Totals {
     let what = format!("{roots:?}");
     let got = the_same_everywhere(&ScanOptions::new(roots), &what);
@@ -226,7 +225,7 @@ fn counts_once(roots: &[PathBuf], expected: &Counts) -> Totals {
 }
 
 #[test]
-fn roots_that_lie_in_each_other_count_once() {
+fn roots_nested_counted_once() {
     let (_temp, root) = tree_of(trees::basic);
     let expected = oracle(&root).counts;
     let at = |path: &str| root.join(path);
@@ -260,7 +259,7 @@ fn roots_that_lie_in_each_other_count_once() {
 }
 
 #[test]
-fn roots_beside_each_other_add_up() {
+fn roots_siblings_add_up() {
     let (temp, root) = tree_of(trees::basic);
     let other = temp.join("other");
     write(&other, "src/main", 1);
@@ -268,12 +267,12 @@ fn roots_beside_each_other_add_up() {
     let got = the_same_everywhere(&ScanOptions::new([root, other]), "two trees");
     assert_eq!(got.files, a.files + b.files);
     assert_eq!(got.sizes.apparent, a.apparent_size + b.apparent_size);
-    // The same names as a root's, elsewhere, are not that root.
+    // An entry elsewhere with the name of a root is not that root.
     assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 0);
 }
 
 #[test]
-fn a_link_and_what_it_leads_to_are_two_roots() {
+fn roots_link_and_target_are_two() {
     let temp = TempDir::new();
     write(temp.path(), "tree/real/file", 100);
     symlink("real", temp.join("tree/link")).unwrap();
@@ -289,9 +288,9 @@ fn a_link_and_what_it_leads_to_are_two_roots() {
     }
 }
 
-/// `link/.` is, for the system, the directory that the link leads to.
+/// The system resolves `link/.` to the target of the link.
 #[test]
-fn a_link_with_a_dot_after_it_is_what_it_leads_to() {
+fn root_link_with_trailing_dot_is_target() {
     let temp = TempDir::new();
     write(temp.path(), "tree/real/file", 100);
     symlink("real", temp.join("tree/link")).unwrap();
@@ -302,7 +301,7 @@ fn a_link_with_a_dot_after_it_is_what_it_leads_to() {
 }
 
 #[test]
-fn followed_roots_that_lead_into_each_other_count_once() {
+fn roots_followed_links_into_each_other_counted_once() {
     let temp = TempDir::new();
     write(temp.path(), "tree/real/below/file", 100);
     write(temp.path(), "tree/file", 1000);
@@ -317,7 +316,7 @@ fn followed_roots_that_lead_into_each_other_count_once() {
 }
 
 #[test]
-fn a_root_that_is_not_there_leaves_the_others_whole() {
+fn roots_one_missing_others_complete() {
     let (_temp, root) = tree_of(trees::basic);
     let expected = oracle(&root).counts;
     for (order, threads) in schedules() {
@@ -329,8 +328,8 @@ fn a_root_that_is_not_there_leaves_the_others_whole() {
 }
 
 #[test]
-fn a_dot_is_the_directory_we_are_in() {
-    alone("links::a_dot_is_the_directory_we_are_in", || {
+fn root_dot_is_current_directory() {
+    alone("links::root_dot_is_current_directory", || {
         let (_temp, root) = tree_of(trees::basic);
         let expected = oracle(&root).counts;
         std::env::set_current_dir(root.join("src")).unwrap();

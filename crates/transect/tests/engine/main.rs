@@ -1,4 +1,4 @@
-//! The engine against trees: whole walks, compared with what an oracle finds.
+//! Whole walks, compared with an oracle.
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 

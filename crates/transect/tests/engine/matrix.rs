@@ -1,5 +1,5 @@
-//! Every named tree, with every reader, in every order, on 1, 2 and 16 threads (on Windows in a
-//! choice of them: see [`combinations`]).
+//! Every named tree, with every reader, in every order, on 1, 2 and 16 threads (a selection on
+//! Windows: see [`combinations`]).
 
 use transect::{ScanOptions, StatOrder};
 use transect_testkit::oracle::oracle;
@@ -36,7 +36,8 @@ fn equals_the_oracle(tree: &str) {
             first_difference(&listed, &expected.paths)
         );
 
-        // What the oracle cannot tell everywhere, such as what a file occupies, all agree about.
+        // All walks must also agree on what the oracle does not know everywhere, such as allocated
+        // sizes.
         let same = (got.sizes, got.largest_files().to_vec(), got.largest_directories().to_vec());
         assert_eq!(first.get_or_insert_with(|| same.clone()), &same, "{context}");
 
@@ -52,8 +53,8 @@ fn equals_the_oracle(tree: &str) {
         let context = format!("{tree} with {} in {} on {threads}", reader.as_str(), order.as_str());
         walk(scan(&root).reader(reader).order(order).threads(threads), context);
     }
-    // No further dimension: the stat order has to do with one directory, whoever comes to read it.
-    // With the smallest buffer a wide one comes in several listings.
+    // No need to combine the stat order with orders and threads: it concerns one directory at a
+    // time. With the smallest buffer, a wide directory takes several listing calls.
     for reader in readers().into_iter().filter(|reader| reader.takes_stat_order()) {
         let context = format!("{tree} with {} by inode number", reader.as_str());
         let options = scan(&root).reader(reader).threads(2).buffer_size(4096);
@@ -63,7 +64,7 @@ fn equals_the_oracle(tree: &str) {
     assert!(walks >= least, "only {walks} combinations");
 }
 
-/// Returns what is in one list and not in the other.
+/// Returns what is in one list and not in the other, and vice versa.
 fn first_difference(got: &[Vec<u8>], expected: &[Vec<u8>]) -> (Vec<String>, Vec<String>) {
     let only = |a: &[Vec<u8>], b: &[Vec<u8>]| {
         let lost = a.iter().filter(|path| !b.contains(path)).take(3).cloned();
@@ -72,7 +73,7 @@ fn first_difference(got: &[Vec<u8>], expected: &[Vec<u8>]) -> (Vec<String>, Vec<
     (only(got, expected), only(expected, got))
 }
 
-/// One test for each tree, so that they run side by side. Some trees are of one system only.
+/// One test per tree, so that they run in parallel. Some trees exist on one system only.
 macro_rules! trees {
     ($($(#[$system:meta])? $test:ident: $tree:ident;)*) => {
         $(
@@ -84,7 +85,7 @@ macro_rules! trees {
         )*
 
         #[test]
-        fn no_named_tree_is_left_out() {
+        fn named_trees_all_tested() {
             let tested = [$($(#[$system])? stringify!($tree)),*];
             let named: Vec<&str> = trees::ALL.iter().map(|(name, _)| *name).collect();
             assert_eq!(tested.as_slice(), named);
@@ -93,26 +94,26 @@ macro_rules! trees {
 }
 
 trees! {
-    an_empty_tree_equals_the_oracle: empty;
-    a_single_file_equals_the_oracle: single;
-    a_basic_tree_equals_the_oracle: basic;
-    a_wide_tree_equals_the_oracle: wide;
-    a_deep_tree_equals_the_oracle: deep;
+    empty_tree_equals_oracle: empty;
+    single_file_tree_equals_oracle: single;
+    basic_tree_equals_oracle: basic;
+    wide_tree_equals_oracle: wide;
+    deep_tree_equals_oracle: deep;
     #[cfg(unix)]
-    links_equal_the_oracle: links;
-    hard_links_equal_the_oracle: hardlinks;
+    links_equal_oracle: links;
+    hard_links_equal_oracle: hardlinks;
     #[cfg(unix)]
-    loops_equal_the_oracle: loops;
-    sparse_files_equal_the_oracle: sparse;
-    weird_names_equal_the_oracle: weirdnames;
-    times_equal_the_oracle: times;
+    loops_equal_oracle: loops;
+    sparse_files_equal_oracle: sparse;
+    weird_names_equal_oracle: weirdnames;
+    times_equal_oracle: times;
     #[cfg(unix)]
-    special_files_equal_the_oracle: special;
-    many_small_directories_equal_the_oracle: many_small_dirs;
+    special_files_equal_oracle: special;
+    many_small_directories_equal_oracle: many_small_dirs;
 }
 
 #[test]
-fn a_root_that_is_a_file_equals_the_oracle() {
+fn root_file_equals_oracle() {
     let temp = TempDir::new();
     trees::hardlinks(&{
         let tree = temp.join("tree");
@@ -122,7 +123,7 @@ fn a_root_that_is_a_file_equals_the_oracle() {
     for name in ["tree/a/across", "tree/link", "tree/pipe"] {
         let root = temp.join(name);
         if cfg!(windows) && !root.exists() {
-            // Links and pipes are in the tree of Linux only.
+            // The tree has links and pipes on Linux only.
             continue;
         }
         let expected = oracle(&root);

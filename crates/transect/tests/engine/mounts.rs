@@ -1,4 +1,5 @@
-//! Other file systems below a root. Mounting needs privilege: without it the tests say so.
+//! File systems mounted below a root. Mounting needs privileges; without them the tests print that
+//! they are skipped.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,9 +12,9 @@ use crate::support::{
     assert_complete, combinations, counts, paths, readable, scan, skipped, totals,
 };
 
-/// A tree with a tmpfs and an ext4 below it, each with something in it.
+/// A tree with a tmpfs and an ext4 mounted below it, each with files.
 struct Mounted {
-    // In the order of dropping: what lies in the others goes first.
+    // Dropped in this order: inner mounts first.
     _mounts: [Mount; 3],
     root: PathBuf,
     _temp: TempDir,
@@ -31,7 +32,7 @@ fn mounted(test: &str) -> Option<Mounted> {
             std::fs::create_dir(&tree).unwrap();
             tree
         });
-        // The mount table writes such a name in octal.
+        // The mount table writes this name with octal escapes.
         let disk = Mount::ext4(&temp.join("image"), &[], &root.join("a disk\n\\ here"))?;
         trees::basic(&root.join("a disk\n\\ here"));
         let nested = Mount::tmpfs("64m", &root.join("a disk\n\\ here/src/nested"))?;
@@ -48,8 +49,8 @@ fn mounted(test: &str) -> Option<Mounted> {
 }
 
 #[test]
-fn one_file_system_is_left_at_no_mount_point() {
-    let Some(tree) = mounted("one_file_system_is_left_at_no_mount_point") else {
+fn one_file_system_mount_points_not_crossed() {
+    let Some(tree) = mounted("one_file_system_mount_points_not_crossed") else {
         return;
     };
     let expected = oracle_on_one_device(&tree.root);
@@ -70,8 +71,8 @@ fn one_file_system_is_left_at_no_mount_point() {
 }
 
 #[test]
-fn a_listing_of_one_file_system_is_what_find_says() {
-    let Some(tree) = mounted("a_listing_of_one_file_system_is_what_find_says") else {
+fn one_file_system_list_equals_find() {
+    let Some(tree) = mounted("one_file_system_list_equals_find") else {
         return;
     };
     let found = Command::new("find").arg(&tree.root).args(["-xdev", "-print0"]).output();
@@ -91,8 +92,8 @@ fn a_listing_of_one_file_system_is_what_find_says() {
 }
 
 #[test]
-fn storage_below_a_mount_point_is_read_unless_told_otherwise() {
-    let Some(tree) = mounted("storage_below_a_mount_point_is_read_unless_told_otherwise") else {
+fn mounted_storage_read_by_default() {
+    let Some(tree) = mounted("mounted_storage_read_by_default") else {
         return;
     };
     let expected = oracle(&tree.root);
@@ -108,8 +109,8 @@ fn storage_below_a_mount_point_is_read_unless_told_otherwise() {
 }
 
 #[test]
-fn every_root_stays_on_its_own_file_system() {
-    let Some(tree) = mounted("every_root_stays_on_its_own_file_system") else {
+fn one_file_system_each_root_stays_on_its_own() {
+    let Some(tree) = mounted("one_file_system_each_root_stays_on_its_own") else {
         return;
     };
     let memory = tree.root.join("src/memory");
@@ -122,7 +123,7 @@ fn every_root_stays_on_its_own_file_system() {
             let context = format!("{roots:?}, {} in {}", reader.as_str(), order.as_str());
             assert_complete(&got.diagnostics, &context);
             assert_eq!(got.files, outer.files + inner.files, "{context}");
-            // The mount point is the root; it is not counted a second time.
+            // The mount point is the root, and counted once.
             assert_eq!(got.directories, outer.directories + inner.directories - 1, "{context}");
             assert_eq!(got.hard_links, inner.hard_links, "{context}");
             assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 1, "{context}");
@@ -130,11 +131,11 @@ fn every_root_stays_on_its_own_file_system() {
     }
 }
 
-/// A subvolume is another file system (it has a device number of its own), but no mount table lists
+/// A btrfs subvolume is another file system with its own device number, but no mount table lists
 /// it.
 #[test]
-fn one_file_system_does_not_enter_btrfs_subvolumes() {
-    let test = "one_file_system_does_not_enter_btrfs_subvolumes";
+fn one_file_system_btrfs_subvolume_not_entered() {
+    let test = "one_file_system_btrfs_subvolume_not_entered";
     let temp = TempDir::new();
     let make = ["mkfs.btrfs", "-q", "-f"];
     let mount = Mount::image(&temp.join("image"), 200 << 20, &make, &temp.join("tree"));
@@ -165,8 +166,8 @@ fn one_file_system_does_not_enter_btrfs_subvolumes() {
 
 /// `du` and `find` read it once, too.
 #[test]
-fn bind_mount_of_an_ancestor_is_read_once() {
-    let test = "bind_mount_of_an_ancestor_is_read_once";
+fn bind_mount_of_ancestor_read_once() {
+    let test = "bind_mount_of_ancestor_read_once";
     let temp = TempDir::new();
     let root = temp.join("tree");
     std::fs::create_dir(&root).unwrap();
@@ -183,7 +184,7 @@ fn bind_mount_of_an_ancestor_is_read_once() {
     let bind = |source: &std::path::Path, at: &std::path::Path| {
         Mount::new(&["--bind", source.to_str().unwrap()], at).unwrap()
     };
-    // The same file system, another one, and the directory above.
+    // The same file system, another one, and the parent directory.
     let _mounts = [
         bind(&root, &points[0]),
         bind(&root, &points[1]),
@@ -196,7 +197,7 @@ fn bind_mount_of_an_ancestor_is_read_once() {
         assert_complete(&got.diagnostics, &context);
         assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 3, "{context}");
         assert_eq!(got.files, expected.counts.files, "{context}");
-        // The directories that the mounts hide are not seen.
+        // The directories below the mounts are hidden.
         assert_eq!(got.directories, expected.counts.directories - 3, "{context}");
         let (listed, diagnostics) = paths(options);
         assert_eq!(readable(&listed), readable(&expected.paths), "{context}");
@@ -204,9 +205,10 @@ fn bind_mount_of_an_ancestor_is_read_once() {
     }
 }
 
-/// Without an index, with whole directories in the inode: other code of the file system lists.
+/// ext4 without a directory index, and with small directories inside the inode: other code of the
+/// file system lists these.
 #[test]
-fn directories_of_other_layouts_are_listed_to_their_ends() {
+fn ext4_other_directory_layouts_listed_completely() {
     for layout in ["^dir_index", "inline_data", "^extents,^64bit"] {
         let temp = TempDir::new();
         let root = temp.join("tree");
@@ -226,7 +228,7 @@ fn directories_of_other_layouts_are_listed_to_their_ends() {
                 std::fs::write(few_in.join(number.to_string()), "").unwrap();
             }
         }
-        // Holes in a directory: every other name goes.
+        // Make holes in the directory: remove every other name.
         for number in (0..5000).step_by(2) {
             std::fs::remove_file(many.join(format!("name of middling length {number}"))).unwrap();
         }
@@ -245,7 +247,7 @@ fn directories_of_other_layouts_are_listed_to_their_ends() {
 // ---- file systems that occupy no storage ----
 
 #[test]
-fn a_pseudo_file_system_below_storage_is_left_out_and_told() {
+fn pseudo_file_system_below_storage_skipped() {
     let temp = TempDir::new();
     std::fs::write(temp.join("file"), "1234").unwrap();
     let _proc = match Mount::new(&["-t", "proc", "transect"], &temp.join("kernel")) {
@@ -266,7 +268,7 @@ fn a_pseudo_file_system_below_storage_is_left_out_and_told() {
 }
 
 #[test]
-fn a_pseudo_file_system_is_read_when_asked_and_ends() {
+fn pseudo_file_system_on_request_read() {
     let temp = TempDir::new();
     let _proc = match Mount::new(&["-t", "proc", "transect"], &temp.join("kernel")) {
         Ok(mount) => mount,
@@ -275,7 +277,8 @@ fn a_pseudo_file_system_is_read_when_asked_and_ends() {
     let root = temp.path().to_owned();
     within("a walk through the kernel's state", move || {
         for (reader, order, threads) in combinations() {
-            // Threads and their descriptors lie deeper; the number of processes is not ours.
+            // Deeper levels hold threads and descriptors; their number varies with the processes of
+            // the machine.
             let options = scan(&root).reader(reader).order(order).threads(threads);
             let got = totals(options.pseudo_file_systems(true).max_depth(3));
             let context = format!("{} in {}", reader.as_str(), order.as_str());
@@ -287,15 +290,15 @@ fn a_pseudo_file_system_is_read_when_asked_and_ends() {
 }
 
 #[test]
-fn a_root_in_the_kernels_state_is_read_and_ends() {
+fn pseudo_file_system_root_proc_self_read() {
     within("a walk through a process", || {
         for (reader, order, threads) in combinations() {
             let context = format!("{} in {}", reader.as_str(), order.as_str());
             let walk = |root: &str| totals(scan(root).reader(reader).order(order).threads(threads));
             let got = walk("/proc/self/");
             assert!(got.directories > 5 && got.files > 20, "{context}");
-            // Threads come and go while the process reads itself, and what is left of one answers
-            // with errors of its own.
+            // Threads come and go while the process reads itself; the remains of one answer with
+            // errors.
             let mut errors = got.diagnostics.kept_errors.iter().map(|error| error.path());
             assert!(
                 errors.all(|path| path.starts_with("/proc/self/task")),

@@ -1,4 +1,4 @@
-//! Exports of ncdu: what is written is read again, and what comes from elsewhere is not trusted.
+//! Exports of ncdu: written ones can be read again, and foreign ones are not trusted.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use transect_testkit::{TempDir, trees, within};
 
 use crate::support::scan;
 
-/// What ncdu exports when it is asked for more.
+/// The columns of an extended export.
 const EXTENDED: FieldMask =
     FieldMask::UID.union(FieldMask::GID).union(FieldMask::MODE).union(FieldMask::MTIME);
 
-/// What an export needs of a table.
+/// The columns that an export needs.
 const COLUMNS: FieldMask = FieldMask::FILE_ID.union(FieldMask::NLINK).union(EXTENDED);
 
 fn table_of(root: &Path) -> Table {
@@ -33,12 +33,12 @@ fn read(text: &[u8]) -> Result<Table, ncdu::Error> {
     ncdu::read(text, EXTENDED)
 }
 
-/// Wraps what is in a directory.
+/// Wraps the entries of a directory in an export.
 fn tree(inside: &str) -> Vec<u8> {
     format!(r#"[1,2,{{"progname":"x"}},[{{"name":"/t","dev":7}}{inside}]]"#).into_bytes()
 }
 
-/// Returns why a text is no export, and where.
+/// Returns the error of an invalid export: its offset and message.
 #[track_caller]
 fn refused(text: &[u8]) -> (u64, String) {
     match read(text) {
@@ -48,7 +48,7 @@ fn refused(text: &[u8]) -> (u64, String) {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn export_written_then_read_is_equal() {
     let temp = TempDir::new();
     let make: [fn(&Path); 6] = [
         trees::basic,
@@ -91,7 +91,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn nothing_is_too_deep() {
+fn export_and_import_any_depth() {
     let depth = 10_000;
     let inside = format!("{}{}", r#",[{"name":"d","dsize":1}"#.repeat(depth), "]".repeat(depth));
     let table = read(&tree(&inside)).unwrap();
@@ -101,7 +101,7 @@ fn nothing_is_too_deep() {
 }
 
 #[test]
-fn what_ncdu_and_gdu_write_is_understood() {
+fn import_ncdu_and_gdu_exports_read() {
     let table = read(&tree(
         r#",
         {"name":"file","asize":3,"dsize":4096,"mtime":5},
@@ -138,14 +138,14 @@ fn what_ncdu_and_gdu_write_is_understood() {
     assert_eq!((total.files, total.directories, total.others), (4, 4, 2));
     assert_eq!((total.apparent, total.disk_usage), (3 + 2 + 1, 4096 + 512 + 64));
     assert_eq!(table.hard_links(), 1);
-    // A third name lies elsewhere.
+    // The third name is outside the tree.
     assert_eq!(table.shared(root), 512);
     assert_eq!(table.diagnostics().errors, 1);
     assert_eq!(table.diagnostics().skipped[&SkipReason::Excluded], 1);
 }
 
 #[test]
-fn what_is_no_export_is_refused_with_its_place() {
+fn import_invalid_export_rejected_with_offset() {
     for (text, offset, word) in [
         ("", 0, "too early"),
         ("[2,0,{},[]]", 2, "version 2"),
@@ -175,7 +175,7 @@ fn what_is_no_export_is_refused_with_its_place() {
 }
 
 #[test]
-fn import_name_that_is_no_entry_is_refused() {
+fn import_invalid_name_rejected() {
     for name in [".", "..", "/", "../a", "a/", r"\u002e\u002e", r"\u002f"] {
         for inside in [format!(r#",{{"name":"{name}"}}"#), format!(r#",[{{"name":"{name}"}}]"#)] {
             let (offset, what) = refused(&tree(&inside));
@@ -193,7 +193,7 @@ fn import_name_that_is_no_entry_is_refused() {
 }
 
 #[test]
-fn import_key_that_comes_twice_is_refused() {
+fn import_duplicate_key_rejected() {
     for (key, value) in [
         ("name", r#""b""#),
         ("asize", "1"),
@@ -219,12 +219,12 @@ fn import_key_that_comes_twice_is_refused() {
         let (_, what) = refused(&tree(&format!(",[{{{name}{once},{escaped}}}]")));
         assert_eq!(what, format!("a second \"{key}\" of the same entry"));
     }
-    // What is not known is ignored, however often.
+    // Unknown keys are ignored, however often they come.
     assert!(read(&tree(r#",{"name":"a","later":1,"later":2}"#)).is_ok());
 }
 
 #[test]
-fn import_errors_in_a_deep_tree_keep_a_bounded_amount_of_paths() {
+fn import_errors_in_deep_tree_kept_paths_bounded() {
     let name = "n".repeat(250);
     let (depth, errors) = (4000, 500);
     let mut inside = format!(r#",[{{"name":"{name}"}}"#).repeat(depth);
@@ -244,8 +244,8 @@ fn import_errors_in_a_deep_tree_keep_a_bounded_amount_of_paths() {
 }
 
 #[test]
-fn import_errors_at_every_level_of_a_deep_tree_are_counted_in_one_pass() {
-    // With a way to the top for each error, this would take an hour.
+fn import_errors_at_every_level_counted_in_linear_time() {
+    // Walking to the top from each error would take an hour.
     let depth = 300_000;
     let level = r#",[{"name":"d","read_error":true}"#;
     let inside = level.repeat(depth) + &"]".repeat(depth);
@@ -257,7 +257,7 @@ fn import_errors_at_every_level_of_a_deep_tree_are_counted_in_one_pass() {
     assert_eq!(table.errors(table.children(first).next().unwrap()), depth as u64 - 1);
 }
 
-/// Texts that mean something in an export.
+/// Fragments with a meaning in exports.
 const WORDS: [&[u8]; 24] = [
     b"{",
     b"}",
@@ -285,13 +285,13 @@ const WORDS: [&[u8]; 24] = [
     b",{\"name\":\"x\"}",
 ];
 
-/// A change to an export; places are taken modulo its length.
+/// A change to an export; positions are taken modulo its length.
 #[derive(Clone, Debug)]
 enum Change {
     Replace(usize, u8),
     Insert(usize, usize),
     Remove(usize, usize),
-    /// Copies a part to another place.
+    /// Copies a range to another position.
     Copy(usize, usize, usize),
     Truncate(usize),
 }
@@ -328,7 +328,7 @@ impl Change {
     }
 }
 
-/// Returns an export of a tree with everything in it.
+/// Returns an export of a tree with every kind of entry.
 fn real_export() -> &'static [u8] {
     static EXPORT: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     EXPORT.get_or_init(|| {
@@ -345,7 +345,7 @@ fn real_export() -> &'static [u8] {
 }
 
 #[test]
-fn who_owns_what_and_since_when_is_read_as_ncdu_and_gdu_write_it() {
+fn import_owners_and_times_of_ncdu_and_gdu_read() {
     let table = read(&tree(
         r#",
         {"name":"a","uid":1000,"gid":65534,"mode":33188,"mtime":1700000000.5},
@@ -368,7 +368,7 @@ fn who_owns_what_and_since_when_is_read_as_ncdu_and_gdu_write_it() {
 }
 
 #[test]
-fn sums_of_absurd_sizes_stay_at_the_most_that_can_be_told() {
+fn import_huge_sizes_totals_saturate() {
     let most = i64::MAX as u64;
     let file =
         |name: &str, size: u64| format!(r#",{{"name":"{name}","asize":{size},"dsize":{size}}}"#);
@@ -384,7 +384,7 @@ fn sums_of_absurd_sizes_stay_at_the_most_that_can_be_told() {
 }
 
 #[test]
-fn a_file_counts_once_however_absurd_its_size_is() {
+fn import_huge_hard_link_counted_once() {
     let most = i64::MAX as u64;
     let link = |name: &str, names: u32| {
         format!(
@@ -408,10 +408,10 @@ fn a_file_counts_once_however_absurd_its_size_is() {
 }
 
 proptest! {
-    /// Whatever was changed in a real export, it is read or refused. What is read has names that
-    /// entries can have, and is the same when it is written and read again and again.
+    /// A changed export is read or rejected. What is read has valid names, and stays the same when
+    /// it is written and read again.
     #[test]
-    fn import_of_a_changed_export_is_sound(changes in prop::collection::vec(Change::any(), 1..12)) {
+    fn import_changed_export_valid_or_rejected(changes in prop::collection::vec(Change::any(), 1..12)) {
         let mut text = real_export().to_vec();
         changes.iter().for_each(|change| change.apply(&mut text));
         let read = |text: &[u8]| ncdu::read(text, COLUMNS);
@@ -425,16 +425,16 @@ proptest! {
             }
             let again = read(&written(&table)).unwrap();
             prop_assert_eq!(again.len(), table.len());
-            // A link whose number of names is missing is written as a file of its own, once.
+            // A hard link without a link count is written once, as a separate file.
             let twice = read(&written(&again)).unwrap();
             prop_assert_eq!(twice.len(), again.len());
             prop_assert_eq!(twice.grand_total(), again.grand_total());
         }
     }
 
-    /// Whatever was changed in an export, it is read or refused, and nothing breaks.
+    /// A changed export is read or rejected, without panics.
     #[test]
-    fn an_export_that_was_tampered_with_breaks_nothing(
+    fn import_tampered_export_never_panics(
         cut in 0_usize..400,
         changes in prop::collection::vec((0_usize..400, any::<u8>()), 0..4),
     ) {

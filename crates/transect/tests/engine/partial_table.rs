@@ -1,4 +1,4 @@
-//! Outlines: at every step a part of the finished table, and at the end its directories.
+//! Partial tables: always a part of the finished table, and at the end all its directories.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +19,7 @@ use crate::properties::{build, forest};
 use crate::support::{run_fake, scan};
 use crate::table::{columns, is_well_formed};
 
-/// Looks at a walk, and remembers what it saw.
+/// Observes a walk, and keeps what it saw.
 #[derive(Default)]
 struct Watch {
     partial_table: PartialTable,
@@ -27,7 +27,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// What was there before is there now, and not less.
+    /// Checks that everything seen before is still there, and not smaller.
     fn look(&self) {
         let mut before = self.before.lock().unwrap();
         let table = self.partial_table.table().unwrap();
@@ -42,7 +42,7 @@ impl Watch {
     }
 }
 
-/// The larger of every number.
+/// Returns the larger of each number.
 fn at_least(a: &SubtreeTotals, b: &SubtreeTotals) -> SubtreeTotals {
     let mut sums = *a;
     sums.files = a.files.max(b.files);
@@ -53,7 +53,7 @@ fn at_least(a: &SubtreeTotals, b: &SubtreeTotals) -> SubtreeTotals {
     sums
 }
 
-/// Fills a table, and has it looked at in between.
+/// Fills a table, with observations in between.
 struct Watched<'w> {
     sink: TableSink,
     watch: &'w Watch,
@@ -99,8 +99,8 @@ impl Sink for Watched<'_> {
     }
 }
 
-/// Walks a tree in memory, looks at it all the time, and returns the outline at the end and the
-/// finished table.
+/// Walks a tree in memory under observation. Returns the partial table at the end, and the finished
+/// one.
 fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
     let watch = Watch::default();
     let builder = TableBuilder::new(columns()).partial_table(&watch.partial_table);
@@ -110,7 +110,7 @@ fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
     (watch.partial_table.table().unwrap(), finished)
 }
 
-/// What is said of a directory by a table in which files have rows, and by an outline.
+/// What a table says about a directory.
 type Said = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadReason>, u64);
 
 fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> {
@@ -123,8 +123,8 @@ fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> 
     directories.map(said).collect()
 }
 
-/// The outline has the directories of the finished table, and nothing of files with several names but
-/// that they are there.
+/// Asserts that the partial table has the directories of the finished one, and that only bytes of
+/// files with several names are missing.
 #[track_caller]
 fn is_outline_of(partial_table: &Table, finished: &Table) {
     let expected = directories(finished, |row| {
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_outline_grows_to_the_directories_of_the_table(
+    fn partial_table_grows_to_finished_directories(
         nodes in forest(),
         order in prop::sample::select(Order::ALL),
         threads in 1_usize..6,
@@ -179,8 +179,8 @@ fn tree() -> FakeTree {
     for path in ["/a/kept.c", "/a/b/kept.c", "/a/b/c/dropped.h", "/other/kept.c", "/torn/kept.c"] {
         tree.add(path, FileType::File, 600);
     }
-    tree.fail("/locked", FaultPoint::Open, Some(io::ErrorKind::PermissionDenied));
-    // Its listing breaks off behind the first entry.
+    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    // Its listing fails after the first entry.
     tree.batch = 1;
     tree.add("/torn/second", FileType::File, 600);
     tree.fail("/torn", FaultPoint::List, Some(io::ErrorKind::Other));
@@ -189,7 +189,7 @@ fn tree() -> FakeTree {
 }
 
 #[test]
-fn what_was_not_read_says_so_before_the_end() {
+fn partial_table_unread_reasons_known_early() {
     let tree = Arc::new(tree());
     let (partial_table, finished) = watched(&tree, scan("/").max_depth(2).one_file_system(true));
     is_outline_of(&partial_table, &finished);
@@ -207,7 +207,7 @@ fn what_was_not_read_says_so_before_the_end() {
 }
 
 #[test]
-fn filters_and_roots_are_those_of_the_walk() {
+fn partial_table_filters_and_roots_applied() {
     let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
     let tree = Arc::new(tree());
     let options = ScanOptions::new(["/other", "/a"]).filters(filters).threads(2);
@@ -222,7 +222,7 @@ fn filters_and_roots_are_those_of_the_walk() {
 }
 
 #[test]
-fn an_outline_begins_with_nothing_and_anew() {
+fn partial_table_starts_empty_and_restarts() {
     let partial_table = PartialTable::new();
     let nothing = partial_table.table().unwrap();
     assert!(nothing.is_empty() && nothing.roots().len() == 0);
@@ -237,7 +237,7 @@ fn an_outline_begins_with_nothing_and_anew() {
 }
 
 #[test]
-fn who_stops_looking_does_not_stop_the_walk() {
+fn partial_table_dropped_walk_continues() {
     let builder = TableBuilder::new(columns()).partial_table(&PartialTable::new());
     let sink = run_fake(&Arc::new(tree()), scan("/a"), || builder.sink()).sink;
     assert_eq!(sink.into_table().unwrap().grand_total().files, 3);

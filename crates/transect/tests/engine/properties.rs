@@ -1,4 +1,4 @@
-//! What holds of every tree, not only of those with a name.
+//! Properties of every tree.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) enum Node {
     File(u64),
     Symlink(u64),
     Socket,
-    /// One more name of one of the files made before, if there is one.
+    /// Another name of a file made before, if there is one.
     Name(prop::sample::Index),
     Directory(Vec<Node>),
 }
@@ -36,7 +36,7 @@ pub(crate) fn forest() -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(node(), 0..10)
 }
 
-/// Builds a tree, and counts it on the way.
+/// Builds a tree and counts its entries.
 struct Builder {
     tree: FakeTree,
     files: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) fn build(nodes: &[Node], device: u64) -> (FakeTree, Counts, Vec<Vec<u
     };
     builder.counts.directories = 1;
     builder.add("", nodes);
-    // Every tree a device of its own: no file is in two of them.
+    // Each tree has its own device, so that they share no files.
     for path in &builder.paths {
         let path = str::from_utf8(path).unwrap();
         builder.tree.change(path, |attributes| attributes.set_device(device));
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn totals_do_not_depend_on_how_a_tree_is_walked(
+    fn totals_independent_of_order_threads_and_batches(
         nodes in forest(),
         order in prop::sample::select(Order::ALL),
         threads in 1_usize..6,
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn a_maximum_depth_leaves_what_is_above_it(
+    fn depth_limits_select_paths_between(
         nodes in forest(),
         depth in 0_u32..6,
         least in 0_u32..4,
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_totals_is_associative_and_takes_any_order(
+    fn totals_merge_associative_and_commutative(
         forests in [forest(), forest(), forest()],
     ) {
         let trees: Vec<_> = forests

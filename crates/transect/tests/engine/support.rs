@@ -1,4 +1,4 @@
-//! What the tests of whole walks share.
+//! Shared by the tests of whole walks.
 
 use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use transect::{
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;
 
-/// The numbers of threads that matter: alone, as many as there are cores, more than there are.
+/// The numbers of threads that matter: one, as many as cores, and more than cores.
 pub(crate) const THREADS: &[usize] = &[1, 2, 16];
 
-/// The readers that can be used here.
+/// The readers that are available here.
 pub(crate) fn readers() -> Vec<ReaderKind> {
     let usable = |reader: &ReaderKind| reader.unavailable_reason().is_none();
     ReaderKind::ALL.iter().copied().filter(usable).collect()
 }
 
-/// Those of them that open relative to handles.
+/// The readers that open relative to handles.
 pub(crate) fn native_readers() -> Vec<ReaderKind> {
     let mut readers = readers();
     readers.retain(|&reader| reader != ReaderKind::Portable);
@@ -32,9 +32,9 @@ pub(crate) fn schedules() -> impl Iterator<Item = (Order, usize)> {
     orders.flat_map(|order| THREADS.iter().map(move |&threads| (order, threads)))
 }
 
-/// Every reader with every order and every number of threads. On Windows, where there are many
-/// readers and under Wine every open is a question to another process, every number of threads
-/// has to do with the default order, and every order with two threads.
+/// Every reader with every order and every number of threads. Not all on Windows: it has many
+/// readers, and under Wine every open is a request to another process. There, each number of
+/// threads is combined with the default order, and each order with two threads.
 pub(crate) fn combinations() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
     let affordable = |&(order, threads): &(Order, usize)| {
         !cfg!(windows) || order == Order::default() || threads == 2
@@ -64,7 +64,7 @@ pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Diagnostics) {
     listed(|output| plan.run(|| ListSink::new(Arc::clone(&output), 100)).expect("the walk begins"))
 }
 
-/// The same of a tree in memory, in which paths are written with slashes on every system.
+/// As [`paths`], of a tree in memory, with slashes on every system.
 pub(crate) fn fake_paths(
     tree: &Arc<FakeTree>,
     options: ScanOptions,
@@ -89,14 +89,14 @@ fn listed(
     output.finish().expect("memory can be written");
     let bytes = bytes.0.lock().unwrap();
     let mut paths: Vec<Vec<u8>> = bytes.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();
-    // What lies after the last NUL.
+    // Nothing follows the last NUL.
     assert_eq!(paths.pop(), Some(Vec::new()));
     assert_eq!(entries, paths.len() as u64);
     paths.sort_unstable();
     (paths, diagnostics)
 }
 
-/// Memory that is written through and read at the end.
+/// A writable buffer that can be read at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared(Arc<std::sync::Mutex<Vec<u8>>>);
 
@@ -111,7 +111,7 @@ impl std::io::Write for Shared {
     }
 }
 
-/// Walks a tree in memory, and sees to it that nothing stays open.
+/// Walks a tree in memory, and checks that all handles were closed.
 pub(crate) fn run_fake<S: Sink>(
     tree: &Arc<FakeTree>,
     options: ScanOptions,
@@ -130,7 +130,7 @@ pub(crate) fn fake_totals(tree: &Arc<FakeTree>, options: ScanOptions) -> Totals 
     run_fake(tree, options, || Totals::new(20)).sink
 }
 
-/// The result of a walk in the words of the oracle.
+/// The result of a walk in the form of the oracle.
 pub(crate) fn counts(totals: &Totals) -> Counts {
     Counts {
         files: totals.files,
@@ -145,7 +145,7 @@ pub(crate) fn counts(totals: &Totals) -> Counts {
     }
 }
 
-/// Nothing failed, and nothing vanished.
+/// Asserts that nothing failed and nothing vanished.
 #[track_caller]
 pub(crate) fn assert_complete(diagnostics: &Diagnostics, context: impl std::fmt::Display) {
     assert!(
@@ -158,12 +158,12 @@ pub(crate) fn assert_complete(diagnostics: &Diagnostics, context: impl std::fmt:
     );
 }
 
-/// Returns how often something was left out for a reason.
+/// Returns how many entries were left out for a reason.
 pub(crate) fn skipped(diagnostics: &Diagnostics, reason: SkipReason) -> u64 {
     diagnostics.skipped.get(&reason).copied().unwrap_or(0)
 }
 
-/// Paths for a message.
+/// Returns paths for a message.
 pub(crate) fn readable(paths: &[Vec<u8>]) -> Vec<String> {
     paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
 }

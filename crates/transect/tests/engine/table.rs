@@ -1,4 +1,4 @@
-//! Tables: what is in them does not depend on the walk, and the sums are those of a plain count.
+//! Tables: their content is independent of the walk, and totals equal a plain count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -32,10 +32,11 @@ fn fake_table(tree: &Arc<FakeTree>, options: ScanOptions) -> Table {
     run_fake(tree, options, || builder.sink()).sink.into_table().expect("a small tree")
 }
 
-/// What a table says of an entry: path, type, size, sums; alone, shared, exclusive, errors.
+/// What a table says about an entry: path, type, size, totals; standalone, shared, exclusive,
+/// errors.
 type Said = (PathBuf, FileType, Option<u64>, SubtreeTotals, [u64; 4]);
 
-/// All that a table says, without the numbers of rows.
+/// Everything that a table says, without row numbers.
 fn all_of(table: &Table) -> Vec<Said> {
     let said = |row| {
         let sizes = [
@@ -49,7 +50,7 @@ fn all_of(table: &Table) -> Vec<Said> {
     table.iter().map(said).collect()
 }
 
-/// A table of the same tree as totals and a list of paths, which may be empty.
+/// Compares a table with totals and a list of paths of the same tree; the list may be empty.
 #[track_caller]
 pub(crate) fn agrees(
     options: ScanOptions,
@@ -86,7 +87,7 @@ fn equals_totals(table: &Table, totals: &Totals, context: &str) {
     assert_eq!(table.diagnostics().errors, totals.diagnostics.errors, "{context}: errors");
 }
 
-/// Entries know their directories and directories their entries, which are sorted.
+/// Checks that entries and directories refer to each other, and that entries are sorted.
 #[track_caller]
 pub(crate) fn is_well_formed(table: &Table, context: &str) {
     for row in table.iter() {
@@ -105,7 +106,7 @@ pub(crate) fn is_well_formed(table: &Table, context: &str) {
     assert!(table.roots().all(|root| table.parent(root).is_none()), "{context}: roots");
 }
 
-/// Every sum is what a plain count of everything below comes to.
+/// Checks that all totals equal a plain count of everything below.
 #[track_caller]
 fn sums_are_plain(table: &Table, context: &str) {
     let charged = charged(table);
@@ -143,7 +144,7 @@ fn sums_are_plain(table: &Table, context: &str) {
     }
 }
 
-/// Returns the id of a file that may have further names.
+/// Returns the id of a file that may have several names.
 fn linked(table: &Table, row: Row) -> Option<FileId> {
     let attributes = table.attributes(row);
     let several = attributes.nlink() != Some(1);
@@ -151,8 +152,8 @@ fn linked(table: &Table, row: Row) -> Option<FileId> {
     attributes.file_id().filter(|_| several && !directory)
 }
 
-/// Returns the entries that their bytes are charged to: the first name of each file, by the order
-/// of directories and then by name.
+/// Returns the entries that files are charged to: the first name of each, in the order of
+/// directories and then by name.
 fn charged(table: &Table) -> BTreeSet<Row> {
     let mut met = BTreeSet::new();
     let mut charged = BTreeSet::new();
@@ -170,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_table_does_not_depend_on_how_a_tree_is_walked(
+    fn table_independent_of_order_threads_and_batches(
         nodes in forest(),
         order in prop::sample::select(Order::ALL),
         threads in 1_usize..6,
@@ -191,7 +192,7 @@ proptest! {
     }
 }
 
-/// What entries come to together, by looking at every one of them.
+/// The totals of a selection, by checking every entry.
 fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> SelectionTotals {
     let left_out: BTreeSet<Row> = without.iter().flat_map(|&row| table.subtree(row)).collect();
     let part = rows.iter().flat_map(|&row| table.subtree(row));
@@ -228,7 +229,7 @@ fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> SelectionTo
 
 proptest! {
     #[test]
-    fn entries_together_are_every_file_once(
+    fn selection_totals_equal_plain_count(
         nodes in forest(),
         chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
         without in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
@@ -250,7 +251,7 @@ proptest! {
 }
 
 #[test]
-fn two_roots_are_two_trees_of_one_table() {
+fn table_two_roots_two_trees() {
     let mut tree = FakeTree::new();
     for path in ["/b", "/a"] {
         tree.add(path, FileType::Directory, 4096);
@@ -276,7 +277,7 @@ fn two_roots_are_two_trees_of_one_table() {
 }
 
 #[test]
-fn what_was_not_read_says_why() {
+fn table_unread_directories_have_reason() {
     let mut tree = FakeTree::new();
     for path in ["/a", "/a/deep", "/a/deep/deeper", "/locked", "/locked/inside"] {
         tree.add(path, FileType::Directory, 4096);
@@ -297,7 +298,7 @@ fn what_was_not_read_says_why() {
 }
 
 #[test]
-fn a_filter_leaves_the_way_to_what_it_lets_through() {
+fn table_filtered_keeps_directories_above_matches() {
     let mut tree = FakeTree::new();
     tree.add("/a", FileType::Directory, 4096);
     tree.add("/a/b", FileType::Directory, 4096);
@@ -314,7 +315,7 @@ fn a_filter_leaves_the_way_to_what_it_lets_through() {
 }
 
 #[test]
-fn a_directory_larger_than_a_chunk_is_in_one_piece() {
+fn table_directory_larger_than_chunk_contiguous() {
     let mut tree = FakeTree::new();
     tree.add("/wide", FileType::Directory, 4096);
     let count = 70_000;
@@ -337,7 +338,7 @@ fn a_directory_larger_than_a_chunk_is_in_one_piece() {
 }
 
 #[test]
-fn groups_together_are_everything() {
+fn table_groups_add_up_to_grand_total() {
     let mut tree = FakeTree::new();
     for (path, size) in [("/a.c", 1), ("/b.c", 2), ("/c.h", 4), ("/.c", 8), ("/none", 16)] {
         tree.add(path, FileType::File, size);
@@ -355,7 +356,7 @@ fn groups_together_are_everything() {
 }
 
 #[test]
-fn owners_and_ages_together_are_everything() {
+fn table_owners_and_ages_add_up_to_grand_total() {
     let mut tree = FakeTree::new();
     for (path, uid, mtime) in [("/a", 1, 10), ("/b", 1, 60), ("/c", 2, 95), ("/d", 2, 101)] {
         tree.add(path, FileType::File, 1000);

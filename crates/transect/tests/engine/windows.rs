@@ -1,7 +1,7 @@
-//! What is special about Windows: how paths are written, names that mean something else, sharing.
+//! Windows specifics: spellings of paths, names with a special meaning, sharing.
 //!
-//! The tests run under Wine, too. Where it cannot make what Windows can, or the other way round, a
-//! test says what it looks at instead.
+//! The tests also run under Wine. Where the two differ in what they can create, a test checks
+//! something else instead, and a comment says what.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -17,10 +17,10 @@ use crate::support::{
     assert_complete, counts, native_readers, paths, readable, readers, scan, skipped, totals,
 };
 
-/// What opens a directory instead of a file (`FILE_FLAG_BACKUP_SEMANTICS`).
+/// The flag that opens directories (`FILE_FLAG_BACKUP_SEMANTICS`).
 const BACKUP_SEMANTICS: u32 = 0x0200_0000;
 
-/// Returns a path as people write it: without what makes it verbatim.
+/// Returns a path without its verbatim prefix.
 fn plain(path: &Path) -> String {
     let path = path.to_str().expect("temporary directories have readable names");
     path.strip_prefix(r"\\?\").expect("temporary directories have verbatim paths").to_owned()
@@ -41,7 +41,7 @@ fn verbatim(root: &Path, name: &str) -> PathBuf {
 // ---- how a root is written ----
 
 #[test]
-fn a_root_is_read_however_it_is_written() {
+fn root_every_spelling_read() {
     let (_temp, root) = tree_of(trees::basic);
     let expected = oracle(&root);
     let verbatim = root.to_str().unwrap().to_owned();
@@ -77,8 +77,8 @@ fn a_root_is_read_however_it_is_written() {
 }
 
 #[test]
-fn a_relative_root_lies_where_we_are() {
-    alone("windows::a_relative_root_lies_where_we_are", || {
+fn root_relative_to_current_directory() {
+    alone("windows::root_relative_to_current_directory", || {
         let (_temp, root) = tree_of(trees::basic);
         let whole = oracle(&root).counts;
         let src = oracle(root.join("src")).counts;
@@ -109,7 +109,7 @@ fn a_relative_root_lies_where_we_are() {
 }
 
 #[test]
-fn a_root_may_be_a_file() {
+fn root_file_counted() {
     let (_temp, root) = tree_of(trees::basic);
     let file = root.join("src").join("main");
     for written in
@@ -127,7 +127,7 @@ fn a_root_may_be_a_file() {
 }
 
 #[test]
-fn a_root_that_is_not_there_is_an_error_and_nothing_else() {
+fn root_missing_is_single_error() {
     let temp = TempDir::new();
     std::fs::write(temp.join("file"), "").unwrap();
     let missing_drive = ('D'..='Y')
@@ -157,9 +157,9 @@ fn a_root_that_is_not_there_is_an_error_and_nothing_else() {
     }
 }
 
-/// To some calls of the system a name may be a pattern. No path that a user gives is one.
+/// Some system calls treat a name as a pattern. A path from a user never is one.
 #[test]
-fn an_asterisk_in_a_root_matches_nothing() {
+fn root_with_asterisk_matches_nothing() {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("directory")).unwrap();
     std::fs::write(temp.join("directory").join("file"), "").unwrap();
@@ -190,7 +190,7 @@ fn an_asterisk_in_a_root_matches_nothing() {
 }
 
 #[test]
-fn a_verbatim_root_is_taken_by_the_letter() {
+fn root_verbatim_taken_literally() {
     let temp = TempDir::new();
     let roots = ["x", "x.", "x ", "NUL", "aux.txt"];
     for (files, root) in roots.iter().enumerate() {
@@ -211,7 +211,7 @@ fn a_verbatim_root_is_taken_by_the_letter() {
 }
 
 #[test]
-fn roots_that_are_written_differently_count_once() {
+fn roots_different_spellings_counted_once() {
     let (_temp, root) = tree_of(trees::basic);
     let expected = oracle(&root).counts;
     let verbatim = root.to_str().unwrap().to_owned();
@@ -241,7 +241,7 @@ fn roots_that_are_written_differently_count_once() {
 // ---- names and paths ----
 
 #[test]
-fn a_path_over_260_characters_is_read_from_a_plain_root() {
+fn path_over_260_characters_from_plain_root_read() {
     let (_temp, root) = tree_of(trees::deep);
     let expected = oracle(&root).counts;
     for reader in readers() {
@@ -251,10 +251,10 @@ fn a_path_over_260_characters_is_read_from_a_plain_root() {
     }
 }
 
-/// The native readers. To `std`, and so to the portable one, `x.` is `x` unless the root was given
-/// as a verbatim path.
+/// Native readers only. For `std`, and so for the portable reader, `x.` is `x` unless the root is a
+/// verbatim path.
 #[test]
-fn names_that_mean_something_else_are_read_from_a_plain_root() {
+fn names_with_special_meaning_from_plain_root_read() {
     let (_temp, root) = tree_of(trees::weirdnames);
     let expected = oracle(&root);
     for reader in native_readers() {
@@ -272,10 +272,10 @@ fn names_that_mean_something_else_are_read_from_a_plain_root() {
     }
 }
 
-/// Windows takes 32,767 characters. Under Wine a path ends after 4,096 bytes: only who opens
-/// relative to handles comes further, everybody else says where it ended and goes on.
+/// Windows accepts 32,767 characters. Under Wine a path ends after 4,096 bytes: readers that open
+/// relative to handles get further, all others report the path and continue.
 #[test]
-fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long() {
+fn path_nine_thousand_characters_read_or_reported_too_long() {
     let temp = TempDir::new();
     let expected = trees::beyond_path_max(temp.path());
     assert_eq!((expected.directories, expected.files), (151, 15));
@@ -302,9 +302,9 @@ fn a_path_of_nine_thousand_characters_is_read_to_its_end_or_said_to_be_too_long(
     }
 }
 
-/// Names of every length make the records end at every place of the buffer.
+/// Names of every length make records end at every offset of the buffer.
 #[test]
-fn names_of_every_length_arrive_wherever_a_buffer_ends() {
+fn names_every_length_at_buffer_end_listed() {
     let temp = TempDir::new();
     let mut expected = BTreeSet::from([temp.path().to_path_buf()]);
     for number in 0..5000_usize {
@@ -312,7 +312,7 @@ fn names_of_every_length_arrive_wherever_a_buffer_ends() {
         std::fs::write(&path, "").unwrap();
         expected.insert(path);
         let count = number + 1;
-        // Few enough for one buffer, and some more.
+        // Few enough for one buffer, and more.
         if !matches!(count, 1 | 20 | 150 | 700 | 5000) {
             continue;
         }
@@ -328,7 +328,8 @@ fn names_of_every_length_arrive_wherever_a_buffer_ends() {
                 let listed: BTreeSet<PathBuf> =
                     readable(&listed).into_iter().map(PathBuf::from).collect();
                 assert!(listed == expected, "{context}: {} of {}", listed.len(), expected.len());
-                // With attributes the records are others. Not of all: some readers open each file.
+                // Other records are used with attributes. Not all of them: some readers open each
+                // file.
                 if count < 5000 || buffer_size.is_some() {
                     assert_eq!(totals(options).files, count as u64, "{context}");
                 }
@@ -338,7 +339,7 @@ fn names_of_every_length_arrive_wherever_a_buffer_ends() {
 }
 
 #[test]
-fn short_names_are_not_listed() {
+fn short_names_not_listed() {
     let temp = TempDir::new();
     for name in ["a long name.extension", "another long name.extension", "short.txt", "real~1.txt"]
     {
@@ -354,10 +355,10 @@ fn short_names_are_not_listed() {
     }
 }
 
-/// On Windows names that differ in case only are two where a directory was told so; under Wine
-/// Unix programs make them.
+/// On Windows, names may differ in case only inside a directory with that setting; under Wine, Unix
+/// programs create them.
 #[test]
-fn names_that_differ_in_case_only_are_two() {
+fn names_differing_in_case_are_two() {
     let temp = TempDir::new();
     let told = Command::new("fsutil")
         .args(["file", "setCaseSensitiveInfo"])
@@ -368,7 +369,7 @@ fn names_that_differ_in_case_only_are_two() {
         .is_none()
     {
         if !told.is_ok_and(|output| output.status.success()) {
-            return loudly_skip("names_that_differ_in_case_only_are_two", "not on this volume");
+            return loudly_skip("names_differing_in_case_are_two", "not on this volume");
         }
         std::fs::write(temp.join("name"), "1\n").unwrap();
         std::fs::write(temp.join("Name"), "12345\n").unwrap();
@@ -386,14 +387,14 @@ fn names_that_differ_in_case_only_are_two() {
     }
 }
 
-/// Names that Wine shows and does not take: they are listed, and match nothing but themselves.
+/// Names that Wine lists and rejects: they are listed, and match only themselves.
 #[test]
-fn names_that_only_unix_can_make_are_listed() {
+fn names_only_unix_can_create_listed() {
     let temp = TempDir::new();
     let names = ["a*b", "a?b", "a<b", "a|b", "a\"b", "new\nline", "aXb"];
     let script: String = names.iter().map(|name| format!("touch '{name}'; ")).collect();
     if unix_shell(temp.path(), &script).is_none() {
-        // Windows has no such names: nothing to see.
+        // Windows has no such names: nothing to test.
         return;
     }
     for reader in readers() {
@@ -408,9 +409,9 @@ fn names_that_only_unix_can_make_are_listed() {
     }
 }
 
-/// Wine has no streams: there a file is named as the stream would be, and is one more file.
+/// Wine has no streams: there the name of the stream is that of another file.
 #[test]
-fn streams_of_a_file_are_not_files() {
+fn streams_not_counted_as_files() {
     let temp = TempDir::new();
     std::fs::write(temp.join("file"), "12345").unwrap();
     std::fs::write(verbatim(temp.path(), "file:stream"), "1234567").unwrap();
@@ -425,7 +426,7 @@ fn streams_of_a_file_are_not_files() {
 // ---- attributes ----
 
 #[test]
-fn hidden_and_system_and_read_only_files_are_counted() {
+fn hidden_system_and_read_only_files_counted() {
     let temp = TempDir::new();
     for (name, attributes) in [("hidden", 0x2), ("system", 0x4), ("both", 0x6), ("read-only", 0x1)]
     {
@@ -439,10 +440,10 @@ fn hidden_and_system_and_read_only_files_are_counted() {
     }
 }
 
-/// A junction; under Wine, which can make none, a link that a Unix program made, and that Wine shows
-/// as a reparse point of which nothing more is known.
+/// A junction; under Wine, which cannot create one, a link made by a Unix program, shown as a
+/// reparse point of unknown kind.
 #[test]
-fn a_link_to_a_directory_is_counted_and_not_entered() {
+fn link_to_directory_counted_not_entered() {
     let temp = TempDir::new();
     let tree = temp.join("tree");
     std::fs::create_dir_all(tree.join("real")).unwrap();
@@ -476,10 +477,10 @@ fn a_link_to_a_directory_is_counted_and_not_entered() {
 }
 
 #[test]
-fn a_file_with_names_below_two_roots_counts_once() {
+fn hard_links_below_two_roots_counted_once() {
     let (_temp, root) = tree_of(trees::hardlinks);
     let whole = oracle(&root).counts;
-    // Beside them the tree holds one name of a file.
+    // The tree also holds one name of a file.
     let roots = ["a", "b", "c"].map(|name| root.join(name));
     for reader in readers() {
         let got = totals(ScanOptions::new(&roots).reader(reader));
@@ -490,10 +491,10 @@ fn a_file_with_names_below_two_roots_counts_once() {
     }
 }
 
-// ---- what others have open ----
+// ---- files opened by other programs ----
 
 #[test]
-fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on() {
+fn directory_opened_exclusively_is_error_walk_continues() {
     let (_temp, root) = tree_of(trees::basic);
     let whole = oracle(&root).counts;
     let lost = oracle(root.join("src").join("a")).counts;
@@ -518,7 +519,7 @@ fn a_directory_that_somebody_keeps_to_himself_is_an_error_and_the_walk_goes_on()
 }
 
 #[test]
-fn a_file_that_somebody_keeps_to_himself_is_counted_with_its_size() {
+fn file_opened_exclusively_counted_with_size() {
     let (_temp, root) = tree_of(trees::basic);
     let expected = oracle(&root).counts;
     let file = root.join("src").join("main");
