@@ -41,7 +41,7 @@ pub struct Dir<T> {
 /// An entry that was listed and not found: its name, and its type in the listing.
 pub(crate) type Missing = (Box<OsStr>, FileType);
 
-/// What the walk knows of a directory when it enters it.
+/// The file system and identity of a directory, and whether a link leads to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirContext {
     pub(crate) volume: Volume,

@@ -124,7 +124,7 @@ impl ScanOptions {
         self
     }
 
-    /// Sets the depth at which directories are no longer read.
+    /// Sets the depth from which directories are not read.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
         self

@@ -38,7 +38,7 @@ impl<S> Outcome<S> {
 }
 
 impl ScanPlan {
-    /// Walks. Calls `make` once per thread to make its sink, and once more to ask for the
+    /// Walks. Calls `make` once per thread to make its sink, and once more to get the wanted
     /// attributes.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ use transect_sys::FileId;
 
 use super::SizeTotals;
 
-/// A file with several names, as one directory knows it.
+/// A file with several names, as seen from one directory.
 ///
 /// Where link counts are unknown (Windows) every file has an entry: 40 bytes with its id.
 #[derive(Clone, Copy, Debug)]

@@ -42,7 +42,6 @@ impl TableBuilder {
     pub fn sink(&self) -> TableSink {
         TableSink {
             next_number: Arc::clone(&self.directories),
-            /// The entries of the current directory, and its index in `entered`.
             buffer: DirectoryBuffer::default(),
             current: None,
             rows: Rows::new(self.columns),
@@ -66,7 +65,7 @@ impl TableBuilder {
 #[derive(Debug)]
 pub struct TableSink {
     next_number: Arc<AtomicU32>,
-    /// The entries of the directory at hand, and its place in `found`.
+    /// The entries of the current directory, and its index in `entered`.
     buffer: DirectoryBuffer,
     current: Option<usize>,
     pub(super) rows: Rows,

@@ -56,7 +56,7 @@ struct NameGroup {
     all_here: bool,
 }
 
-/// A file with several names, as far as the table knows them.
+/// The names of a file that are in the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkedFile<'t> {
     /// The rows of its names, the charged one first.

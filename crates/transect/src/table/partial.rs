@@ -203,7 +203,7 @@ struct KnownTree {
 #[derive(Clone, Debug)]
 struct KnownDirectory {
     own: Row,
-    /// What it comes to by itself.
+    /// The totals of the directory itself.
     totals: SubtreeTotals,
     /// The totals of its entries without directories; `None` until it is read.
     entry_totals: Option<SubtreeTotals>,

@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::{Row, Table};
 
-/// The rows in or below some rows, and not in or below others.
+/// The totals of several entries with everything below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionTotals {
     /// Regular files: names, not file ids.
@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-/// Which rows lie in or below some, and not in or below others.
+/// The rows in or below some rows, and not in or below others.
 struct Selection {
     /// Rows known to be in or out; everything below them is the same unless listed itself.
     membership: HashMap<Row, bool, FixedState>,

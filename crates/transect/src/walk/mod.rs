@@ -8,7 +8,7 @@
 //!             └──► the directories found: more tasks ──────────────┘
 //! ```
 //!
-//! [`worker`] reads one directory and knows nothing about the others. The orders (`sequential`,
+//! [`worker`] reads one directory, independently of all others. The orders (`sequential`,
 //! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in what they do with the tasks
 //! that a directory yields. All orders produce the same result.
 

@@ -849,7 +849,7 @@ fn sink_panic_on_one_thread_others_count_correctly() {
     }
 }
 
-// ---- depth and boundaries, where the fake knows more than a real file system ----
+// ---- depth and boundaries, with values that real file systems rarely have ----
 
 #[test]
 fn mount_boundary_only_with_one_file_system() {
