@@ -195,13 +195,13 @@ mod tests {
     fn sorted(key: SortKey, reverse: bool, limit: Option<usize>, sizes: &[u64]) -> Vec<String> {
         let spec = SortSpec { key, reverse, limit };
         let (mut one, mut two) = (SortBuffer::new(spec), SortBuffer::new(spec));
-        for (place, &size) in sizes.iter().enumerate() {
+        for (index, &size) in sizes.iter().enumerate() {
             let mut attributes = Attributes::of_type(FileType::File);
             if size != 0 {
                 attributes.set_size(size);
             }
-            let path = format!("{}/{place:05}", if place % 2 == 0 { "z" } else { "a" });
-            let half = if place % 3 == 0 { &mut one } else { &mut two };
+            let path = format!("{}/{index:05}", if index % 2 == 0 { "z" } else { "a" });
+            let half = if index % 3 == 0 { &mut one } else { &mut two };
             half.push(&attributes, path.into_bytes(), 2, None);
         }
         one.merge(two);

@@ -43,8 +43,8 @@ impl Table {
     ///
     /// let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as i64);
     /// let day = Duration::from_secs(24 * 3600);
-    /// for (age, sums) in table.by_age(table.iter(), now, &[day, 7 * day, 365 * day]) {
-    ///     println!("{age:?}: {} bytes", sums.disk_usage);
+    /// for (age, totals) in table.by_age(table.iter(), now, &[day, 7 * day, 365 * day]) {
+    ///     println!("{age:?}: {} bytes", totals.disk_usage);
     /// }
     /// # Ok::<(), transect::Error>(())
     /// ```

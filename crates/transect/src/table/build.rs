@@ -161,8 +161,8 @@ impl TableSink {
 
     fn index_of(&self, number: u32) -> usize {
         // Nearly always the last: a directory is read right after it is entered.
-        let place = self.entered.iter().rposition(|directory| directory.number == number);
-        place.expect("BUG: a directory is read by the thread that entered it")
+        let index = self.entered.iter().rposition(|directory| directory.number == number);
+        index.expect("BUG: a directory is read by the thread that entered it")
     }
 }
 
@@ -177,11 +177,11 @@ fn assemble(sink: TableSink) -> Table {
     let taken = finish::assign_rows(&mut rows, own_rows, &mut entered);
     let unread = unread
         .into_iter()
-        .filter_map(|(number, why)| Some((finish::place_of(&taken, &entered, number)?, why)))
+        .filter_map(|(number, why)| Some((finish::index_of(&taken, &entered, number)?, why)))
         .collect();
     let errors: Vec<u32> = errors
         .into_iter()
-        .filter_map(|number| finish::place_of(&taken, &entered, number))
+        .filter_map(|number| finish::index_of(&taken, &entered, number))
         .collect();
     let mut directories = finish::sort_by_row(taken, entered, unread);
     let order = directories.preorder();

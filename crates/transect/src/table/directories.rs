@@ -222,8 +222,8 @@ impl Directories {
         unread: HashMap<u32, UnreadReason, FixedState>,
     ) -> Self {
         let begin = || {
-            let places = (0..).zip(&all).chain([(Directory::TOP, &top)]);
-            places.filter(|(_, directory)| !directory.range().is_empty())
+            let indices = (0..).zip(&all).chain([(Directory::TOP, &top)]);
+            indices.filter(|(_, directory)| !directory.range().is_empty())
         };
         let last = begin().map(|(_, directory)| directory.first + 1).max().unwrap_or(0);
         let mut firsts = RankBitmap::with_limit(last as usize);
@@ -232,8 +232,8 @@ impl Directories {
         }
         let firsts = firsts.indexed();
         let mut owners = vec![0; begin().count()];
-        for (place, directory) in begin() {
-            owners[firsts.rank(directory.first) as usize] = place;
+        for (index, directory) in begin() {
+            owners[firsts.rank(directory.first) as usize] = index;
         }
         Self { top, all, rows, firsts, owners, unread, errors: HashMap::default() }
     }
@@ -243,9 +243,9 @@ impl Directories {
     pub(super) fn preorder(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.all.len());
         let mut waiting: Vec<u32> = self.subdirectories(&self.top).rev().collect();
-        while let Some(place) = waiting.pop() {
-            order.push(place);
-            waiting.extend(self.subdirectories(&self.all[place as usize]).rev());
+        while let Some(index) = waiting.pop() {
+            order.push(index);
+            waiting.extend(self.subdirectories(&self.all[index as usize]).rev());
         }
         order
     }
@@ -258,13 +258,13 @@ impl Directories {
 
     /// Returns the index of the directory with this row.
     #[inline]
-    pub(super) fn number(&self, row: Row) -> Option<u32> {
-        self.rows.index_of(row.0).map(|number| number as u32)
+    pub(super) fn index(&self, row: Row) -> Option<u32> {
+        self.rows.index_of(row.0).map(|index| index as u32)
     }
 
     #[inline]
     pub(super) fn get(&self, row: Row) -> Option<&Directory> {
-        self.rows.index_of(row.0).map(|number| &self.all[number])
+        self.rows.index_of(row.0).map(|index| &self.all[index])
     }
 
     /// Returns the index of the directory that holds an entry; [`Directory::TOP`] for a root.
@@ -278,19 +278,19 @@ impl Directories {
     pub(super) fn parent_row(&self, row: Row) -> Option<Row> {
         match self.parent_of(row) {
             Directory::TOP => None,
-            number => Some(Row(self.all[number as usize].row)),
+            index => Some(Row(self.all[index as usize].row)),
         }
     }
 
     pub(super) fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
-        let Some(number) = self.number(row) else {
+        let Some(index) = self.index(row) else {
             return Some(UnreadReason::Unvisited);
         };
-        let unvisited = self.all[number as usize].first == Directory::UNREAD;
-        self.unread.get(&number).copied().or(unvisited.then_some(UnreadReason::Unvisited))
+        let unvisited = self.all[index as usize].first == Directory::UNREAD;
+        self.unread.get(&index).copied().or(unvisited.then_some(UnreadReason::Unvisited))
     }
 
     pub(super) fn errors(&self, row: Row) -> u64 {
-        self.number(row).and_then(|number| self.errors.get(&number)).copied().unwrap_or(0)
+        self.index(row).and_then(|index| self.errors.get(&index)).copied().unwrap_or(0)
     }
 }

@@ -46,8 +46,8 @@ impl DirectoryBuffer {
         attributes: &Attributes,
         follow: bool,
     ) {
-        let place = self.rows.len() as u32;
-        self.sort_keys.push((name_prefix(name.as_encoded_bytes()), place));
+        let index = self.rows.len() as u32;
+        self.sort_keys.push((name_prefix(name.as_encoded_bytes()), index));
         self.rows.push(columns, name, attributes);
         if attributes.file_type() == FileType::Directory {
             // Counted when it is entered, together with its own size.
@@ -58,7 +58,7 @@ impl DirectoryBuffer {
         // links may be met more often than it has names.
         let names = attributes.nlink();
         if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
-            self.links.push((place, id, names.filter(|_| !follow).unwrap_or(0)));
+            self.links.push((index, id, names.filter(|_| !follow).unwrap_or(0)));
         }
     }
 
@@ -66,10 +66,10 @@ impl DirectoryBuffer {
     /// names.
     pub(super) fn totals_without_hard_links(&self, columns: FieldMask) -> SubtreeTotals {
         let mut totals = self.totals;
-        for &(place, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
+        for &(index, _, _) in self.links.iter().filter(|&&(_, _, names)| names > 1) {
             let bytes = |of: Option<u64>| of.unwrap_or(0);
-            let apparent = bytes(self.rows.size(columns, place as usize));
-            totals.subtract(apparent, bytes(self.rows.allocated(columns, place as usize)));
+            let apparent = bytes(self.rows.size(columns, index as usize));
+            totals.subtract(apparent, bytes(self.rows.allocated(columns, index as usize)));
         }
         totals
     }
@@ -84,21 +84,21 @@ impl DirectoryBuffer {
         let Self { rows: buffered, sort_keys, .. } = self;
         let count = sort_keys.len() as u32;
         let first = rows.next_row(count)?;
-        sort_keys.sort_unstable_by(|&(a, a_place), &(b, b_place)| {
-            let name = |place: u32| buffered.name(place as usize).as_encoded_bytes();
-            a.cmp(&b).then_with(|| name(a_place).cmp(name(b_place)))
+        sort_keys.sort_unstable_by(|&(a, a_index), &(b, b_index)| {
+            let name = |index: u32| buffered.name(index as usize).as_encoded_bytes();
+            a.cmp(&b).then_with(|| name(a_index).cmp(name(b_index)))
         });
-        for &(_, place) in sort_keys.iter() {
-            rows.push_row(buffered, place as usize);
+        for &(_, index) in sort_keys.iter() {
+            rows.push_row(buffered, index as usize);
         }
         if !self.links.is_empty() {
             let mut row_of = vec![0; sort_keys.len()];
-            for (row, &(_, place)) in (first.0..).zip(sort_keys.iter()) {
-                row_of[place as usize] = row;
+            for (row, &(_, index)) in (first.0..).zip(sort_keys.iter()) {
+                row_of[index as usize] = row;
             }
-            links.extend(self.links.drain(..).map(|(place, id, link_count)| LinkedName {
+            links.extend(self.links.drain(..).map(|(index, id, link_count)| LinkedName {
                 id,
-                row: row_of[place as usize],
+                row: row_of[index as usize],
                 link_count,
             }));
         }

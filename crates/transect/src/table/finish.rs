@@ -17,10 +17,10 @@ use super::row::Row;
 
 /// Sorts directories by number. There is one for each number, so each swap puts one into place.
 pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
-    for place in 0..entered.len() {
-        while entered[place].number as usize != place {
-            let there = entered[place].number as usize;
-            entered.swap(place, there);
+    for index in 0..entered.len() {
+        while entered[index].number as usize != index {
+            let target = entered[index].number as usize;
+            entered.swap(index, target);
         }
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn assign_rows(
 }
 
 /// Returns the index of a directory in the order of rows; `None` for the top.
-pub(super) fn place_of(
+pub(super) fn index_of(
     taken: &RankBitmap,
     entered: &[EnteredDirectory],
     number: u32,
@@ -70,18 +70,18 @@ pub(super) fn sort_by_row(
 ) -> Directories {
     for number in 0..entered.len() {
         let parent = entered[number].directory.parent;
-        let known = (parent != Directory::TOP).then(|| place_of(&rows, &entered, parent));
+        let known = (parent != Directory::TOP).then(|| index_of(&rows, &entered, parent));
         entered[number].directory.parent = known.flatten().unwrap_or(Directory::TOP);
     }
     let top = entered.swap_remove(0).directory;
     let mut all: Vec<Directory> = entered.into_iter().map(|entered| entered.directory).collect();
-    for place in 0..all.len() {
+    for index in 0..all.len() {
         loop {
-            let there = rows.rank(all[place].row) as usize;
-            if there == place {
+            let target = rows.rank(all[index].row) as usize;
+            if target == index {
                 break;
             }
-            all.swap(place, there);
+            all.swap(index, target);
         }
     }
     Directories::new(top, all, rows, unread)
@@ -98,12 +98,12 @@ pub(super) fn accumulate_errors(
     if errors.is_empty() {
         return counts;
     }
-    for place in errors {
-        *counts.entry(place).or_default() += 1;
+    for index in errors {
+        *counts.entry(index).or_default() += 1;
     }
-    for &place in order.iter().rev() {
-        let parent = directories.all[place as usize].parent;
-        if let Some(&count) = counts.get(&place)
+    for &index in order.iter().rev() {
+        let parent = directories.all[index as usize].parent;
+        if let Some(&count) = counts.get(&index)
             && parent != Directory::TOP
         {
             *counts.entry(parent).or_default() += count;
@@ -115,8 +115,8 @@ pub(super) fn accumulate_errors(
 /// Adds the totals of every directory to all directories above it.
 pub(super) fn accumulate_totals(directories: &mut Directories, preorder: &[u32]) {
     let Directories { top, all, .. } = directories;
-    for &place in preorder.iter().rev() {
-        let Directory { parent, totals, .. } = all[place as usize];
+    for &index in preorder.iter().rev() {
+        let Directory { parent, totals, .. } = all[index as usize];
         match all.get_mut(parent as usize) {
             Some(parent) => parent.totals += totals,
             None => top.totals += totals,

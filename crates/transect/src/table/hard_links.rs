@@ -98,12 +98,12 @@ impl HardLinkIndex {
         })
     }
 
-    pub(super) fn shared(&self, place: u32) -> u64 {
-        self.directories.get(place as usize).map_or(0, |found| saturate(found.shared))
+    pub(super) fn shared(&self, index: u32) -> u64 {
+        self.directories.get(index as usize).map_or(0, |shares| saturate(shares.shared))
     }
 
-    pub(super) fn charged_elsewhere(&self, place: u32) -> u64 {
-        self.directories.get(place as usize).map_or(0, |found| saturate(found.charged_elsewhere))
+    pub(super) fn charged_elsewhere(&self, index: u32) -> u64 {
+        self.directories.get(index as usize).map_or(0, |shares| saturate(shares.charged_elsewhere))
     }
 }
 
@@ -140,9 +140,9 @@ pub(super) fn charge(
     }
     shared.rows.shrink_to_fit();
     shared.groups.shrink_to_fit();
-    for &place in preorder.iter().rev() {
-        let below = shared.directories[place as usize];
-        let parent = directories.all[place as usize].parent;
+    for &index in preorder.iter().rev() {
+        let below = shared.directories[index as usize];
+        let parent = directories.all[index as usize].parent;
         if let Some(above) = shared.directories.get_mut(parent as usize) {
             above.charged_elsewhere += below.charged_elsewhere;
             above.shared += below.shared;
@@ -171,28 +171,28 @@ impl HardLinkIndex {
         self.groups.push(NameGroup { end: self.rows.len() as u32, all_here });
         let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.parent_of(Row(first.row));
-        let mut holder_of_all = before;
+        let mut lowest_common = before;
         self.files.insert(first.row);
-        self.add(before, |found| found.shared += bytes);
+        self.add(before, |shares| shares.shared += bytes);
         for name in others {
             self.files.insert(name.row);
             self.extra_names.insert(name.row);
             self.extra_name_count += 1;
-            let holder = directories.parent_of(Row(name.row));
-            let meet = tree.common_ancestor(directories, before, holder);
-            holder_of_all = tree.common_ancestor(directories, holder_of_all, holder);
+            let parent = directories.parent_of(Row(name.row));
+            let ancestor = tree.common_ancestor(directories, before, parent);
+            lowest_common = tree.common_ancestor(directories, lowest_common, parent);
             // While a file grows, its names have different sizes: subtract the size of this one.
-            take_back(rows, directories, name.row, holder);
-            for (place, sign) in [(holder, bytes), (meet, -bytes)] {
-                self.add(place, |found| {
-                    found.charged_elsewhere += sign;
-                    found.shared += sign;
+            subtract_name(rows, directories, name.row, parent);
+            for (index, sign) in [(parent, bytes), (ancestor, -bytes)] {
+                self.add(index, |shares| {
+                    shares.charged_elsewhere += sign;
+                    shares.shared += sign;
                 });
             }
-            before = holder;
+            before = parent;
         }
         if all_here {
-            self.add(holder_of_all, |found| found.shared -= bytes);
+            self.add(lowest_common, |shares| shares.shared -= bytes);
         }
     }
 
@@ -221,10 +221,10 @@ impl HardLinkIndex {
         }
     }
 
-    fn add(&mut self, place: u32, add: impl FnOnce(&mut DirectoryShares)) {
+    fn add(&mut self, index: u32, add: impl FnOnce(&mut DirectoryShares)) {
         // What all roots share together is never needed.
-        if let Some(found) = self.directories.get_mut(place as usize) {
-            add(found);
+        if let Some(shares) = self.directories.get_mut(index as usize) {
+            add(shares);
         }
     }
 }
@@ -234,10 +234,10 @@ fn allocated(rows: &Rows, row: u32) -> u64 {
     chunk.allocated(rows.columns(), index).unwrap_or(0)
 }
 
-fn take_back(rows: &Rows, directories: &mut Directories, row: u32, holder: u32) {
+fn subtract_name(rows: &Rows, directories: &mut Directories, row: u32, parent: u32) {
     let (chunk, index) = rows.locate(Row(row));
-    let totals = match directories.all.get_mut(holder as usize) {
-        Some(holder) => &mut holder.totals,
+    let totals = match directories.all.get_mut(parent as usize) {
+        Some(parent) => &mut parent.totals,
         None => &mut directories.top.totals,
     };
     let (size, allocated) =
@@ -255,13 +255,13 @@ struct PreorderTree {
 impl PreorderTree {
     fn new(directories: &Directories, preorder: &[u32]) -> Self {
         let mut begin = vec![0; preorder.len()];
-        for (position, &place) in (0..).zip(preorder) {
-            begin[place as usize] = position;
+        for (position, &index) in (0..).zip(preorder) {
+            begin[index as usize] = position;
         }
         let mut end: Vec<u32> = begin.iter().map(|position| position + 1).collect();
-        for &place in preorder.iter().rev() {
-            let parent = directories.all[place as usize].parent as usize;
-            let last = end[place as usize];
+        for &index in preorder.iter().rev() {
+            let parent = directories.all[index as usize].parent as usize;
+            let last = end[index as usize];
             if let Some(end) = end.get_mut(parent) {
                 *end = last.max(*end);
             }
@@ -270,8 +270,8 @@ impl PreorderTree {
     }
 
     /// Returns the position of a directory in the preorder; `None` for the top, which comes first.
-    fn position_of(&self, place: u32) -> Option<u32> {
-        self.begin.get(place as usize).copied()
+    fn position_of(&self, index: u32) -> Option<u32> {
+        self.begin.get(index as usize).copied()
     }
 
     /// Returns the lowest directory that holds two others, or is one of them.

@@ -177,9 +177,10 @@ impl Table {
 
     /// Returns the path of an entry: its root as given, then the names below it.
     pub fn path(&self, row: Row) -> PathBuf {
-        let way: Vec<Row> = std::iter::successors(Some(row), |&row| self.parent(row)).collect();
+        let ancestors: Vec<Row> =
+            std::iter::successors(Some(row), |&row| self.parent(row)).collect();
         let mut path = OsString::new();
-        way.into_iter().rev().for_each(|row| path::push_name(&mut path, self.name(row)));
+        ancestors.into_iter().rev().for_each(|row| path::push_name(&mut path, self.name(row)));
         PathBuf::from(path)
     }
 
@@ -204,8 +205,8 @@ impl Table {
     /// Returns the totals of the entries of a directory that have no rows: in a [partial
     /// table](PartialTable::table) all but directories, in a finished table none.
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
-        let place = self.directories.number(row);
-        place.and_then(|place| self.unlisted.get(place as usize)).copied().unwrap_or_default()
+        let index = self.directories.index(row);
+        index.and_then(|index| self.unlisted.get(index as usize)).copied().unwrap_or_default()
     }
 
     /// Returns the number of names beyond the first of each file.
@@ -216,9 +217,9 @@ impl Table {
     /// Returns the allocated bytes in and below an entry, each file once, whichever name it is
     /// charged to: what `du` prints for this entry alone.
     pub fn standalone_usage(&self, row: Row) -> u64 {
-        match self.directories.number(row) {
-            Some(place) => {
-                self.totals(row).disk_usage.saturating_add(self.shared.charged_elsewhere(place))
+        match self.directories.index(row) {
+            Some(index) => {
+                self.totals(row).disk_usage.saturating_add(self.shared.charged_elsewhere(index))
             }
             None => self.allocated(row).unwrap_or(0),
         }
@@ -227,8 +228,8 @@ impl Table {
     /// Returns the allocated bytes in and below an entry that removing it would not free: those of
     /// files with more names elsewhere, in the table or not.
     pub fn shared(&self, row: Row) -> u64 {
-        match self.directories.number(row) {
-            Some(place) => self.shared.shared(place),
+        match self.directories.index(row) {
+            Some(index) => self.shared.shared(index),
             None if self.shared.has_extra_names(row) => self.allocated(row).unwrap_or(0),
             None => 0,
         }

@@ -262,20 +262,20 @@ impl KnownTree {
         }
 
         let mut taken = RankBitmap::with_limit(rows.limit());
-        let mut places = vec![None; self.directories.len()];
+        let mut indices = vec![None; self.directories.len()];
         let mut unlisted = Vec::with_capacity(all.len());
-        for (place, &(number, _)) in (0..).zip(&laid_out) {
-            taken.insert(place);
-            places[number as usize] = Some(place);
+        for (index, &(number, _)) in (0..).zip(&laid_out) {
+            taken.insert(index);
+            indices[number as usize] = Some(index);
             unlisted.push(self.directories[number as usize].entry_totals.unwrap_or_default());
         }
-        let place_of = |number: u32| places.get(number as usize).copied().flatten();
+        let index_of = |number: u32| indices.get(number as usize).copied().flatten();
         let unread = self
             .unread
             .iter()
-            .filter_map(|&(number, why)| Some((place_of(number)?, why)))
+            .filter_map(|&(number, why)| Some((index_of(number)?, why)))
             .collect();
-        let errors = self.errors.iter().filter_map(|&number| place_of(number)).collect();
+        let errors = self.errors.iter().filter_map(|&number| index_of(number)).collect();
         let mut directories = Directories::new(top, all, taken.indexed(), unread);
         let order = directories.preorder();
         directories.errors = finish::accumulate_errors(&directories, errors, &order);

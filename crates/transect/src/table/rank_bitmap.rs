@@ -21,7 +21,7 @@ impl RankBitmap {
 
     /// Inserts a number; returns whether it was new.
     pub(super) fn insert(&mut self, number: u32) -> bool {
-        let (word, bit) = place(number);
+        let (word, bit) = word_and_bit(number);
         let new = self.words[word] & bit == 0;
         self.words[word] |= bit;
         new
@@ -44,14 +44,14 @@ impl RankBitmap {
 
     #[inline]
     pub(super) fn contains(&self, number: u32) -> bool {
-        let (word, bit) = place(number);
+        let (word, bit) = word_and_bit(number);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Returns how many numbers of the set are less than this one.
     #[inline]
     pub(super) fn rank(&self, number: u32) -> u32 {
-        let (word, bit) = place(number);
+        let (word, bit) = word_and_bit(number);
         let Some(last) = self.words.get(word) else {
             return self.words.iter().map(|word| word.count_ones()).sum();
         };
@@ -69,7 +69,7 @@ impl RankBitmap {
     }
 }
 
-fn place(number: u32) -> (usize, u64) {
+fn word_and_bit(number: u32) -> (usize, u64) {
     (number as usize / WORD, 1 << (number as usize % WORD))
 }
 
