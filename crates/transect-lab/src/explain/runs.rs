@@ -86,7 +86,7 @@ impl<'s> Runs<'s> {
         let (base, other) = (self.cells.get(base)?, self.cells.get(other)?);
         let pairs = base.iter().filter(|(round, _)| wanted(**round));
         let pairs = pairs.filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::of(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
     /// Returns a share of a cell's time, made of its own run and those of others in the same round.
@@ -100,7 +100,7 @@ impl<'s> Runs<'s> {
             // A share that is nothing, or lost in noise, has to be something to have a ratio.
             Some((run.time, part(run, &beside)?.clamp(1.0, run.time)))
         });
-        Ratios::of(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
     /// Returns whether the base is found to differ from itself: then nothing else is believed.

@@ -149,7 +149,7 @@ mod tests {
             if rounds.len() < MIN_ROUNDS {
                 continue;
             }
-            let ratios = Ratios::of(&rounds, seed).unwrap();
+            let ratios = Ratios::paired(&rounds, seed).unwrap();
             if is_over(&ratios) || rounds.len() >= 24 {
                 return judge(&ratios, ratios.p, DEFAULT_THRESHOLD).verdict.is_difference();
             }

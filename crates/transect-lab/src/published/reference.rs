@@ -514,7 +514,7 @@ fn s4() -> Vec<ReferenceRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::protocol::against_the_slowest;
+    use crate::stats::article_stats::against_the_slowest;
 
     fn of(source: &str) -> impl Iterator<Item = &'static ReferenceRow> {
         rows().iter().filter(move |row| row.source == source)

@@ -114,7 +114,7 @@ fn of_row(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> Stri
             .map(|number| format!("{number:.0}")),
     );
     fields.push(row.peak_memory.map_or(String::new(), |memory| format!("{memory:.0}")));
-    fields.push(format!("{:.4}", row.against_the_slowest));
+    fields.push(format!("{:.4}", row.speedup_over_slowest));
     let verdict = row.judgement.map_or("", |judgement| judgement.verdict.as_str());
     fields.push(verdict.to_owned());
     fields.extend(ratios(row.to_base.as_ref()));
@@ -137,7 +137,7 @@ fn of_row(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> Stri
     fields.push(is_apart.to_string());
     fields.extend([row.device_read, row.device_written].map(told));
     fields.push(exact(row.ns_per_byte));
-    fields.push(told(row.held_each));
+    fields.push(told(row.cache_bytes_per_name));
     fields.push(String::new());
     join(&fields)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
 use crate::harness::log::{SessionData, SessionSpec};
-use crate::stats::ranking::{Quantity, Ranking, Row};
+use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
 /// A first run that takes so many times the processor time of the second is told of.
@@ -55,7 +55,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     let name = &fastest.cell.name;
     let mut text = match methods.len() {
         1 => format!("The only method is {name}"),
-        many if ranking.by == Quantity::Processor => {
+        many if ranking.by == Metric::Processor => {
             format!("The method with the least processor time, of {many}, is {name}")
         }
         many => format!("The fastest of {many} methods is {name}"),
@@ -107,7 +107,7 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         alarms.push(format!("{base} differs from itself: no verdict is to be believed."));
     }
     let Ranking { disturbed, samples, .. } = ranking;
-    if ranking.by == Quantity::Processor {
+    if ranking.by == Metric::Processor {
         alarms.push(format!(
             "This machine did not calm: {disturbed} of {samples} samples were disturbed. \
              Only processor time is compared: that of the whole process, with its start."
@@ -176,7 +176,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
              of the second, which is the one that counts."
         ));
     }
-    if ranking.disturbed > 0 && ranking.by == Quantity::Time {
+    if ranking.disturbed > 0 && ranking.by == Metric::Time {
         let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");

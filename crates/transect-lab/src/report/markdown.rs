@@ -174,7 +174,7 @@ const COLUMNS: &[Column] = &[
     column("memory", true, Of::Everything, |_, row| told(row.peak_memory, bytes)),
     column("calls / entry", true, Of::Walks, |_, row| calls_per_entry(row)),
     column("calls / file", true, Of::Files, |_, row| calls_per_entry(row)),
-    column("cache / name", true, Of::Questions, |_, row| told(row.held_each, bytes)),
+    column("cache / name", true, Of::Questions, |_, row| told(row.cache_bytes_per_name, bytes)),
     column("cpu, ms", true, Of::Questions, |_, row| milliseconds(row.cpu_ns())),
     column("calls / question", true, Of::Questions, |_, row| calls_per_entry(row)),
     column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),

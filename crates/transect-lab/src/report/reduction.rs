@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::experiments::transform;
 use crate::experiments::walk::preset::Preset;
 use crate::harness::log::SessionSpec;
-use crate::stats::protocol::{all_sorted, min_max_median};
+use crate::stats::article_stats::{all_sorted, min_max_median};
 use crate::stats::ranking::{Ranking, Row};
 
 /// What a number is.
@@ -97,7 +97,7 @@ impl Reduction {
             "P3" => (
                 "how many times faster than the slowest of the same run",
                 vec![time("time".to_owned()), times("× the slowest")],
-                |row| vec![row.time.median, row.against_the_slowest],
+                |row| vec![row.time.median, row.speedup_over_slowest],
             ),
             "P4" => {
                 let most = ranking.rows.iter().map(|row| row.time.n).max()?;

@@ -272,7 +272,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "B/name",
-        text: |_, row| whole(row.held_each),
+        text: |_, row| whole(row.cache_bytes_per_name),
         is_number: true,
         order: 2,
         instead: None,
@@ -286,7 +286,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "speed-up",
-        text: |spec, row| of_files(spec, || format!("{:.2}", row.against_the_slowest)),
+        text: |spec, row| of_files(spec, || format!("{:.2}", row.speedup_over_slowest)),
         is_number: true,
         order: 1,
         instead: None,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::harness::cache_state::State;
 use crate::harness::log::{Dataset, SessionData, SessionKind, SessionSpec};
-use crate::stats::ranking::{Quantity, Ranking, Row, rank, rank_by};
+use crate::stats::ranking::{Metric, Ranking, Row, rank, rank_by};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge_all};
 
@@ -42,9 +42,9 @@ pub struct Group {
     /// The same in words: of the caches, or of the input.
     pub conditions: String,
     /// What is compared: processor time if that is all that one of the sessions can tell.
-    pub by: Quantity,
+    pub by: Metric,
     /// The cells that are ranked in both, the largest speed-up first.
-    pub rows: Vec<Compared>,
+    pub rows: Vec<ComparedRow>,
     /// The cells that are ranked in one of them.
     pub alone: Vec<String>,
     /// The cells that did more in one session than in the other.
@@ -62,7 +62,7 @@ pub struct Incomparable {
 
 /// One cell in both sessions.
 #[derive(Debug, Serialize)]
-pub struct Compared {
+pub struct ComparedRow {
     /// Its name.
     pub cell: String,
     /// Its times in the first session, in nanoseconds: of the processors, if that is compared.
@@ -113,8 +113,8 @@ fn about(ranking: &Ranking, spec: &SessionSpec) -> String {
 fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
     [before, after].map(|(data, ranking)| match ranking.by {
-        Quantity::Time if differ => {
-            rank_by(data, ranking.dataset, ranking.cache_state, Quantity::Processor)
+        Metric::Time if differ => {
+            rank_by(data, ranking.dataset, ranking.cache_state, Metric::Processor)
         }
         _ => ranking,
     })
@@ -144,7 +144,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
             incomparable.push(Incomparable { cell: cell.clone(), reason });
             continue;
         }
-        match other.and_then(|(other, _)| Compared::of(row, other, spec.seed)) {
+        match other.and_then(|(other, _)| ComparedRow::of(row, other, spec.seed)) {
             Some(compared) => rows.push(compared),
             None => alone.push(format!("before: {cell}")),
         }
@@ -168,7 +168,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     }
 }
 
-impl Compared {
+impl ComparedRow {
     fn of(before: &Row, after: &Row, seed: u64) -> Option<Self> {
         Some(Self {
             cell: before.cell.name.clone(),
@@ -314,12 +314,12 @@ mod tests {
         }
         for (before, after, ratio) in [(&calm, &restless, 4.0), (&restless, &calm, 0.25)] {
             let group = &compare(before, after).groups[0];
-            assert_eq!(group.by, Quantity::Processor);
+            assert_eq!(group.by, Metric::Processor);
             // 300 ns of the processors in every calm sample, whatever its wall time.
             assert!(group.rows.iter().all(|row| row.ratios.median == ratio), "{group:?}");
         }
-        assert_eq!(compare(&calm, &calm).groups[0].by, Quantity::Time);
-        assert_eq!(compare(&restless, &restless).groups[0].by, Quantity::Processor);
+        assert_eq!(compare(&calm, &calm).groups[0].by, Metric::Time);
+        assert_eq!(compare(&restless, &restless).groups[0].by, Metric::Processor);
     }
 
     #[test]

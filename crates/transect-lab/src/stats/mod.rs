@@ -10,15 +10,15 @@
 //!                                       ▲   p of all cells, corrected together (holm)
 //! ```
 //!
-//! The reductions of [`protocol`] are not on that way: they show what the articles that this lab
+//! The reductions of [`article_stats`] are not on that way: they show what the articles that this lab
 //! grew from would have printed for the same samples.
 
 pub mod compare;
 pub mod paired;
-pub mod protocol;
+pub mod article_stats;
 pub mod random;
 pub mod ranking;
-pub mod ranks;
+pub mod rank_sum;
 pub mod samples;
 pub mod significance;
 pub mod summary;
@@ -27,7 +27,7 @@ pub mod verdict;
 
 pub use paired::Ratios;
 pub use random::SplitMix64;
-pub use ranks::rank_sum_p;
+pub use rank_sum::rank_sum_p;
 pub use samples::SampleError;
 pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;

@@ -55,7 +55,7 @@ impl Ratios {
     ///
     /// If there are no rounds, or in one of them a sample is no number, infinite, below zero or
     /// zero, or the ratio of the two is beyond what a number holds.
-    pub fn of(rounds: &[(f64, f64)], seed: u64) -> Result<Self, SampleError> {
+    pub fn paired(rounds: &[(f64, f64)], seed: u64) -> Result<Self, SampleError> {
         let ratios = rounds
             .iter()
             .enumerate()
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn five_rounds_give_an_interval_from_the_least_to_the_most() {
-        let ratios = Ratios::of(&rounds(&[0.9, 0.88, 0.91, 0.95, 0.86]), 1).unwrap();
+        let ratios = Ratios::paired(&rounds(&[0.9, 0.88, 0.91, 0.95, 0.86]), 1).unwrap();
         assert_eq!(ratios.n, 5);
         // With five rounds more than 2.5 % of the resamples hold the least one three times.
         assert!((ratios.low - 0.86).abs() < 1e-9 && (ratios.high - 0.95).abs() < 1e-9);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn identical_samples_have_the_ratio_one_and_nothing_around_it() {
-        let ratios = Ratios::of(&[(5.0, 5.0); 9], 1).unwrap();
+        let ratios = Ratios::paired(&[(5.0, 5.0); 9], 1).unwrap();
         assert_eq!((ratios.low, ratios.median, ratios.high), (1.0, 1.0, 1.0));
         assert_eq!((ratios.mad, ratios.p), (0.0, 1.0));
     }
@@ -158,14 +158,14 @@ mod tests {
 
     #[test]
     fn one_round_is_its_own_interval() {
-        let ratios = Ratios::of(&[(4.0, 2.0)], 1).unwrap();
+        let ratios = Ratios::paired(&[(4.0, 2.0)], 1).unwrap();
         assert_eq!((ratios.low, ratios.median, ratios.high), (0.5, 0.5, 0.5));
         assert_eq!(ratios.p, 1.0);
     }
 
     #[test]
     fn what_has_no_ratio_is_refused_by_round() {
-        let of = |rounds: &[(f64, f64)]| Ratios::of(rounds, 1).unwrap_err();
+        let of = |rounds: &[(f64, f64)]| Ratios::paired(rounds, 1).unwrap_err();
         assert_eq!(of(&[]), SampleError::Empty);
         assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), SampleError::Zero { at: 1 });
         assert_eq!(of(&[(1.0, 0.0)]), SampleError::Zero { at: 0 });
@@ -179,19 +179,19 @@ mod tests {
     #[test]
     fn the_seed_is_kept_and_gives_the_same_again() {
         let samples = rounds(&[0.9, 0.88, 0.97, 0.95, 0.86, 1.02, 0.93, 0.91]);
-        let once = Ratios::of(&samples, 42).unwrap();
-        assert_eq!(once, Ratios::of(&samples, 42).unwrap());
+        let once = Ratios::paired(&samples, 42).unwrap();
+        assert_eq!(once, Ratios::paired(&samples, 42).unwrap());
         assert_eq!(once.seed, 42);
         let mut reversed = samples.clone();
         reversed.reverse();
-        assert_eq!(once, Ratios::of(&reversed, 42).unwrap(), "rounds have no order");
+        assert_eq!(once, Ratios::paired(&reversed, 42).unwrap(), "rounds have no order");
     }
 
     #[test]
     fn another_seed_says_nearly_the_same() {
         let samples: Vec<f64> = (0..20_u8).map(|at| 0.9 + 0.005 * f64::from(at)).collect();
         let (a, b) =
-            (Ratios::of(&rounds(&samples), 1).unwrap(), Ratios::of(&rounds(&samples), 2).unwrap());
+            (Ratios::paired(&rounds(&samples), 1).unwrap(), Ratios::paired(&rounds(&samples), 2).unwrap());
         assert!((a.low - b.low).abs() <= 0.005 && (a.high - b.high).abs() <= 0.005);
     }
 
@@ -201,7 +201,7 @@ mod tests {
         fn the_interval_lies_within_the_ratios_and_holds_their_median(
             samples in prop::collection::vec((1e3..1e9_f64, 1e3..1e9_f64), 1..24),
         ) {
-            let ratios = Ratios::of(&samples, 9).unwrap();
+            let ratios = Ratios::paired(&samples, 9).unwrap();
             let each = samples.iter().map(|(base, other)| other / base);
             let (least, most) = each.fold((f64::MAX, 0.0_f64), |(a, b), r| (a.min(r), b.max(r)));
             prop_assert!(least <= ratios.low && ratios.low <= ratios.median);

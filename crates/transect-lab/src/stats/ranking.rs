@@ -14,12 +14,12 @@ use crate::harness::cache_state::State;
 use crate::harness::launch::Held;
 use crate::harness::log::{Cell, Outcome, Sample, SessionData, Started};
 use crate::harness::timed::CallTimes;
-use crate::stats::protocol::mean_without_the_first;
+use crate::stats::article_stats::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
 
 /// One of so many samples may be disturbed; if there are more, wall time is not compared.
-const MOST_DISTURBED: usize = 4;
+const MAX_DISTURBED_ONE_IN: usize = 4;
 
 /// A page of memory, in bytes.
 const PAGE: f64 = 4096.0;
@@ -38,7 +38,7 @@ pub struct Ranking {
     /// The state of the caches before every run.
     pub state: State,
     /// What is compared, and what rows are sorted by.
-    pub by: Quantity,
+    pub by: Metric,
     /// How many samples were disturbed by what went on beside them.
     pub disturbed: usize,
     /// How many samples there are, of those that are right.
@@ -64,7 +64,7 @@ pub struct Ranking {
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Quantity {
+pub enum Metric {
     /// Wall time, by the clock of each cell.
     Time,
     /// Processor time of the whole process: where others worked beside too many samples, their wall
@@ -72,7 +72,7 @@ pub enum Quantity {
     Processor,
 }
 
-impl Quantity {
+impl Metric {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -131,12 +131,14 @@ pub struct Row {
     pub fresh: Option<f64>,
     /// The memory that its cache takes for each name of which it knows something, in bytes: the median;
     /// nothing if it has none, or is not asked about attributes.
-    pub held_each: Option<f64>,
+    #[serde(rename = "held_each")]
+    pub cache_bytes_per_name: Option<f64>,
     /// What it takes for each byte of the input, in nanoseconds, by its median; nothing of walks, and
     /// of files so small that they are not told by their bytes.
     pub ns_per_byte: Option<f64>,
     /// How much faster than the slowest, by medians.
-    pub against_the_slowest: f64,
+    #[serde(rename = "against_the_slowest")]
+    pub speedup_over_slowest: f64,
     /// Against the floor on as many threads as it uses: one, or several.
     pub to_floor: Option<Ratios>,
     /// It took less time than the floor, which cannot be: an error of the lab. On several threads
@@ -169,7 +171,7 @@ pub struct Unranked {
 
 /// One round's value of a cell.
 #[derive(Clone, Copy)]
-struct Value {
+struct RoundValue {
     time: f64,
     wall: f64,
     user: f64,
@@ -182,12 +184,12 @@ struct Value {
     device_read: Option<f64>,
     device_written: Option<f64>,
     fresh: Option<f64>,
-    held_each: Option<f64>,
+    cache_bytes_per_name: Option<f64>,
     is_disturbed: bool,
 }
 
 /// The values of a cell by round.
-type Values = BTreeMap<usize, Value>;
+type Values = BTreeMap<usize, RoundValue>;
 
 /// Ranks the cells of a session: for each dataset, each cache state.
 pub fn rank(data: &SessionData) -> Vec<Ranking> {
@@ -202,7 +204,7 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
     let here = samples_in(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
-    let by = if disturbed * MOST_DISTURBED > right { Quantity::Processor } else { Quantity::Time };
+    let by = if disturbed * MAX_DISTURBED_ONE_IN > right { Metric::Processor } else { Metric::Time };
     rank_by(data, dataset, cache_state, by)
 }
 
@@ -211,7 +213,7 @@ pub(crate) fn rank_by(
     data: &SessionData,
     dataset: usize,
     cache_state: usize,
-    by: Quantity,
+    by: Metric,
 ) -> Ranking {
     let SessionData { spec, counted, timed, started, .. } = data;
     let here = samples_in(data, dataset);
@@ -229,7 +231,7 @@ pub(crate) fn rank_by(
         let (base, other) = (rounds.get(base)?, rounds.get(other)?);
         let pairs: Vec<(f64, f64)> =
             base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
-        Ratios::of(&pairs, spec.seed).ok()
+        Ratios::paired(&pairs, spec.seed).ok()
     };
     let noise = against(&spec.base, &spec.again);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
@@ -244,7 +246,7 @@ pub(crate) fn rank_by(
         row.accesses = accesses.map(|counted| counted.accesses);
         let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
         row.start_up = start;
-        row.without_start = start.filter(|_| by == Quantity::Time).map(|it| row.time.median - it);
+        row.without_start = start.filter(|_| by == Metric::Time).map(|it| row.time.median - it);
         let mut calls =
             timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
@@ -310,18 +312,18 @@ fn samples_in(data: &SessionData, dataset: usize) -> Vec<&Sample> {
 /// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last
 /// page that no device takes as it is, or one of a hundred, does not count.
 fn leaves_nothing(values: &Values) -> Option<bool> {
-    let is_nothing = |value: &Value| {
+    let is_nothing = |value: &RoundValue| {
         let (written, unwritten) = (value.written?, value.unwritten?);
         (written > 0.0).then(|| unwritten <= (written / 100.0).max(PAGE))
     };
-    let told: Vec<bool> = values.values().filter_map(is_nothing).collect();
-    let nothing = told.iter().filter(|&&nothing| nothing).count();
+    let known: Vec<bool> = values.values().filter_map(is_nothing).collect();
+    let nothing = known.iter().filter(|&&nothing| nothing).count();
     // Most of them: a device may keep up with one run by chance.
-    (!told.is_empty()).then(|| nothing * 2 > told.len())
+    (!known.is_empty()).then(|| nothing * 2 > known.len())
 }
 
 /// Returns what a name takes in a cache.
-fn held_each(held: Held) -> f64 {
+fn cache_bytes_per_name(held: Held) -> f64 {
     held.memory as f64 / held.names.max(1) as f64
 }
 
@@ -354,7 +356,7 @@ fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
 fn judge_rows(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
     for row in &mut *rows {
-        row.against_the_slowest = slowest / row.time.median;
+        row.speedup_over_slowest = slowest / row.time.median;
     }
     let judged: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].to_base.is_some()).collect();
     let ratios: Vec<Ratios> = judged.iter().filter_map(|&row| rows[row].to_base).collect();
@@ -366,9 +368,9 @@ fn judge_rows(rows: &mut [Row]) {
 impl Row {
     /// Sums up a cell; what it is beside others comes later.
     fn of(cell: &Cell, values: &Values) -> Option<Self> {
-        let column = |of: fn(&Value) -> f64| values.values().map(of).collect::<Vec<_>>();
+        let column = |of: fn(&RoundValue) -> f64| values.values().map(of).collect::<Vec<_>>();
         let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
-        let told = |of: fn(&Value) -> Option<f64>| {
+        let median_known = |of: fn(&RoundValue) -> Option<f64>| {
             Summary::of(&values.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
         };
         let samples = column(|value| value.time);
@@ -387,15 +389,15 @@ impl Row {
             user_ns: median(|value| value.user),
             system_ns: median(|value| value.system),
             peak_memory: Some(median(|value| value.memory)).filter(|&bytes| bytes > 0.0),
-            faults: told(|value| value.faults),
-            switches: told(|value| value.switches),
-            unwritten: told(|value| value.unwritten),
-            device_read: told(|value| value.device_read),
-            device_written: told(|value| value.device_written),
-            fresh: told(|value| value.fresh),
-            held_each: told(|value| value.held_each),
+            faults: median_known(|value| value.faults),
+            switches: median_known(|value| value.switches),
+            unwritten: median_known(|value| value.unwritten),
+            device_read: median_known(|value| value.device_read),
+            device_written: median_known(|value| value.device_written),
+            fresh: median_known(|value| value.fresh),
+            cache_bytes_per_name: median_known(|value| value.cache_bytes_per_name),
             ns_per_byte: None,
-            against_the_slowest: 1.0,
+            speedup_over_slowest: 1.0,
             to_floor: None,
             below_the_floor: false,
             accesses: None,
@@ -419,7 +421,7 @@ fn values(
     cell: &Cell,
     samples: &[&Sample],
     cache_state: usize,
-    by: Quantity,
+    by: Metric,
 ) -> Result<Values, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
@@ -432,12 +434,12 @@ fn values(
             Outcome::Right { runs, usage, passed, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
                 let time = match times.as_slice() {
-                    _ if by == Quantity::Processor => (usage.user_ns + usage.system_ns) as f64,
+                    _ if by == Metric::Processor => (usage.user_ns + usage.system_ns) as f64,
                     [only] => *only,
                     // The first walk of several warms what it walks on: it does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,
                 };
-                let value = Value {
+                let value = RoundValue {
                     time,
                     wall: usage.wall_ns as f64,
                     user: usage.user_ns as f64,
@@ -453,7 +455,7 @@ fn values(
                     device_read: usage.account.map(|it| it.read_bytes as f64),
                     device_written: usage.account.map(|it| it.written_bytes as f64),
                     fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
-                    held_each: runs.iter().find_map(|run| run.held).map(held_each),
+                    cache_bytes_per_name: runs.iter().find_map(|run| run.held).map(cache_bytes_per_name),
                     is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };
                 values.insert(sample.round, value);

@@ -30,7 +30,7 @@ fn session(n: usize, truth: f64, noise: f64, seed: u64) -> Vec<(f64, f64)> {
 }
 
 fn verdict(rounds: &[(f64, f64)], seed: u64) -> Verdict {
-    let ratios = Ratios::of(rounds, seed).unwrap();
+    let ratios = Ratios::paired(rounds, seed).unwrap();
     judge(&ratios, ratios.p, DEFAULT_THRESHOLD).verdict
 }
 
@@ -89,7 +89,7 @@ fn many_equal_cells_together_raise_no_more_alarms_than_one() {
         let cells: Vec<Ratios> = (0..8)
             .map(|cell| {
                 let seed = session_seed * 8 + cell;
-                Ratios::of(&session(12, 1.0, 0.2, seed), seed).unwrap()
+                Ratios::paired(&session(12, 1.0, 0.2, seed), seed).unwrap()
             })
             .collect();
         judge_all(&cells, DEFAULT_THRESHOLD).iter().any(|cell| cell.verdict.is_difference())
@@ -102,7 +102,7 @@ fn many_equal_cells_together_raise_no_more_alarms_than_one() {
 #[test]
 fn an_a_a_pair_passes_in_nearly_every_session() {
     let passed = |noise| {
-        let pairs = (0..SESSIONS).map(|seed| Ratios::of(&session(10, 1.0, noise, seed), seed));
+        let pairs = (0..SESSIONS).map(|seed| Ratios::paired(&session(10, 1.0, noise, seed), seed));
         pairs.filter(|pair| aa_check(&pair.unwrap(), DEFAULT_THRESHOLD)).count()
     };
     assert_eq!(passed(0.02), 200);
@@ -142,7 +142,7 @@ fn a_difference_below_the_threshold_is_never_called_one_in_a_calm_session() {
 fn so_many_more_rounds_do_decide_it() {
     let (mut asked, mut decided, mut most) = (0, 0, 0);
     for seed in 0..SESSIONS {
-        let few = Ratios::of(&session(8, 0.9, 0.1, seed), seed).unwrap();
+        let few = Ratios::paired(&session(8, 0.9, 0.1, seed), seed).unwrap();
         let judgement = judge(&few, few.p, DEFAULT_THRESHOLD);
         if let Some(more) = judgement.more_rounds.filter(|more| *more <= 200) {
             asked += 1;
@@ -210,8 +210,8 @@ fn one_huge_outlier_moves_neither_median_nor_verdict() {
         assert!(equal.differences() <= 2, "{equal:?}");
         assert!(faster.faster >= 190, "{faster:?}");
 
-        let ratios = Ratios::of(&disturbed(0.9, 3), 3).unwrap();
-        let calm = Ratios::of(&session(11, 0.9, 0.02, 3), 3).unwrap();
+        let ratios = Ratios::paired(&disturbed(0.9, 3), 3).unwrap();
+        let calm = Ratios::paired(&session(11, 0.9, 0.02, 3), 3).unwrap();
         assert!((ratios.median - calm.median).abs() < 0.02, "{ratios:?} {calm:?}");
     }
 }
@@ -219,7 +219,7 @@ fn one_huge_outlier_moves_neither_median_nor_verdict() {
 #[test]
 fn one_to_four_rounds_decide_nothing_however_clear() {
     for n in 1..5 {
-        let ratios = Ratios::of(&session(n, 0.01, 0.0, 1), 1).unwrap();
+        let ratios = Ratios::paired(&session(n, 0.01, 0.0, 1), 1).unwrap();
         let judgement = judge(&ratios, ratios.p, DEFAULT_THRESHOLD);
         assert_eq!(judgement.verdict, Verdict::Undecided);
         assert_eq!(judgement.more_rounds, Some(5 - n as u64));
@@ -239,7 +239,7 @@ fn identical_samples_are_no_difference() {
 fn intervals_hold_the_truth_about_as_often_as_they_say() {
     for (n, least) in [(10, 180), (25, 184)] {
         let held = (0..SESSIONS).filter(|&seed| {
-            let ratios = Ratios::of(&session(n, 0.9, 0.1, seed), seed).unwrap();
+            let ratios = Ratios::paired(&session(n, 0.9, 0.1, seed), seed).unwrap();
             (ratios.low..=ratios.high).contains(&0.9)
         });
         let held = held.count();

@@ -26,7 +26,7 @@ use crate::harness::launch;
 use crate::harness::log::{Dataset, SCHEMA, SessionSpec};
 use crate::harness::scheduler::{self, Launcher, Session};
 use crate::stats::Verdict;
-use crate::stats::ranking::{Quantity, Ranking, rank};
+use crate::stats::ranking::{Metric, Ranking, rank};
 use crate::tune::profile::{Evidence, Settings};
 use crate::tune::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use transect_text::size;
@@ -291,7 +291,7 @@ fn seen(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
         // Where the default differs from itself nothing is to be believed; and processor time, which is
         // all that a busy machine tells, is not what is to become shorter.
         verdict: verdict
-            .filter(|_| !ranking.noisy && ranking.by == Quantity::Time)
+            .filter(|_| !ranking.noisy && ranking.by == Metric::Time)
             .unwrap_or(Verdict::Undecided),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::comparison::{self, ComparisonReport};
 use transect_lab::stats::Verdict;
-use transect_lab::stats::compare::{Compared, compare};
+use transect_lab::stats::compare::{ComparedRow, compare};
 
 use crate::args::LabCompareArgs;
 use crate::exit::{End, Fatal};
@@ -38,6 +38,6 @@ fn read(file: &Path) -> Result<SessionData, Fatal> {
     SessionLog::read(file).map_err(|error| Fatal::Lab(error.to_string()))
 }
 
-fn is_slower(row: &Compared) -> bool {
+fn is_slower(row: &ComparedRow) -> bool {
     row.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
 }

@@ -9,7 +9,7 @@ use crate::report::{
     Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
 };
 use crate::stats::Ratios;
-use crate::stats::ranking::{Quantity, Ranking, Row};
+use crate::stats::ranking::{Metric, Ranking, Row};
 
 /// Returns the inside of the page's plain part.
 pub(super) fn write(report: &Report<'_>) -> String {
@@ -57,7 +57,7 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
     }
     let rates: &[&str] =
         if report.session.transform.is_some() { &["MB/s", "ns/byte"] } else { &[] };
-    if ranking.by == Quantity::Processor {
+    if ranking.by == Metric::Processor {
         out.push_str("<p>All times are processor time.</p>\n");
     }
     let heads = [
