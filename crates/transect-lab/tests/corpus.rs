@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 use transect_lab::corpora::{
-    self, CorpusError, Created, DEEPEST, DEFINITIONS, Definition, Refusal, Report, Step, find,
+    self, CORPORA, Corpus, CorpusError, CreateReport, Created, MAX_DEPTH, Step, TargetProblem, find,
 };
 use transect_testkit::TempDir;
 use transect_testkit::oracle::oracle;
@@ -14,18 +14,18 @@ use transect_testkit::oracle::oracle;
 /// What nobody minds to create in a test.
 const SMALL: [&str; 6] = ["single", "tiny", "flat-1000", "flat-2000", "flat-5000", "music"];
 
-fn definition(name: &str) -> &'static Definition {
+fn corpus(name: &str) -> &'static Corpus {
     find(name).unwrap_or_else(|| panic!("{name} is a corpus"))
 }
 
-fn create(name: &str, dir: &Path) -> Result<Report, CorpusError> {
-    corpora::create(definition(name), dir, &mut |_| {}, &Cancel::new())
+fn create(name: &str, dir: &Path) -> Result<CreateReport, CorpusError> {
+    corpora::create(corpus(name), dir, &mut |_| {}, &Cancel::new())
 }
 
 #[track_caller]
-fn refusal(name: &str, dir: &Path) -> Refusal {
+fn problem(name: &str, dir: &Path) -> TargetProblem {
     match create(name, dir) {
-        Err(CorpusError::Refused { refusal, .. }) => refusal,
+        Err(CorpusError::UnusableTarget { problem, .. }) => problem,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -103,10 +103,10 @@ fn every_corpus_is_the_tree_that_it_always_was() {
         ("drive", 0x9520_502b_71c5_ba12),
         ("users", 0x55ca_4c98_8c28_1ff0),
     ] {
-        let definition = definition(name);
+        let corpus = corpus(name);
         let mut planned = (0, 0, 0);
         let mut hash = Digest(0xcbf2_9ce4_8422_2325);
-        for step in definition.plan() {
+        for step in corpus.plan() {
             hash.add_step(&step);
             match step {
                 Step::File { length, .. } => {
@@ -116,7 +116,7 @@ fn every_corpus_is_the_tree_that_it_always_was() {
                 _ => planned.1 += 1,
             }
         }
-        let Definition { files, directories, bytes, .. } = *definition;
+        let Corpus { files, directories, bytes, .. } = *corpus;
         assert_eq!(planned, (files, directories, bytes), "{name}");
         assert_eq!(hash.0, digest, "{name}: {:#018x}", hash.0);
     }
@@ -124,7 +124,7 @@ fn every_corpus_is_the_tree_that_it_always_was() {
 
 #[test]
 fn the_corpora_have_the_size_that_was_agreed_upon() {
-    let sizes: Vec<_> = DEFINITIONS.iter().map(|d| (d.name, d.files, d.directories)).collect();
+    let sizes: Vec<_> = CORPORA.iter().map(|d| (d.name, d.files, d.directories)).collect();
     assert_eq!(
         sizes,
         [
@@ -146,12 +146,12 @@ fn the_corpora_have_the_size_that_was_agreed_upon() {
 fn a_created_corpus_equals_its_definition() {
     let temp = TempDir::new();
     for name in SMALL {
-        let Definition { files, directories, bytes, .. } = *definition(name);
+        let Corpus { files, directories, bytes, .. } = *corpus(name);
         let dir = temp.join(name);
         let created = create(name, &dir).unwrap().created;
         let found = (created.files, created.directories, created.bytes);
         assert_eq!(found, (files, directories, bytes), "{name}");
-        corpora::verify(definition(name), &dir).unwrap();
+        corpora::verify(corpus(name), &dir).unwrap();
         // The oracle counts the root, too.
         let counts = oracle(&dir).counts;
         let found = (counts.files, counts.directories - 1, counts.apparent_size);
@@ -172,7 +172,7 @@ fn a_corpus_is_the_same_tree_twice() {
         create(name, &second).unwrap();
         assert_eq!(listing(&first), listing(&second), "{name}");
         let deepest = listing(&first).iter().map(|(path, _)| path.components().count()).max();
-        assert!(deepest.unwrap() <= DEEPEST as usize + 1, "{name}: {deepest:?}");
+        assert!(deepest.unwrap() <= MAX_DEPTH as usize + 1, "{name}: {deepest:?}");
     }
     let texts = ["first", "second"].map(|place| {
         let dir = temp.join(format!("flat-1000-{place}"));
@@ -195,7 +195,7 @@ fn progress_rises_to_all_of_it() {
     let temp = TempDir::new();
     let mut heard: Vec<Created> = Vec::new();
     let mut progress = |created| heard.push(created);
-    let music = definition("music");
+    let music = corpus("music");
     let report =
         corpora::create(music, &temp.join("music"), &mut progress, &Cancel::new()).unwrap();
     let entries = |created: &Created| created.files + created.directories;
@@ -210,7 +210,7 @@ fn an_empty_folder_becomes_the_corpus() {
     let dir = temp.join("tiny");
     fs::create_dir(&dir).unwrap();
     create("tiny", &dir).unwrap();
-    corpora::verify(definition("tiny"), &dir).unwrap();
+    corpora::verify(corpus("tiny"), &dir).unwrap();
     assert_eq!(names(temp.path()), ["tiny"]);
 }
 
@@ -230,8 +230,8 @@ fn a_place_that_is_taken_is_left_as_it_is() {
     fs::create_dir(temp.join("full")).unwrap();
     fs::write(temp.join("full/file"), "mine").unwrap();
     let before = listing(temp.path());
-    assert_eq!(refusal("tiny", &temp.join("file")), Refusal::NotDirectory);
-    assert_eq!(refusal("tiny", &temp.join("full")), Refusal::NotEmpty);
+    assert_eq!(problem("tiny", &temp.join("file")), TargetProblem::NotDirectory);
+    assert_eq!(problem("tiny", &temp.join("full")), TargetProblem::NotEmpty);
     assert_eq!(listing(temp.path()), before);
     let message = create("tiny", &temp.join("full")).unwrap_err().to_string();
     let full = temp.join("full");
@@ -243,7 +243,7 @@ fn a_place_that_is_taken_is_left_as_it_is() {
 #[test]
 fn a_path_without_a_name_is_no_place() {
     for path in ["/", "", ".", "..", "a/.."] {
-        assert_eq!(refusal("tiny", Path::new(path)), Refusal::NoName, "{path:?}");
+        assert_eq!(problem("tiny", Path::new(path)), TargetProblem::NoName, "{path:?}");
     }
 }
 
@@ -274,7 +274,7 @@ fn a_link_is_not_followed_to_another_place() {
     std::os::unix::fs::symlink("elsewhere", temp.join("link")).unwrap();
     std::os::unix::fs::symlink("nowhere", temp.join("dangling")).unwrap();
     for link in ["link", "link/", "dangling"] {
-        assert_eq!(refusal("tiny", &temp.join(link)), Refusal::NotDirectory, "{link}");
+        assert_eq!(problem("tiny", &temp.join(link)), TargetProblem::NotDirectory, "{link}");
     }
     assert!(names(&temp.join("elsewhere")).is_empty());
     assert_eq!(names(temp.path()), ["dangling", "elsewhere", "link"]);
@@ -285,7 +285,7 @@ fn what_a_killed_run_left_is_told_and_not_touched() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("tiny.partial")).unwrap();
     fs::write(temp.join("tiny.partial/ba-0.c"), "").unwrap();
-    assert_eq!(refusal("tiny", &temp.join("tiny")), Refusal::Unfinished);
+    assert_eq!(problem("tiny", &temp.join("tiny")), TargetProblem::PartialExists);
     let error = create("tiny", &temp.join("tiny")).unwrap_err().to_string();
     assert!(error.contains("tiny.partial") && error.contains("remove it"), "{error}");
     assert_eq!(names(&temp.join("tiny.partial")), ["ba-0.c"]);
@@ -302,8 +302,8 @@ fn a_cancelled_corpus_leaves_nothing_behind() {
         assert!(partial.is_dir(), "it was begun");
         cancel.cancel();
     };
-    let error = corpora::create(definition("music"), &temp.join("music"), &mut progress, &cancel)
-        .unwrap_err();
+    let error =
+        corpora::create(corpus("music"), &temp.join("music"), &mut progress, &cancel).unwrap_err();
     assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
     assert_eq!(calls, 1);
     assert!(names(temp.path()).is_empty());
@@ -314,13 +314,13 @@ fn a_corpus_cancelled_at_the_last_file_is_not_there_either() {
     let temp = TempDir::new();
     let cancel = Cancel::new();
     let mut progress = |created: Created| {
-        if created.files == definition("music").files {
+        if created.files == corpus("music").files {
             cancel.cancel();
         }
     };
     let dir = temp.join("music");
     fs::create_dir(&dir).unwrap();
-    let error = corpora::create(definition("music"), &dir, &mut progress, &cancel).unwrap_err();
+    let error = corpora::create(corpus("music"), &dir, &mut progress, &cancel).unwrap_err();
     assert!(matches!(error, CorpusError::Cancelled { .. }), "{error}");
     assert_eq!(names(temp.path()), ["music"], "the empty folder was there before");
     assert!(names(&dir).is_empty());
@@ -332,7 +332,7 @@ fn a_panic_leaves_nothing_behind() {
     let dir = temp.join("music");
     let panicked = std::panic::catch_unwind(|| {
         let mut progress = |_| panic!("on purpose");
-        let _ = corpora::create(definition("music"), &dir, &mut progress, &Cancel::new());
+        let _ = corpora::create(corpus("music"), &dir, &mut progress, &Cancel::new());
     });
     assert!(panicked.is_err());
     assert!(names(temp.path()).is_empty());
@@ -344,7 +344,7 @@ fn a_tree_that_was_meddled_with_is_named_with_both_counts() {
     let dir = temp.join("tiny");
     fs::create_dir_all(dir.join("more")).unwrap();
     fs::write(dir.join("file"), "four").unwrap();
-    let error = corpora::verify(definition("tiny"), &dir).unwrap_err().to_string();
+    let error = corpora::verify(corpus("tiny"), &dir).unwrap_err().to_string();
     let expected = format!(
         "'{}' is not corpus 'tiny': 1 files, 1 directories, 4 bytes, \
          expected 10 files, 0 directories, 43095 bytes",
@@ -361,17 +361,17 @@ fn a_corpus_with_another_file_or_another_byte_is_none() {
     let file = dir.join(&names(&dir)[0]);
     let text = fs::read(&file).unwrap();
     fs::write(&file, &text[1..]).unwrap();
-    assert!(corpora::verify(definition("tiny"), &dir).is_err());
+    assert!(corpora::verify(corpus("tiny"), &dir).is_err());
     fs::write(&file, &text).unwrap();
-    corpora::verify(definition("tiny"), &dir).unwrap();
+    corpora::verify(corpus("tiny"), &dir).unwrap();
     fs::write(dir.join("more"), "").unwrap();
-    assert!(corpora::verify(definition("tiny"), &dir).is_err());
+    assert!(corpora::verify(corpus("tiny"), &dir).is_err());
 }
 
 #[test]
 fn an_error_half_way_leaves_nothing_behind() {
     let temp = TempDir::new();
-    let flat = definition("flat-1000");
+    let flat = corpus("flat-1000");
     let Some(Step::File { name, .. }) = flat.plan().nth(300) else { panic!("a flat tree") };
     let obstacle = temp.join("flat.partial").join(name);
     let mut progress = |_| drop(fs::write(&obstacle, ""));
@@ -387,8 +387,7 @@ fn a_tree_that_came_out_otherwise_is_no_corpus() {
     let temp = TempDir::new();
     let stranger = temp.join("tiny.partial/stranger");
     let mut progress = |_| fs::write(&stranger, "").unwrap();
-    let made =
-        corpora::create(definition("tiny"), &temp.join("tiny"), &mut progress, &Cancel::new());
+    let made = corpora::create(corpus("tiny"), &temp.join("tiny"), &mut progress, &Cancel::new());
     let error = made.unwrap_err().to_string();
     assert!(error.contains("11 files") && error.contains("expected 10 files"), "{error}");
     assert!(names(temp.path()).is_empty());
@@ -398,9 +397,9 @@ fn a_tree_that_came_out_otherwise_is_no_corpus() {
 #[test]
 fn the_room_of_a_place_is_that_of_its_file_system() {
     let temp = TempDir::new();
-    let room = corpora::room(&temp.join("not-there-yet")).unwrap();
-    assert!(room.bytes.is_some_and(|bytes| bytes > 0), "{room:?}");
-    corpora::check_room(definition("tiny"), &temp.join("not-there-yet")).unwrap();
+    let free = corpora::free_space_at(&temp.join("not-there-yet")).unwrap();
+    assert!(free.bytes.is_some_and(|bytes| bytes > 0), "{free:?}");
+    corpora::check_free_space(corpus("tiny"), &temp.join("not-there-yet")).unwrap();
     assert!(names(temp.path()).is_empty());
 }
 
@@ -495,10 +494,10 @@ mod mounted {
     fn too_little_space_is_told_before_anything_is_begun() {
         let test = "too_little_space_is_told_before_anything_is_begun";
         with_tmpfs(test, "size=4m", |root| {
-            let needs = definition("flat-1000").needs();
+            let needs = corpus("flat-1000").space_needed();
             let error = create("flat-1000", &root.join("flat")).unwrap_err();
-            let CorpusError::NoRoom { room, .. } = &error else { panic!("{error}") };
-            assert_eq!(room.bytes, Some(4 << 20));
+            let CorpusError::NotEnoughSpace { free, .. } = &error else { panic!("{error}") };
+            assert_eq!(free.bytes, Some(4 << 20));
             let (error, needs) = (error.to_string(), needs.to_string());
             assert!(error.contains(&needs) && error.contains("4194304 bytes"), "{error}");
             assert!(names(root).is_empty());
@@ -510,7 +509,7 @@ mod mounted {
         let test = "too_few_inodes_are_told_before_anything_is_begun";
         with_tmpfs(test, "size=64m,nr_inodes=500", |root| {
             let error = create("flat-1000", &root.join("flat")).unwrap_err();
-            assert!(matches!(error, CorpusError::NoRoom { .. }), "{error}");
+            assert!(matches!(error, CorpusError::NotEnoughSpace { .. }), "{error}");
             assert!(error.to_string().contains("1001 inodes"), "{error}");
             assert!(names(root).is_empty());
         });
@@ -520,7 +519,7 @@ mod mounted {
     fn inodes_without_number_are_no_obstacle() {
         let test = "inodes_without_number_are_no_obstacle";
         with_tmpfs(test, "size=64m,nr_inodes=0", |root| {
-            assert_eq!(corpora::room(&root.join("flat")).unwrap().inodes, None);
+            assert_eq!(corpora::free_space_at(&root.join("flat")).unwrap().inodes, None);
             create("flat-1000", &root.join("flat")).unwrap();
         });
     }
@@ -534,7 +533,7 @@ mod mounted {
                 // It takes what is left, and fails at the end of it.
                 let _ = fs::write(&other, vec![1; 8 << 20]);
             };
-            let flat = definition("flat-1000");
+            let flat = corpus("flat-1000");
             let made = corpora::create(flat, &root.join("flat"), &mut progress, &Cancel::new());
             let error = made.unwrap_err().to_string();
             assert!(error.starts_with("cannot create file '"), "{error}");
@@ -557,7 +556,7 @@ mod mounted {
     fn a_mount_point_is_no_place_but_a_folder_in_it_is() {
         let test = "a_mount_point_is_no_place_but_a_folder_in_it_is";
         with_tmpfs(test, "size=8m", |root| {
-            assert_eq!(refusal("tiny", root), Refusal::MountPoint);
+            assert_eq!(problem("tiny", root), TargetProblem::MountPoint);
             create("tiny", &root.join("tiny")).unwrap();
         });
     }

@@ -449,7 +449,7 @@ fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
 }
 
 fn corpus_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(corpora::DEFINITIONS.iter().map(|definition| definition.name))
+    PossibleValuesParser::new(corpora::CORPORA.iter().map(|definition| definition.name))
 }
 
 impl From<LabState> for State {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::definition::Definition;
+use super::corpus::Corpus;
 
 /// What a tree comes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct TreeCounts {
     /// Regular files.
     pub files: u64,
     /// Directories below the root.
@@ -18,15 +18,15 @@ pub struct Found {
     pub bytes: u64,
 }
 
-impl Found {
+impl TreeCounts {
     /// What a definition says.
-    pub(super) fn of(definition: &Definition) -> Self {
-        let Definition { files, directories, bytes, .. } = *definition;
+    pub(super) fn of(corpus: &Corpus) -> Self {
+        let Corpus { files, directories, bytes, .. } = *corpus;
         Self { files, directories, others: 0, bytes }
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for TreeCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, directories, others, bytes } = self;
         write!(f, "{files} files, {directories} directories, {bytes} bytes")?;

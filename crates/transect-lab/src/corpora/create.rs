@@ -7,16 +7,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use transect::Cancel;
 
-use super::counts::Found;
-use super::definition::Definition;
-use super::error::{CorpusError, Operation, Refusal};
+use super::corpus::Corpus;
+use super::counts::TreeCounts;
+use super::error::{CorpusError, Operation, TargetProblem};
+use super::free_space::check_free_space;
 use super::plan::{self, Step};
-use super::room::check_room;
-use super::target::Place;
+use super::target::TargetPaths;
 use super::verify::count;
 
 /// Entries between two reports of progress.
-const REPORTED: u64 = 256;
+const PROGRESS_INTERVAL: u64 = 256;
 
 /// What was made so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,13 +33,13 @@ pub struct Created {
 /// A corpus that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct CreateReport {
     /// What was made.
     pub created: Created,
     /// How long making it took.
-    pub making: Duration,
+    pub create_time: Duration,
     /// How long counting it took.
-    pub counting: Duration,
+    pub count_time: Duration,
 }
 
 /// Makes a corpus in `dir`, which is not there yet or is an empty directory; its parent is there.
@@ -54,66 +54,66 @@ pub struct Report {
 /// directory is replaced by the corpus, which has the permissions of any new directory.
 ///
 /// # Errors
-/// [`CorpusError::Refused`], [`CorpusError::NoRoom`] and a directory that cannot be written to are
+/// [`CorpusError::UnusableTarget`], [`CorpusError::NotEnoughSpace`] and a directory that cannot be written to are
 /// told before anything is written. See [`CorpusError`] for the others.
 pub fn create(
-    definition: &Definition,
+    corpus: &Corpus,
     dir: &Path,
     progress: &mut dyn FnMut(Created),
     cancel: &Cancel,
-) -> Result<Report, CorpusError> {
-    let place = Place::of(dir)?;
-    let replaces = place.check()?;
-    check_room(definition, dir)?;
-    let unfinished = Unfinished::begin(&place.partial)?;
-    match fill(definition, &place, replaces, progress, cancel) {
+) -> Result<CreateReport, CorpusError> {
+    let paths = TargetPaths::of(dir)?;
+    let replaces = paths.check()?;
+    check_free_space(corpus, dir)?;
+    let partial_dir = PartialDir::create(&paths.partial)?;
+    match fill(corpus, &paths, replaces, progress, cancel) {
         Ok(report) => {
-            unfinished.keep();
+            partial_dir.keep();
             Ok(report)
         }
-        Err(cause) => Err(unfinished.discard(cause)),
+        Err(cause) => Err(partial_dir.discard(cause)),
     }
 }
 
 fn fill(
-    definition: &Definition,
-    place: &Place,
+    corpus: &Corpus,
+    paths: &TargetPaths,
     replaces: bool,
     progress: &mut dyn FnMut(Created),
     cancel: &Cancel,
-) -> Result<Report, CorpusError> {
-    let Place { target, partial, .. } = place;
+) -> Result<CreateReport, CorpusError> {
+    let TargetPaths { target, partial, .. } = paths;
     let began = Instant::now();
-    let Some(created) = take_steps(definition, partial, progress, cancel)? else {
+    let Some(created) = run_steps(corpus, partial, progress, cancel)? else {
         return Err(CorpusError::Cancelled { path: target.clone() });
     };
-    let making = began.elapsed();
+    let create_time = began.elapsed();
     let began = Instant::now();
     let Some(found) = count(partial, cancel)? else {
         return Err(CorpusError::Cancelled { path: target.clone() });
     };
-    if found != Found::of(definition) {
-        return Err(CorpusError::different(definition, target, found));
+    if found != TreeCounts::of(corpus) {
+        return Err(CorpusError::mismatch(corpus, target, found));
     }
-    let counting = began.elapsed();
+    let count_time = began.elapsed();
     if replaces {
         // Not every system renames onto a directory, even an empty one.
         std::fs::remove_dir(target).map_err(CorpusError::failed(Operation::Remove, target))?;
     }
     std::fs::rename(partial, target).map_err(CorpusError::failed(Operation::Rename, partial))?;
-    Ok(Report { created, making, counting })
+    Ok(CreateReport { created, create_time, count_time })
 }
 
 /// Makes all that the plan says below `root`; returns `None` if it was cancelled.
-fn take_steps(
-    definition: &Definition,
+fn run_steps(
+    corpus: &Corpus,
     root: &Path,
     progress: &mut dyn FnMut(Created),
     cancel: &Cancel,
 ) -> Result<Option<Created>, CorpusError> {
     let mut created = Created::default();
     let mut here = root.to_owned();
-    for step in definition.plan() {
+    for step in corpus.plan() {
         if cancel.is_cancelled() {
             return Ok(None);
         }
@@ -132,7 +132,7 @@ fn take_steps(
                 created.bytes += length;
             }
         }
-        if (created.files + created.directories).is_multiple_of(REPORTED) {
+        if (created.files + created.directories).is_multiple_of(PROGRESS_INTERVAL) {
             progress(created);
         }
     }
@@ -152,15 +152,15 @@ fn create_file(path: &Path, length: u64, modified: Duration, text: Option<u64>) 
 }
 
 /// The folder of a corpus that is not finished: it goes away, unless it is kept.
-struct Unfinished(Option<PathBuf>);
+struct PartialDir(Option<PathBuf>);
 
-impl Unfinished {
+impl PartialDir {
     /// Makes the folder. The system makes it for one run only, however many try.
-    fn begin(path: &Path) -> Result<Self, CorpusError> {
+    fn create(path: &Path) -> Result<Self, CorpusError> {
         match std::fs::create_dir(path) {
             Ok(()) => Ok(Self(Some(path.to_owned()))),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Err(CorpusError::refused(path, Refusal::Unfinished))
+                Err(CorpusError::unusable(path, TargetProblem::PartialExists))
             }
             Err(error) => Err(CorpusError::failed(Operation::CreateDirectory, path)(error)),
         }
@@ -176,12 +176,12 @@ impl Unfinished {
         let Some(path) = self.0.take() else { return cause };
         match std::fs::remove_dir_all(&path) {
             Ok(()) => cause,
-            Err(source) => CorpusError::LeftOver { cause: Box::new(cause), path, source },
+            Err(source) => CorpusError::CleanupFailed { cause: Box::new(cause), path, source },
         }
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for PartialDir {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
             // A panic is on its way, which nothing may replace.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use transect::reason;
 
-use super::counts::Found;
-use super::definition::Definition;
-use super::space::{Needs, Room};
+use super::corpus::Corpus;
+use super::counts::TreeCounts;
+use super::space::{FreeSpace, SpaceNeeded};
 
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub enum Operation {
     /// Asking for the attributes of something.
     Stat,
     /// Asking a file system for its room.
-    AskRoom,
+    QueryFreeSpace,
     /// Opening or listing a directory.
     ReadDirectory,
     /// Asking whether a directory can be written to.
@@ -37,7 +37,7 @@ impl Operation {
     fn describe(self) -> &'static str {
         match self {
             Self::Stat => "access",
-            Self::AskRoom => "ask for the free space of",
+            Self::QueryFreeSpace => "ask for the free space of",
             Self::ReadDirectory => "read directory",
             Self::WriteTo => "write to",
             Self::CreateDirectory => "create directory",
@@ -51,7 +51,7 @@ impl Operation {
 /// What is wrong with the place that was named for a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum TargetProblem {
     /// The path has no last name: `/`, `.`, `..`.
     NoName,
     /// There is something that is not a directory; a link to one is not one.
@@ -61,17 +61,17 @@ pub enum Refusal {
     /// Another file system begins there, so that nothing can be renamed to it.
     MountPoint,
     /// The folder of an unfinished corpus lies beside it.
-    Unfinished,
+    PartialExists,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for TargetProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoName => "the path does not end in the name of a folder to create",
             Self::NotDirectory => "it exists and is not a directory",
             Self::NotEmpty => "the folder is not empty",
             Self::MountPoint => "a file system is mounted there; name a folder in it",
-            Self::Unfinished => {
+            Self::PartialExists => {
                 "it is left over from a run that was killed, or another run is at work; \
                  remove it if there is none"
             }
@@ -93,33 +93,33 @@ pub enum CorpusError {
         source: io::Error,
     },
     /// The place cannot be used. Nothing was written.
-    Refused {
+    UnusableTarget {
         /// The place.
         path: PathBuf,
         /// What is wrong with it.
-        refusal: Refusal,
+        problem: TargetProblem,
     },
     /// Space or inodes would run out. Nothing was written.
-    NoRoom {
+    NotEnoughSpace {
         /// The name of the corpus.
         name: &'static str,
         /// Where it was to be.
         path: PathBuf,
         /// What it takes.
-        needs: Needs,
+        needed: SpaceNeeded,
         /// What is there.
-        room: Room,
+        free: FreeSpace,
     },
     /// The tree is not what its definition says.
-    Different {
+    Mismatch {
         /// What it should be.
-        definition: &'static str,
+        corpus: &'static str,
         /// Where it is; for a corpus that was being made, where it was to be.
         path: PathBuf,
         /// What the definition says.
-        expected: Found,
+        expected: TreeCounts,
         /// What was counted.
-        found: Found,
+        found: TreeCounts,
     },
     /// Somebody asked to stop. What was begun is removed.
     Cancelled {
@@ -127,7 +127,7 @@ pub enum CorpusError {
         path: PathBuf,
     },
     /// What was begun could not be removed.
-    LeftOver {
+    CleanupFailed {
         /// Why the corpus was not made.
         cause: Box<CorpusError>,
         /// What was left.
@@ -143,13 +143,13 @@ impl CorpusError {
         move |source| Self::Failed { operation, path: path.to_owned(), source }
     }
 
-    pub(super) fn refused(path: &Path, refusal: Refusal) -> Self {
-        Self::Refused { path: path.to_owned(), refusal }
+    pub(super) fn unusable(path: &Path, problem: TargetProblem) -> Self {
+        Self::UnusableTarget { path: path.to_owned(), problem }
     }
 
-    pub(super) fn different(definition: &Definition, path: &Path, found: Found) -> Self {
-        let expected = Found::of(definition);
-        Self::Different { definition: definition.name, path: path.to_owned(), expected, found }
+    pub(super) fn mismatch(corpus: &Corpus, path: &Path, found: TreeCounts) -> Self {
+        let expected = TreeCounts::of(corpus);
+        Self::Mismatch { corpus: corpus.name, path: path.to_owned(), expected, found }
     }
 }
 
@@ -165,21 +165,21 @@ impl fmt::Display for CorpusError {
                     reason(source)
                 )
             }
-            Self::Refused { path, refusal } => {
-                write!(f, "cannot create a corpus in '{}': {refusal}", path.display())
+            Self::UnusableTarget { path, problem } => {
+                write!(f, "cannot create a corpus in '{}': {problem}", path.display())
             }
-            Self::NoRoom { name, path, needs, room } => {
+            Self::NotEnoughSpace { name, path, needed, free } => {
                 let path = path.display();
-                write!(f, "cannot create corpus '{name}' in '{path}': it needs {needs}; {room}")
+                write!(f, "cannot create corpus '{name}' in '{path}': it needs {needed}; {free}")
             }
-            Self::Different { definition, path, expected, found } => {
+            Self::Mismatch { corpus, path, expected, found } => {
                 let path = path.display();
-                write!(f, "'{path}' is not corpus '{definition}': {found}, expected {expected}")
+                write!(f, "'{path}' is not corpus '{corpus}': {found}, expected {expected}")
             }
             Self::Cancelled { path } => {
                 write!(f, "cancelled: nothing is left in '{}'", path.display())
             }
-            Self::LeftOver { cause, path, source } => {
+            Self::CleanupFailed { cause, path, source } => {
                 write!(f, "{cause}; cannot remove '{}': {}", path.display(), reason(source))
             }
         }
@@ -190,7 +190,7 @@ impl std::error::Error for CorpusError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Failed { source, .. } => Some(source),
-            Self::LeftOver { cause, .. } => Some(cause),
+            Self::CleanupFailed { cause, .. } => Some(cause),
             _ => None,
         }
     }

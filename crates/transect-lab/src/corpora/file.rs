@@ -8,7 +8,7 @@ use transect::Cancel;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions, Replacement};
 
 use super::error::CorpusError;
-use super::room::room;
+use super::free_space::free_space_at;
 use crate::stats::SplitMix64;
 
 /// What is in a file.
@@ -61,14 +61,14 @@ impl Pattern {
     }
 
     /// Returns whether the content depends on the seed.
-    pub fn is_drawn(self) -> bool {
+    pub fn uses_seed(self) -> bool {
         self != Self::Printable96
     }
 }
 
 /// A file that can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileDefinition {
+pub struct FileSpec {
     /// What is in it.
     pub pattern: Pattern,
     /// Its length in bytes.
@@ -77,9 +77,9 @@ pub struct FileDefinition {
     pub seed: u64,
 }
 
-impl FileDefinition {
+impl FileSpec {
     /// Returns how many of its bytes are data, and no hole.
-    pub fn data(&self) -> u64 {
+    pub fn data_bytes(&self) -> u64 {
         match self.pattern {
             Pattern::Sparse => {
                 self.size / EXTENT * EXTENT_DATA + (self.size % EXTENT).min(EXTENT_DATA)
@@ -94,16 +94,16 @@ impl FileDefinition {
 #[non_exhaustive]
 pub enum FileError {
     /// There is less room than the file takes. Nothing was written.
-    NoRoom {
+    NotEnoughSpace {
         /// Where it was to be.
         path: PathBuf,
         /// The bytes it takes.
-        needs: u64,
+        needed: u64,
         /// The bytes that are free.
         free: u64,
     },
     /// It is not known what is free there.
-    Room(CorpusError),
+    FreeSpace(CorpusError),
     /// It cannot be written, or not there.
     Write(transect_transform::Error),
     /// Somebody asked to stop.
@@ -113,11 +113,11 @@ pub enum FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRoom { path, needs, free } => {
+            Self::NotEnoughSpace { path, needed, free } => {
                 let path = path.display();
-                write!(f, "no room for '{path}': it needs {needs} bytes, {free} bytes are free")
+                write!(f, "no room for '{path}': it needs {needed} bytes, {free} bytes are free")
             }
-            Self::Room(error) => error.fmt(f),
+            Self::FreeSpace(error) => error.fmt(f),
             Self::Write(error) => error.fmt(f),
             Self::Cancelled => f.write_str("cancelled"),
         }
@@ -127,9 +127,9 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Room(error) => Some(error),
+            Self::FreeSpace(error) => Some(error),
             Self::Write(error) => Some(error),
-            Self::NoRoom { .. } | Self::Cancelled => None,
+            Self::NotEnoughSpace { .. } | Self::Cancelled => None,
         }
     }
 }
@@ -148,7 +148,7 @@ impl From<transect_transform::Error> for FileError {
 /// # Errors
 /// See [`FileError`].
 pub fn create_file(
-    definition: &FileDefinition,
+    spec: &FileSpec,
     path: &Path,
     existing: Existing,
     progress: &mut dyn FnMut(u64),
@@ -158,23 +158,24 @@ pub fn create_file(
     let options =
         ReplaceOptions { existing, durability: Durability::File, ..ReplaceOptions::default() };
     let mut file = Replacement::begin(path, None, options)?;
-    let (needs, free) = (definition.data(), room(path).map_err(FileError::Room)?.bytes);
-    if let Some(free) = free.filter(|free| *free < needs) {
-        return Err(FileError::NoRoom { path: path.to_owned(), needs, free });
+    let (needed, free) =
+        (spec.data_bytes(), free_space_at(path).map_err(FileError::FreeSpace)?.bytes);
+    if let Some(free) = free.filter(|free| *free < needed) {
+        return Err(FileError::NotEnoughSpace { path: path.to_owned(), needed, free });
     }
     file.start()?;
-    if definition.pattern != Pattern::Sparse {
-        file.reserve(definition.size)?;
+    if spec.pattern != Pattern::Sparse {
+        file.reserve(spec.size)?;
     }
-    let mut content = Content::of(definition);
+    let mut content = Content::of(spec);
     let mut block = vec![0; BLOCK];
-    while file.length() < definition.size {
+    while file.length() < spec.size {
         if cancel.is_cancelled() {
             return Err(FileError::Cancelled);
         }
-        let left = definition.size - file.length();
+        let left = spec.size - file.length();
         let extent = left.min(BLOCK as u64);
-        let data = match definition.pattern {
+        let data = match spec.pattern {
             Pattern::Sparse => extent.min(EXTENT_DATA),
             _ => extent,
         };
@@ -195,10 +196,10 @@ enum Content {
 }
 
 impl Content {
-    fn of(definition: &FileDefinition) -> Self {
-        match definition.pattern {
+    fn of(spec: &FileSpec) -> Self {
+        match spec.pattern {
             Pattern::Printable96 => Self::Tiles,
-            Pattern::Random | Pattern::Sparse => Self::Drawn(SplitMix64::new(definition.seed)),
+            Pattern::Random | Pattern::Sparse => Self::Drawn(SplitMix64::new(spec.seed)),
         }
     }
 
@@ -231,12 +232,12 @@ mod tests {
     use std::fs;
     use transect_testkit::TempDir;
 
-    fn definition(pattern: Pattern, size: u64) -> FileDefinition {
-        FileDefinition { pattern, size, seed: 7 }
+    fn definition(pattern: Pattern, size: u64) -> FileSpec {
+        FileSpec { pattern, size, seed: 7 }
     }
 
-    fn create(definition: &FileDefinition, path: &Path) -> Result<Duration, FileError> {
-        create_file(definition, path, Existing::Keep, &mut |_| {}, &Cancel::new())
+    fn create(spec: &FileSpec, path: &Path) -> Result<Duration, FileError> {
+        create_file(spec, path, Existing::Keep, &mut |_| {}, &Cancel::new())
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -264,11 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_comes_from_the_seed_and_from_nothing_else() {
+    fn what_uses_seed_comes_from_the_seed_and_from_nothing_else() {
         let temp = TempDir::new();
         let size = (3 << 20) + 5;
         let make = |name: &str, size, seed| {
-            let definition = FileDefinition { pattern: Pattern::Random, size, seed };
+            let definition = FileSpec { pattern: Pattern::Random, size, seed };
             create(&definition, &temp.join(name)).unwrap();
             fs::read(temp.join(name)).unwrap()
         };
@@ -300,7 +301,7 @@ mod tests {
                 assert!(drawn.len() < 64 || drawn.iter().any(|&byte| byte != 0), "{size}");
                 data += drawn.len() as u64;
             }
-            assert_eq!(definition.data(), data);
+            assert_eq!(definition.data_bytes(), data);
         }
     }
 
@@ -357,7 +358,7 @@ mod tests {
         let definition = definition(Pattern::Random, 1 << 60);
         let refused = create(&definition, &temp.join("file")).unwrap_err();
         assert!(
-            matches!(refused, FileError::NoRoom { needs, .. } if needs == 1 << 60),
+            matches!(refused, FileError::NotEnoughSpace { needed, .. } if needed == 1 << 60),
             "{refused}"
         );
         assert!(names(temp.path()).is_empty());

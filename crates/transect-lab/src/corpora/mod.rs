@@ -1,12 +1,12 @@
 //! Trees with a fixed content, to measure on.
 //!
-//! A corpus is made from a pinned [`Definition`]: same name, same tree on every machine, in names,
+//! A corpus is made from a pinned [`Corpus`]: same name, same tree on every machine, in names,
 //! shape, lengths, modification times and order of creation. Whatever is drawn is drawn with
 //! integers; nothing passes through a mathematics library, so that even the sum of the lengths is
 //! the same everywhere.
 //!
 //! * **Shape.** The parent of a directory is one of the twelve directories before it (60 of 100) or
-//!   any; none lies more than [`DEEPEST`] levels below the root. One directory in five has no files;
+//!   any; none lies more than [`MAX_DEPTH`] levels below the root. One directory in five has no files;
 //!   the others have at least one, and share the rest by a distribution with a long tail.
 //! * **Lengths.** Small text files have 200 to 7,999 random characters. All other trees are of
 //!   *sparse* files, which have a length and no data, so that two million of them cost directory
@@ -24,24 +24,24 @@
 //!
 //! Transforms are measured on single files ([`create_file`]), whose content is stated as well.
 
+mod corpus;
 mod counts;
 mod create;
-mod definition;
 mod error;
 mod file;
+mod free_space;
 mod plan;
 mod random;
-mod room;
 mod space;
 mod target;
 mod verify;
 
-pub use counts::Found;
-pub use create::{Created, Report, create};
-pub use definition::{Content, DEFINITIONS, Definition, find};
-pub use error::{CorpusError, Operation, Refusal};
-pub use file::{EXTENT, EXTENT_DATA, FileDefinition, FileError, Pattern, TILE, create_file};
-pub use plan::{DEEPEST, Plan, Step};
-pub use room::{check_room, free, room};
-pub use space::{Needs, Room};
+pub use corpus::{CORPORA, Content, Corpus, find};
+pub use counts::TreeCounts;
+pub use create::{CreateReport, Created, create};
+pub use error::{CorpusError, Operation, TargetProblem};
+pub use file::{EXTENT, EXTENT_DATA, FileError, FileSpec, Pattern, TILE, create_file};
+pub use free_space::{check_free_space, free_space, free_space_at};
+pub use plan::{MAX_DEPTH, Plan, Step};
+pub use space::{FreeSpace, SpaceNeeded};
 pub use verify::verify;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::definition::{Content, Definition};
+use super::corpus::{Content, Corpus};
 use super::random::{LENGTHS, Random, SHARES};
 
 /// Levels below the root that a corpus has at most.
-pub const DEEPEST: u32 = 14;
+pub const MAX_DEPTH: u32 = 14;
 
 /// One thing to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ struct Directory {
     files: u64,
 }
 
-impl Definition {
+impl Corpus {
     /// Returns the steps that make the corpus, in their order. Nothing is written.
     pub fn plan(&self) -> Plan {
         Plan::new(self)
@@ -62,7 +62,7 @@ impl Definition {
 }
 
 impl Plan {
-    fn new(definition: &Definition) -> Self {
+    fn new(definition: &Corpus) -> Self {
         let mut random = Random::new(definition.seed * 7919 + 12_345);
         let mut directories = draw_directories(&mut random, definition.directories as usize);
         spread_files(&mut random, &mut directories, definition.files);
@@ -118,7 +118,7 @@ fn draw_directories(random: &mut Random, below_root: usize) -> Vec<Directory> {
     for index in 1..=below_root {
         let parent = loop {
             let parent = draw_parent(random, index);
-            if directories[parent].depth < DEEPEST {
+            if directories[parent].depth < MAX_DEPTH {
                 break parent;
             }
         };
@@ -236,9 +236,9 @@ mod tests {
         for (index, directory) in plan.directories.iter().enumerate().skip(1) {
             assert!(directory.parent < index);
             assert_eq!(directory.depth, plan.directories[directory.parent].depth + 1);
-            assert!(directory.depth <= DEEPEST);
+            assert!(directory.depth <= MAX_DEPTH);
         }
-        assert_eq!(plan.directories.iter().map(|directory| directory.depth).max(), Some(DEEPEST));
+        assert_eq!(plan.directories.iter().map(|directory| directory.depth).max(), Some(MAX_DEPTH));
     }
 
     #[test]

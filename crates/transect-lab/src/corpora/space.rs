@@ -9,22 +9,22 @@ use std::fmt;
 /// lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Needs {
+pub struct SpaceNeeded {
     /// Bytes of free space.
     pub bytes: u64,
     /// Inodes, that of the root included.
     pub inodes: u64,
 }
 
-impl Needs {
-    pub(super) fn are_met(&self, room: Room) -> bool {
+impl SpaceNeeded {
+    pub(super) fn fits(&self, free: FreeSpace) -> bool {
         // What is not known cannot be too little.
-        room.bytes.is_none_or(|free| self.bytes <= free)
-            && room.inodes.is_none_or(|free| self.inodes <= free)
+        free.bytes.is_none_or(|free| self.bytes <= free)
+            && free.inodes.is_none_or(|free| self.inodes <= free)
     }
 }
 
-impl fmt::Display for Needs {
+impl fmt::Display for SpaceNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes and {} inodes", self.bytes, self.inodes)
     }
@@ -33,14 +33,14 @@ impl fmt::Display for Needs {
 /// What is free in a file system for whoever asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Room {
+pub struct FreeSpace {
     /// Bytes; `None` where the system is not asked (Windows).
     pub bytes: Option<u64>,
     /// Inodes; `None` where the file system has no fixed number of them (Btrfs), and on Windows.
     pub inodes: Option<u64>,
 }
 
-impl fmt::Display for Room {
+impl fmt::Display for FreeSpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.bytes, self.inodes) {
             (Some(bytes), Some(inodes)) => write!(f, "{bytes} bytes and {inodes} inodes are free"),

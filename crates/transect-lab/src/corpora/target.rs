@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::{CorpusError, Operation, Refusal};
+use super::error::{CorpusError, Operation, TargetProblem};
 
 /// Where a corpus is to be.
-pub(super) struct Place {
+pub(super) struct TargetPaths {
     /// The directory that is to hold the corpus.
     pub(super) parent: PathBuf,
     /// The corpus.
@@ -16,12 +16,12 @@ pub(super) struct Place {
     pub(super) partial: PathBuf,
 }
 
-impl Place {
+impl TargetPaths {
     /// Takes a path apart, without asking the system.
     pub(super) fn of(dir: &Path) -> Result<Self, CorpusError> {
         // "a/.." and "/" have no name; "a/." has that of a, "." none.
         let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
-            return Err(CorpusError::refused(dir, Refusal::NoName));
+            return Err(CorpusError::unusable(dir, TargetProblem::NoName));
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let mut partial = OsString::from(name);
@@ -43,16 +43,16 @@ impl Place {
             std::fs::metadata(parent).map_err(CorpusError::failed(Operation::Stat, parent))?;
         let replaces = match std::fs::symlink_metadata(target) {
             Ok(there) if !there.is_dir() => {
-                return Err(CorpusError::refused(target, Refusal::NotDirectory));
+                return Err(CorpusError::unusable(target, TargetProblem::NotDirectory));
             }
             Ok(there) => {
                 let failed = |source| CorpusError::failed(Operation::ReadDirectory, target)(source);
                 if std::fs::read_dir(target).map_err(failed)?.next().is_some() {
-                    return Err(CorpusError::refused(target, Refusal::NotEmpty));
+                    return Err(CorpusError::unusable(target, TargetProblem::NotEmpty));
                 }
                 check_writable(target)?;
                 if is_mount_point(&above, &there) {
-                    return Err(CorpusError::refused(target, Refusal::MountPoint));
+                    return Err(CorpusError::unusable(target, TargetProblem::MountPoint));
                 }
                 true
             }
@@ -60,7 +60,7 @@ impl Place {
             Err(error) => return Err(CorpusError::failed(Operation::Stat, target)(error)),
         };
         match std::fs::symlink_metadata(partial) {
-            Ok(_) => return Err(CorpusError::refused(partial, Refusal::Unfinished)),
+            Ok(_) => return Err(CorpusError::unusable(partial, TargetProblem::PartialExists)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(CorpusError::failed(Operation::Stat, partial)(error)),
         }

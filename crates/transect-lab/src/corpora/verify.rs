@@ -4,8 +4,8 @@ use std::path::Path;
 
 use transect::Cancel;
 
-use super::counts::Found;
-use super::definition::Definition;
+use super::corpus::Corpus;
+use super::counts::TreeCounts;
 use super::error::{CorpusError, Operation};
 
 /// Checks that the tree in `dir` has the counts and bytes of a corpus.
@@ -14,11 +14,11 @@ use super::error::{CorpusError, Operation};
 /// who add, remove and append.
 ///
 /// # Errors
-/// [`CorpusError::Different`] if it has not; [`CorpusError::Failed`] if it cannot be read.
-pub fn verify(definition: &Definition, dir: &Path) -> Result<(), CorpusError> {
+/// [`CorpusError::Mismatch`] if it has not; [`CorpusError::Failed`] if it cannot be read.
+pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
     match count(dir, &Cancel::new())? {
-        Some(found) if found != Found::of(definition) => {
-            Err(CorpusError::different(definition, dir, found))
+        Some(found) if found != TreeCounts::of(corpus) => {
+            Err(CorpusError::mismatch(corpus, dir, found))
         }
         _ => Ok(()),
     }
@@ -30,8 +30,8 @@ pub fn verify(definition: &Definition, dir: &Path) -> Result<(), CorpusError> {
     clippy::disallowed_methods,
     reason = "nothing of transect may judge what it is measured on"
 )]
-pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<Found>, CorpusError> {
-    let mut found = Found::default();
+pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<TreeCounts>, CorpusError> {
+    let mut found = TreeCounts::default();
     let mut due = vec![root.to_owned()];
     while let Some(dir) = due.pop() {
         let failed = |source| CorpusError::failed(Operation::ReadDirectory, &dir)(source);

@@ -87,7 +87,7 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
     write_cells(&mut out, &cells, (datasets, "tree", "trees"), cache_states, rounds)?;
     for name in &corpora {
         let definition = corpora::find(name).expect("BUG: the parser lets only corpora pass");
-        writeln!(out, "makes corpus '{name}', if it is not there: {}", definition.needs())?;
+        writeln!(out, "makes corpus '{name}', if it is not there: {}", definition.space_needed())?;
     }
     output::print(out)?;
     Ok(End::Complete)

@@ -6,9 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{
-    self, Created, DEFINITIONS, Definition, FileDefinition, FileError, Report,
-};
+use transect_lab::corpora::{self, CORPORA, Corpus, CreateReport, Created, FileError, FileSpec};
 use transect_transform::publish::Existing;
 
 use crate::args::{CorpusCommand, CorpusFileArgs};
@@ -27,9 +25,9 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
     }
 }
 
-fn find(name: &str) -> Result<&'static Definition, Fatal> {
+fn find(name: &str) -> Result<&'static Corpus, Fatal> {
     corpora::find(name).ok_or_else(|| {
-        let names: Vec<&str> = DEFINITIONS.iter().map(|definition| definition.name).collect();
+        let names: Vec<&str> = CORPORA.iter().map(|definition| definition.name).collect();
         Fatal::Lab(format!("no corpus is called '{name}': there are {}", names.join(", ")))
     })
 }
@@ -56,9 +54,9 @@ fn list(json: bool) -> Result<End, Fatal> {
             "corpus", "files", "directories", "lengths", "needs"
         )?;
     }
-    for definition in DEFINITIONS {
-        let Definition { name, files, directories, bytes: lengths, seed, about, .. } = *definition;
-        let needs = definition.needs();
+    for definition in CORPORA {
+        let Corpus { name, files, directories, bytes: lengths, seed, about, .. } = *definition;
+        let needs = definition.space_needed();
         if json {
             let row = Row {
                 corpus: name,
@@ -86,7 +84,7 @@ fn list(json: bool) -> Result<End, Fatal> {
     Ok(End::Complete)
 }
 
-fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
+fn create(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
     let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
         return Ok(End::Interrupted);
     };
@@ -99,16 +97,16 @@ fn create(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
         count(files),
         count(directories),
         bytes(lengths),
-        duration(report.making),
-        duration(report.counting)
+        duration(report.create_time),
+        duration(report.count_time)
     )?;
     output::print(text)?;
     Ok(End::Complete)
 }
 
 /// Makes a corpus, with progress on a terminal; nothing if somebody interrupts.
-fn make(definition: &Definition, dir: &Path, cancel: &Cancel) -> Result<Option<Report>, Fatal> {
-    let needs = definition.needs();
+fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<Option<CreateReport>, Fatal> {
+    let needs = definition.space_needed();
     output::hint(&format!("'{}' needs at most {needs}", definition.name));
     let all = definition.files + definition.directories;
     let mut status = StatusLine::on_a_terminal();
@@ -128,7 +126,7 @@ fn make(definition: &Definition, dir: &Path, cancel: &Cancel) -> Result<Option<R
 
 fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
     let CorpusFileArgs { path, size, pattern, seed, force } = args;
-    let definition = FileDefinition { pattern: *pattern, size: *size as u64, seed: *seed };
+    let definition = FileSpec { pattern: *pattern, size: *size as u64, seed: *seed };
     let existing = if *force { Existing::Replace } else { Existing::Keep };
     let cancel = cancel_on_signal()?;
     let mut status = StatusLine::on_a_terminal();
@@ -148,14 +146,14 @@ fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
         Err(error) => return Err(Fatal::Lab(error.to_string())),
     };
     drop(status);
-    let data = definition.data();
+    let data = definition.data_bytes();
     let mut text = output::buffer();
     write!(text, "{}: {}", quote::for_terminal(path.as_os_str()), bytes(definition.size))?;
     if data < definition.size {
         write!(text, " ({} of data)", bytes(data))?;
     }
     write!(text, ", {}", pattern.as_str())?;
-    if pattern.is_drawn() {
+    if pattern.uses_seed() {
         write!(text, " from seed {seed}")?;
     }
     let rate = bytes((data as f64 / took.as_secs_f64()) as u64);
@@ -166,7 +164,7 @@ fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
 
 /// Returns where a corpus is in a folder of corpora; makes it if it is not there.
 pub(super) fn have(
-    definition: &Definition,
+    definition: &Corpus,
     folder: &Path,
     cancel: &Cancel,
 ) -> Result<Option<PathBuf>, Fatal> {
@@ -183,7 +181,7 @@ pub(super) fn have(
     Ok(make(definition, &dir, cancel)?.map(|_| dir))
 }
 
-fn verify(definition: &Definition, dir: &Path) -> Result<End, Fatal> {
+fn verify(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
     corpora::verify(definition, dir).map_err(|error| Fatal::Lab(error.to_string()))?;
     let mut text = output::buffer();
     let dir = quote::for_terminal(dir.as_os_str());

@@ -44,7 +44,7 @@ impl Needs {
     /// # Errors
     /// It has not, or whatever the system says.
     pub fn check(self, folder: &Path) -> io::Result<Option<u64>> {
-        let free = corpora::free(folder)?.bytes;
+        let free = corpora::free_space(folder)?.bytes;
         match free {
             Some(free) if free < self.room => {
                 let what = format!("{} bytes are needed, {free} are free", self.room);

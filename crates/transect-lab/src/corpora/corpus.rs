@@ -3,7 +3,7 @@
 /// A corpus: everything that makes it the tree that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Definition {
+pub struct Corpus {
     /// The word for it, on the command line and in results.
     pub name: &'static str,
     /// Regular files.
@@ -31,8 +31,8 @@ pub enum Content {
 }
 
 /// All corpora, from the smallest to the largest.
-pub const DEFINITIONS: &[Definition] = &[
-    Definition {
+pub const CORPORA: &[Corpus] = &[
+    Corpus {
         name: "single",
         files: 1,
         directories: 0,
@@ -41,7 +41,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 1489,
         about: "one small text file",
     },
-    Definition {
+    Corpus {
         name: "tiny",
         files: 10,
         directories: 0,
@@ -50,7 +50,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 43_095,
         about: "small text files in one directory",
     },
-    Definition {
+    Corpus {
         name: "flat-1000",
         files: 1000,
         directories: 0,
@@ -59,7 +59,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 4_112_700,
         about: "small text files in one directory",
     },
-    Definition {
+    Corpus {
         name: "flat-2000",
         files: 2000,
         directories: 0,
@@ -68,7 +68,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 8_235_443,
         about: "small text files in one directory",
     },
-    Definition {
+    Corpus {
         name: "flat-5000",
         files: 5000,
         directories: 0,
@@ -77,7 +77,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 20_779_402,
         about: "small text files in one directory",
     },
-    Definition {
+    Corpus {
         name: "music",
         files: 3315,
         directories: 467,
@@ -86,7 +86,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 174_559_706,
         about: "as many files and directories as a collection of music; sparse files",
     },
-    Definition {
+    Corpus {
         name: "data",
         files: 56_393,
         directories: 7858,
@@ -95,7 +95,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 5_343_943_131,
         about: "as many files and directories as a folder of projects; sparse files",
     },
-    Definition {
+    Corpus {
         name: "drive",
         files: 554_648,
         directories: 45_590,
@@ -104,7 +104,7 @@ pub const DEFINITIONS: &[Definition] = &[
         bytes: 42_351_381_519,
         about: "as many files and directories as a computer's drive; sparse files",
     },
-    Definition {
+    Corpus {
         name: "users",
         files: 2_000_000,
         directories: 200_000,
@@ -116,6 +116,6 @@ pub const DEFINITIONS: &[Definition] = &[
 ];
 
 /// Returns the corpus of that name.
-pub fn find(name: &str) -> Option<&'static Definition> {
-    DEFINITIONS.iter().find(|definition| definition.name == name)
+pub fn find(name: &str) -> Option<&'static Corpus> {
+    CORPORA.iter().find(|definition| definition.name == name)
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::definition::{Content, Definition};
+use super::corpus::{Content, Corpus};
 use super::error::{CorpusError, Operation};
 use super::plan::Step;
-use super::space::{Needs, Room};
-use super::target::Place;
+use super::space::{FreeSpace, SpaceNeeded};
+use super::target::TargetPaths;
 
 /// Bytes that a directory or a small file occupies at least: the block of nearly every file system.
 const BLOCK: u64 = 4096;
@@ -19,9 +19,9 @@ const ENTRY: u64 = 64;
 /// set them apart before.
 const INODE: u64 = 512;
 
-impl Definition {
+impl Corpus {
     /// Returns what the corpus takes.
-    pub fn needs(&self) -> Needs {
+    pub fn space_needed(&self) -> SpaceNeeded {
         let inodes = self.files + self.directories + 1;
         let texts = match self.content {
             Content::Text => self.plan().map(|step| blocks_of(&step)).sum(),
@@ -29,7 +29,10 @@ impl Definition {
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
         };
-        Needs { bytes: texts + (self.directories + 1) * BLOCK + inodes * (ENTRY + INODE), inodes }
+        SpaceNeeded {
+            bytes: texts + (self.directories + 1) * BLOCK + inodes * (ENTRY + INODE),
+            inodes,
+        }
     }
 }
 
@@ -45,24 +48,24 @@ fn blocks_of(step: &Step) -> u64 {
 /// # Errors
 /// If `dir` cannot be the folder of a corpus (see [`create`](super::create())), or the system does
 /// not tell.
-pub fn room(dir: &Path) -> Result<Room, CorpusError> {
-    room_in(&Place::of(dir)?.parent)
+pub fn free_space_at(dir: &Path) -> Result<FreeSpace, CorpusError> {
+    free_space_in(&TargetPaths::of(dir)?.parent)
 }
 
 /// Checks that a corpus has room where `dir` is or would be.
 ///
 /// # Errors
-/// [`CorpusError::NoRoom`] if it has not; otherwise as [`room`].
-pub fn check_room(definition: &Definition, dir: &Path) -> Result<(), CorpusError> {
-    let (needs, room) = (definition.needs(), room(dir)?);
-    if needs.are_met(room) {
+/// [`CorpusError::NotEnoughSpace`] if it has not; otherwise as [`free_space_at`].
+pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
+    let (needed, free) = (corpus.space_needed(), free_space_at(dir)?);
+    if needed.fits(free) {
         return Ok(());
     }
-    Err(CorpusError::NoRoom { name: definition.name, path: dir.to_owned(), needs, room })
+    Err(CorpusError::NotEnoughSpace { name: corpus.name, path: dir.to_owned(), needed, free })
 }
 
-fn room_in(parent: &Path) -> Result<Room, CorpusError> {
-    free(parent).map_err(CorpusError::failed(Operation::AskRoom, parent))
+fn free_space_in(parent: &Path) -> Result<FreeSpace, CorpusError> {
+    free_space(parent).map_err(CorpusError::failed(Operation::QueryFreeSpace, parent))
 }
 
 /// Returns what is free where a folder is.
@@ -70,11 +73,11 @@ fn room_in(parent: &Path) -> Result<Room, CorpusError> {
 /// # Errors
 /// Whatever the system says.
 #[cfg(unix)]
-pub fn free(folder: &Path) -> std::io::Result<Room> {
+pub fn free_space(folder: &Path) -> std::io::Result<FreeSpace> {
     let told = rustix::fs::statvfs(folder)?;
     // Who makes inodes when they are needed tells that there are none.
     let inodes = (told.f_files > 0).then_some(told.f_favail);
-    Ok(Room { bytes: Some(told.f_bavail.saturating_mul(told.f_frsize)), inodes })
+    Ok(FreeSpace { bytes: Some(told.f_bavail.saturating_mul(told.f_frsize)), inodes })
 }
 
 /// Returns what is free where a folder is: the system is not asked.
@@ -82,8 +85,8 @@ pub fn free(folder: &Path) -> std::io::Result<Room> {
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub fn free(_: &Path) -> std::io::Result<Room> {
-    Ok(Room { bytes: None, inodes: None })
+pub fn free_space(_: &Path) -> std::io::Result<FreeSpace> {
+    Ok(FreeSpace { bytes: None, inodes: None })
 }
 
 #[cfg(test)]
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn room_is_enough_or_too_little_to_the_last_byte_and_inode() {
-        let needs = Needs { bytes: 100, inodes: 10 };
+        let needed = SpaceNeeded { bytes: 100, inodes: 10 };
         for (bytes, inodes, enough) in [
             (Some(100), Some(10), true),
             (Some(99), Some(10), false),
@@ -102,17 +105,17 @@ mod tests {
             (Some(99), None, false),
             (None, None, true),
         ] {
-            assert_eq!(needs.are_met(Room { bytes, inodes }), enough, "{bytes:?} {inodes:?}");
+            assert_eq!(needed.fits(FreeSpace { bytes, inodes }), enough, "{bytes:?} {inodes:?}");
         }
     }
 
     #[test]
     fn text_takes_its_length_and_sparse_files_do_not() {
         let (flat, users) = (find("flat-1000").unwrap(), find("users").unwrap());
-        assert!(flat.needs().bytes > flat.bytes);
-        assert_eq!(flat.needs().inodes, 1001);
-        assert_eq!(cfg!(windows), users.needs().bytes > users.bytes);
-        assert!(cfg!(windows) || users.needs().bytes < users.bytes / 50);
-        assert_eq!(users.needs().inodes, 2_200_001);
+        assert!(flat.space_needed().bytes > flat.bytes);
+        assert_eq!(flat.space_needed().inodes, 1001);
+        assert_eq!(cfg!(windows), users.space_needed().bytes > users.bytes);
+        assert!(cfg!(windows) || users.space_needed().bytes < users.bytes / 50);
+        assert_eq!(users.space_needed().inodes, 2_200_001);
     }
 }
