@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use transect_lab::rivals::peer::{Claimed, Inventory, PEERS, Peer};
+use transect_lab::rivals::peer::{Inventory, PEERS, Peer, ReportedCounts};
 use transect_testkit::{TempDir, loudly_skip, trees, within};
 
 /// All named trees, side by side, and rules of what to leave out, which no peer may follow.
@@ -32,7 +32,7 @@ fn everything(at: &Path) {
 /// Returns the peers that can run here. Those of Debian must, where nothing may be skipped; the
 /// others have to be built, and are tried where somebody did.
 fn peers(test: &str) -> Vec<&'static Peer> {
-    let is_here = |peer: &&Peer| match peer.why_not() {
+    let is_here = |peer: &&Peer| match peer.unavailable_reason() {
         None => true,
         Some(reason) if peer.install.starts_with("apt-get") => {
             loudly_skip(&format!("{test}_{}", peer.name), reason);
@@ -51,7 +51,7 @@ fn peers(test: &str) -> Vec<&'static Peer> {
 }
 
 /// Runs a peer to its end and returns what it claims.
-fn claims(peer: &Peer, root: &Path) -> Claimed {
+fn claims(peer: &Peer, root: &Path) -> ReportedCounts {
     let mut child = peer.command(root).unwrap().stdout(Stdio::piped()).spawn().unwrap();
     let claimed = peer.parse(child.stdout.take().unwrap());
     assert!(child.wait().unwrap().success(), "{}", peer.name);
@@ -73,7 +73,7 @@ fn every_peer_finds_what_it_should_by_its_own_definition() {
         for (root, inventory) in roots.clone() {
             assert_eq!((inventory.errors, inventory.unasked), (0, 0), "{}", root.display());
             within(peer.name, move || {
-                let judged = peer.judge(claims(peer, &root), &inventory);
+                let judged = peer.check_counts(claims(peer, &root), &inventory);
                 assert_eq!(judged, Ok(()), "{} in {}", peer.name, root.display());
             });
         }
@@ -89,10 +89,10 @@ fn no_peer_is_right_about_a_tree_that_has_changed() {
     let before = Inventory::of(temp.path());
     std::fs::write(temp.join("below/another"), "123").unwrap();
     for peer in peers("no_peer_is_right_about_a_tree_that_has_changed") {
-        let wrong = peer.judge(claims(peer, temp.path()), &before).unwrap_err();
+        let wrong = peer.check_counts(claims(peer, temp.path()), &before).unwrap_err();
         assert!(wrong.starts_with("claims "), "{}: {wrong}", peer.name);
         let after = Inventory::of(temp.path());
-        assert_eq!(peer.judge(claims(peer, temp.path()), &after), Ok(()), "{}", peer.name);
+        assert_eq!(peer.check_counts(claims(peer, temp.path()), &after), Ok(()), "{}", peer.name);
     }
 }
 
@@ -103,7 +103,7 @@ fn a_root_whose_name_looks_like_an_option_and_like_figures_is_walked() {
     std::fs::create_dir(&root).unwrap();
     std::fs::write(root.join("file"), "12345").unwrap();
     for peer in peers("a_root_whose_name_looks_like_an_option_and_like_figures_is_walked") {
-        let judged = peer.judge(claims(peer, &root), &Inventory::of(&root));
+        let judged = peer.check_counts(claims(peer, &root), &Inventory::of(&root));
         assert_eq!(judged, Ok(()), "{}", peer.name);
     }
 }

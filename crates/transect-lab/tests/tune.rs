@@ -9,16 +9,16 @@ use transect::{Cancel, StatOrder};
 use transect_lab::harness::cache_state::State;
 use transect_lab::stats::Verdict;
 use transect_lab::tune::profile::Settings;
-use transect_lab::tune::{Error, Request, Step, Tuned, tune};
+use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
 
 /// As [`tuned_within`], in more time than it takes on any machine: there is a most to the rounds.
-fn tuned(script: &str) -> Result<(Tuned, Vec<String>), Error> {
+fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
     tuned_within(script, 1_000_000)
 }
 
 /// Tunes with a program that is a shell script: `$3` is the method, and `ns` what it shall take.
-fn tuned_within(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Error> {
+fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), TuneError> {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("tree")).unwrap();
     std::fs::write(temp.join("tree/a"), "1234567").unwrap();
@@ -26,7 +26,7 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Erro
     let line = r#"{\"files\":1,\"directories\":1,\"bytes\":7,\"errors\":0,\"elapsed_ns\":$ns}"#;
     std::fs::write(&program, format!("#!/bin/sh\nns=50000\n{script}\necho \"{line}\"\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let request = Request {
+    let request = TuneRequest {
         path: &temp.join("tree"),
         states: &[State::AsIs],
         time: Duration::from_secs(seconds),
@@ -36,11 +36,11 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(Tuned, Vec<String>), Erro
     };
     let mut steps = Vec::new();
     let tuned = tune(&request, &Cancel::new(), &mut |step| match step {
-        Step::Begins { sample_tree, .. } => {
+        TuneProgress::Started { sample_tree, .. } => {
             steps.push(format!("reads {} entries", sample_tree.entries))
         }
-        Step::Confirms(settings) => steps.push(settings.to_string()),
-        Step::Left(_) => {}
+        TuneProgress::Confirming(settings) => steps.push(settings.to_string()),
+        TuneProgress::WalksLeft(_) => {}
     })?;
     Ok((tuned.unwrap(), steps))
 }

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use transect_transform::pass::{IoMethod, Load, OutputMode, PassOptions, Plan, SizeClass, Task};
 use transect_transform::step::{Cost, Step};
 
-use super::runs::Runs;
+use super::runs::RunTimes;
 use crate::experiments::transform::{Kind, Variant};
 use crate::harness::cache_state::State;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
@@ -17,7 +17,7 @@ use crate::tune::profile::{PassEvidence, load, method};
 
 /// What the planner is to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct MethodChoice {
     /// What is done with the bytes, as the planner sees it.
     #[serde(with = "load")]
     pub load: Load,
@@ -67,9 +67,9 @@ struct Candidate {
     verdict: Verdict,
 }
 
-impl Choice {
+impl MethodChoice {
     /// Chooses among the methods that ran in one place and state.
-    pub(super) fn of(runs: &Runs<'_>, state: State, kind: Kind) -> Self {
+    pub(super) fn of(runs: &RunTimes<'_>, state: State, kind: Kind) -> Self {
         let bytes = runs.dataset.expected.bytes;
         let cost = kind.step().map(|step| step.cost()).unwrap_or_default();
         let by_default = by_default(kind, cost, bytes);
@@ -101,12 +101,12 @@ fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
 }
 
 /// Chooses, or returns why nothing can be chosen.
-fn choose(runs: &Runs<'_>, by_default: IoMethod) -> Result<Chosen, String> {
+fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     if runs.is_noisy() {
         return Err("the base differs from itself, or did not run twice".to_owned());
     }
     // Who has several threads gets more of a processor that is fought for.
-    if let Some(crowd) = runs.crowd() {
+    if let Some(crowd) = runs.busy_machine() {
         return Err(crowd);
     }
     let base = cell_of(runs, by_default)?;
@@ -147,7 +147,7 @@ fn choose(runs: &Runs<'_>, by_default: IoMethod) -> Result<Chosen, String> {
 
 /// Returns the cell that is what the planner does by itself; the fastest, if it is there with blocks
 /// only.
-fn cell_of(runs: &Runs<'_>, by_default: IoMethod) -> Result<String, String> {
+fn cell_of(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, String> {
     let name = by_default.as_str();
     let of_it = runs.of_the_engine().into_iter().filter(|(_, variant)| variant.method == name);
     let key = |&(cell, ref variant): &(&str, Variant)| {
@@ -162,7 +162,7 @@ fn cell_of(runs: &Runs<'_>, by_default: IoMethod) -> Result<String, String> {
 }
 
 /// Returns all others of the engine, judged together.
-fn candidates(runs: &Runs<'_>, base: &str) -> Vec<Candidate> {
+fn candidates(runs: &RunTimes<'_>, base: &str) -> Vec<Candidate> {
     let others = runs.of_the_engine().into_iter();
     let others = others.filter(|(cell, variant)| *cell != base && !variant.hint);
     let others: Vec<(&str, Variant, Ratios)> = others

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::choice::Choice;
-use super::parts::{self, Limit, Part};
-use super::runs::Runs;
+use super::choice::MethodChoice;
+use super::parts::{self, Bottleneck, TimePart};
+use super::runs::RunTimes;
 use crate::experiments::transform::Kind;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
@@ -13,7 +13,7 @@ use crate::stats::ranking::{Ranking, Row, rank};
 
 /// What is said of a dataset in a state.
 #[derive(Debug, Serialize)]
-pub struct Explained {
+pub struct Explanation {
     /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
@@ -29,7 +29,7 @@ pub struct Explained {
     /// The fastest method; nothing if none has a time.
     pub fastest: Option<Fastest>,
     /// What the planner is to do; nothing where it has no choice, as with many small files.
-    pub choice: Option<Choice>,
+    pub choice: Option<MethodChoice>,
 }
 
 /// The fastest method, where its time goes, and what that is known by.
@@ -41,9 +41,9 @@ pub struct Fastest {
     pub time: Summary,
     /// What its time is made of, the largest part first. Of a method on several threads these go on at
     /// the same time, and may be more than all of it.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TimePart>,
     /// The largest part, if it is decidedly larger than every other one.
-    pub limit: Option<Limit>,
+    pub limit: Option<Bottleneck>,
     /// Why there is no limit, if there is none.
     pub undecided: Option<String>,
     /// Pages touched first, or fetched from a device.
@@ -61,32 +61,32 @@ pub struct Fastest {
 }
 
 /// Explains a session of passes over files: for each dataset, each cache state. Nothing of a session of walks.
-pub fn explain(data: &SessionData) -> Option<Vec<Explained>> {
+pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
     let kind = data.spec.transform?.kind;
     let rankings = rank(data);
     Some(rankings.iter().map(|ranking| one(data, ranking, kind)).collect())
 }
 
-fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explained {
+fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
     let spec = &data.spec;
-    let runs = Runs::of(data, ranking.dataset, ranking.cache_state);
+    let runs = RunTimes::of(data, ranking.dataset, ranking.cache_state);
     let is_one_file = spec.datasets[ranking.dataset].phase.is_none();
     let methods = ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name));
     let timed = methods.filter_map(|row| Some((runs.median(&row.cell.name)?, row)));
     let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row);
-    Explained {
+    Explanation {
         dataset: ranking.dataset,
         name: ranking.name.clone(),
         cache_state: ranking.cache_state,
         state: ranking.state,
         conditions: spec.state_of(ranking.cache_state),
         fastest: fastest.and_then(|row| Fastest::of(row, &runs)),
-        choice: is_one_file.then(|| Choice::of(&runs, ranking.state, kind)),
+        choice: is_one_file.then(|| MethodChoice::of(&runs, ranking.state, kind)),
     }
 }
 
 impl Fastest {
-    fn of(row: &Row, runs: &Runs<'_>) -> Option<Self> {
+    fn of(row: &Row, runs: &RunTimes<'_>) -> Option<Self> {
         let parts = parts::of(row, runs);
         let (limit, undecided) = match parts::limit(&parts, runs) {
             Ok(limit) => (Some(limit), None),

@@ -8,15 +8,15 @@
 //! Undecided is an answer to both questions.
 
 mod choice;
+mod decisions;
 mod explanation;
 mod parts;
 mod runs;
-mod settle;
 
-pub use choice::{Choice, Chosen};
-pub use explanation::{Explained, Fastest, explain};
-pub use parts::{Limit, Part};
-pub use settle::{Decision, decisions};
+pub use choice::{Chosen, MethodChoice};
+pub use decisions::{Decision, decisions};
+pub use explanation::{Explanation, Fastest, explain};
+pub use parts::{Bottleneck, TimePart};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::runs::{Run, Runs};
+use super::runs::{Run, RunTimes};
 use crate::experiments::transform::{Floor, Sync, Variant};
 use crate::stats::Ratios;
 use crate::stats::ranking::Row;
@@ -16,7 +16,7 @@ use crate::stats::verdict::MIN_ROUNDS;
 /// What a method spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
+pub enum Bottleneck {
     /// Waiting for a device.
     Device,
     /// Waiting for something else: others on this machine.
@@ -37,14 +37,14 @@ pub enum Limit {
 
 /// A part of the time of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct TimePart {
     /// What it is spent on.
-    pub what: Limit,
+    pub what: Bottleneck,
     /// How much of the time that is, within a round.
     pub share: Ratios,
 }
 
-impl Limit {
+impl Bottleneck {
     /// Returns it in words.
     pub fn word(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Limit {
 }
 
 /// Returns the parts of a row's time, the largest first.
-pub(super) fn of(row: &Row, runs: &Runs<'_>) -> Vec<Part> {
+pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
     let cell = row.cell.name.as_str();
     // What no floor binds neither copies out of the cache nor into it.
     let passes_by = row.cell.floors.as_ref().is_some_and(Vec::is_empty);
@@ -78,11 +78,14 @@ pub(super) fn of(row: &Row, runs: &Runs<'_>) -> Vec<Part> {
     let rest = |run: &Run, beside: &dyn Fn(&str) -> Option<Run>| {
         Some(run.busy() - known(run, beside)?.into_iter().sum::<f64>())
     };
-    let waits = if waits_for_a_device(row, runs) { Limit::Device } else { Limit::Others };
-    let own = if passes_by { Limit::Kernel } else { Limit::Method };
-    let part = |what: Limit, share: Option<Ratios>| share.map(|share| Part { what, share });
-    let of_floors = [Limit::Copy, Limit::Pages, Limit::Step, Limit::Calls].into_iter().enumerate();
-    let mut parts: Vec<Part> = of_floors
+    let waits = if waits_for_a_device(row, runs) { Bottleneck::Device } else { Bottleneck::Others };
+    let own = if passes_by { Bottleneck::Kernel } else { Bottleneck::Method };
+    let part =
+        |what: Bottleneck, share: Option<Ratios>| share.map(|share| TimePart { what, share });
+    let of_floors = [Bottleneck::Copy, Bottleneck::Pages, Bottleneck::Step, Bottleneck::Calls]
+        .into_iter()
+        .enumerate();
+    let mut parts: Vec<TimePart> = of_floors
         .filter_map(|(at, what)| {
             part(what, runs.share(cell, |run, beside| Some(known(run, beside)?[at])))
         })
@@ -98,7 +101,7 @@ pub(super) fn of(row: &Row, runs: &Runs<'_>) -> Vec<Part> {
 }
 
 /// Returns whether what it waited for is a device: one read for it, or had to have its output.
-fn waits_for_a_device(row: &Row, runs: &Runs<'_>) -> bool {
+fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
     let half = runs.dataset.expected.bytes as f64 / 2.0;
     let is_synced = runs.spec.transform.is_some_and(|rules| rules.sync == Sync::Inside);
     is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
@@ -106,7 +109,7 @@ fn waits_for_a_device(row: &Row, runs: &Runs<'_>) -> bool {
 
 /// Returns what calls take of each run, in nanoseconds, if the same method ran with smaller and larger
 /// blocks: what it takes longer with the smaller ones is their calls.
-fn spent_on_calls(row: &Row, runs: &Runs<'_>) -> Option<f64> {
+fn spent_on_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
     let own: Variant = row.cell.method.parse().ok()?;
     let variants = runs.of_the_engine().into_iter();
     let mut blocks: Vec<(usize, f64)> = variants
@@ -126,7 +129,7 @@ fn spent_on_calls(row: &Row, runs: &Runs<'_>) -> Option<f64> {
 ///
 /// # Errors
 /// Why none can be said to be the largest.
-pub(super) fn limit(parts: &[Part], runs: &Runs<'_>) -> Result<Limit, String> {
+pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottleneck, String> {
     let Some((first, others)) = parts.split_first() else {
         return Err("the floors did not run beside it".to_owned());
     };
@@ -134,8 +137,8 @@ pub(super) fn limit(parts: &[Part], runs: &Runs<'_>) -> Result<Limit, String> {
         return Err("the base differs from itself, or did not run twice".to_owned());
     }
     // Whoever else had the processor made all of it longer, and each part by another factor.
-    if first.what != Limit::Others
-        && let Some(crowd) = runs.crowd()
+    if first.what != Bottleneck::Others
+        && let Some(crowd) = runs.busy_machine()
     {
         return Err(crowd);
     }

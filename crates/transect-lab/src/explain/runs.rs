@@ -8,7 +8,7 @@ use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Ratios, Summary, aa_check};
 
 /// How much of a copy in memory others may have the processor.
-const CROWDED: f64 = 0.25;
+const MAX_IDLE_SHARE: f64 = 0.25;
 
 /// One run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +32,13 @@ impl Run {
 
 /// All runs of a dataset in a state: of each cell, by round.
 #[derive(Debug)]
-pub(super) struct Runs<'s> {
+pub(super) struct RunTimes<'s> {
     pub(super) spec: &'s SessionSpec,
     pub(super) dataset: &'s Dataset,
     cells: BTreeMap<&'s str, BTreeMap<usize, Run>>,
 }
 
-impl<'s> Runs<'s> {
+impl<'s> RunTimes<'s> {
     pub(super) fn of(data: &'s SessionData, dataset: usize, cache_state: usize) -> Self {
         let mut cells: BTreeMap<&str, BTreeMap<usize, Run>> = BTreeMap::new();
         let here = data
@@ -111,11 +111,11 @@ impl<'s> Runs<'s> {
 
     /// Returns why times tell of others on this machine rather than of methods, if they do: a copy in
     /// memory waits for nothing but a processor.
-    pub(super) fn crowd(&self) -> Option<String> {
+    pub(super) fn busy_machine(&self) -> Option<String> {
         let copies = self.cells.get(Floor::Memory.as_str())?;
         let idle: Vec<f64> = copies.values().map(|run| run.idle).collect();
         let idle = Summary::of(&idle)?.median;
-        (idle > CROWDED).then(|| {
+        (idle > MAX_IDLE_SHARE).then(|| {
             let percent = 100.0 * idle;
             format!("others had the processor for {percent:.0} % of the time of a copy in memory")
         })

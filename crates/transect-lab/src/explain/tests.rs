@@ -50,14 +50,14 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     data
 }
 
-fn explained(data: &SessionData) -> Explained {
+fn explained(data: &SessionData) -> Explanation {
     explain(data).unwrap().remove(0)
 }
 
 const FLOORS: [(&str, u64, u64); 3] =
     [("floor-read", 5, 0), ("floor-write", 30, 0), ("floor-read-write", 35, 0)];
 
-fn beside(methods: &[(&'static str, u64, u64)], rounds: usize) -> Explained {
+fn beside(methods: &[(&'static str, u64, u64)], rounds: usize) -> Explanation {
     explained(&session(&[&FLOORS, methods].concat(), rounds))
 }
 
@@ -67,26 +67,28 @@ const BASE: [(&str, u64, u64); 2] = [("buffered", 40, 0), ("buffered (again)", 4
 fn what_writing_takes_beyond_copying_is_new_pages() {
     let explained = beside(&BASE, 12);
     let fastest = explained.fastest.unwrap();
-    assert_eq!((fastest.cell.as_str(), fastest.limit), ("buffered", Some(Limit::Pages)));
-    let share = |what: Limit| {
+    assert_eq!((fastest.cell.as_str(), fastest.limit), ("buffered", Some(Bottleneck::Pages)));
+    let share = |what: Bottleneck| {
         let part = fastest.parts.iter().find(|part| part.what == what);
         part.unwrap().share.median
     };
     // 5 ms out of the cache, 5 into it, 25 for new pages, and 5 of its own.
-    for (what, of_40) in [(Limit::Copy, 10.0), (Limit::Pages, 25.0), (Limit::Method, 5.0)] {
+    for (what, of_40) in
+        [(Bottleneck::Copy, 10.0), (Bottleneck::Pages, 25.0), (Bottleneck::Method, 5.0)]
+    {
         assert!((share(what) - of_40 / 40.0).abs() < 0.005, "{what:?}: {}", share(what));
     }
-    assert!(share(Limit::Others) < 1e-6 && share(Limit::Calls) < 1e-6);
+    assert!(share(Bottleneck::Others) < 1e-6 && share(Bottleneck::Calls) < 1e-6);
 }
 
 #[test]
 fn what_nobody_worked_for_was_waited_for() {
     let waiting = [("buffered", 100, 80), ("buffered (again)", 100, 80)];
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
-    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Others));
+    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Others));
     // If the output has to be on the device it is the device.
     session.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
-    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Limit::Device));
+    assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Device));
 }
 
 #[test]
@@ -96,14 +98,14 @@ fn what_small_blocks_take_longer_is_their_calls() {
     let explained = beside(&[&blocks[..], &slow].concat(), 12);
     let fastest = explained.fastest.unwrap();
     assert_eq!(fastest.cell, "buffered,block=2K");
-    let calls = fastest.parts.iter().find(|part| part.what == Limit::Calls).unwrap();
+    let calls = fastest.parts.iter().find(|part| part.what == Bottleneck::Calls).unwrap();
     // One millisecond for 65,536 calls more, and as many are left.
     assert!((calls.share.median - 1.0 / 38.0).abs() < 0.005, "{calls:?}");
 }
 
 #[test]
 fn nothing_is_decided_that_the_rounds_do_not_tell() {
-    let why = |explained: Explained| explained.fastest.unwrap().undecided.unwrap();
+    let why = |explained: Explanation| explained.fastest.unwrap().undecided.unwrap();
     assert_eq!(why(beside(&BASE, 3)), "fewer than 5 rounds decide nothing");
     let noisy = [("buffered", 40, 0), ("buffered (again)", 60, 0)];
     assert!(why(beside(&noisy, 12)).starts_with("the base differs from itself"));
@@ -121,13 +123,13 @@ fn nothing_is_decided_that_the_rounds_do_not_tell() {
     assert!(why.ends_with("the rounds do not tell which is more"), "{why}");
 }
 
-fn choice(methods: &[(&'static str, u64, u64)], rounds: usize) -> Choice {
+fn choice(methods: &[(&'static str, u64, u64)], rounds: usize) -> MethodChoice {
     beside(&[&BASE, methods].concat(), rounds).choice.unwrap()
 }
 
 #[test]
 fn who_is_faster_in_all_rounds_and_in_those_that_did_not_choose_is_preferred() {
-    let Choice { load, size, by_default, chosen } =
+    let MethodChoice { load, size, by_default, chosen } =
         choice(&[("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)], 12);
     assert_eq!((load, size), (Load::Copy, Some(SizeClass::Large)));
     assert_eq!(by_default, IoMethod::KernelCopy);
@@ -146,7 +148,7 @@ fn what_is_slower_or_the_same_changes_nothing() {
 #[test]
 fn too_little_evidence_is_none() {
     let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
-    let reason = |choice: Choice| match choice.chosen {
+    let reason = |choice: MethodChoice| match choice.chosen {
         Chosen::Undecided { reason } => reason,
         other => panic!("{other:?}"),
     };

@@ -14,7 +14,8 @@ pub struct ContractRow {
     /// What it is in the article.
     pub what: &'static str,
     /// What became of it.
-    pub here: Here,
+    #[serde(rename = "here")]
+    pub status: ContractStatus,
     /// Where it is, or why it is not, and what comes nearest.
     pub note: &'static str,
 }
@@ -22,33 +23,40 @@ pub struct ContractRow {
 /// What became of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Here {
+pub enum ContractStatus {
     /// It is part of the lab, or of the engine.
     Kept,
     /// It was a fault, and is kept out.
-    Mended,
+    #[serde(rename = "mended")]
+    Fixed,
     /// It stands on the roadmap.
     Planned,
     /// It cannot be, or need not be.
-    Not,
+    #[serde(rename = "not")]
+    Omitted,
 }
 
-impl Here {
+impl ContractStatus {
     /// Returns the word, as it stands in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kept => "kept",
-            Self::Mended => "mended",
+            Self::Fixed => "mended",
             Self::Planned => "planned",
-            Self::Not => "not",
+            Self::Omitted => "not",
         }
     }
 }
 
-use Here::{Kept, Mended, Not};
+use ContractStatus::{Fixed, Kept, Omitted};
 
-const fn row(row: &'static str, what: &'static str, here: Here, note: &'static str) -> ContractRow {
-    ContractRow { row, what, here, note }
+const fn row(
+    row: &'static str,
+    what: &'static str,
+    status: ContractStatus,
+    note: &'static str,
+) -> ContractRow {
+    ContractRow { row, what, status, note }
 }
 
 /// All rows that are no method, by number.
@@ -59,8 +67,8 @@ pub const ROWS: &[ContractRow] = &[
     row("A38", "one core is saturated", Kept, "user and kernel time of every process, beside the wall's"),
     row("A39", "a light filter before collecting", Kept, "the engine's filter stage: --glob, --exclude"),
     row("A40", "directories skipped, files kept", Kept, "the work counts both apart"),
-    row("A41", "a vector reserved outside the timing", Mended, "nothing is collected; what grows, grows inside the timing"),
-    row("A42", "strings reserved, paths normalised", Not, "directories are opened relative to handles: no path is built"),
+    row("A41", "a vector reserved outside the timing", Fixed, "nothing is collected; what grows, grows inside the timing"),
+    row("A42", "strings reserved, paths normalised", Omitted, "directories are opened relative to handles: no path is built"),
     row("A43", "a record of name and write time", Kept, "the attribute cache's record: a name, and what is known of it"),
     row("A44", "files, directories and bytes as the result", Kept, "the protocol's line, and the test of equal work"),
     row("A50", "block sizes from 1 to 2,048 KB", Kept, "lab run transform --blocks"),
@@ -74,11 +82,11 @@ pub const ROWS: &[ContractRow] = &[
     row("A59", "the first run only warms the cache", Kept, "article-s1; elsewhere one recursion warms, and every warm run proves it"),
     row("A60", "a warm cache, stated; flushed and settled between runs", Kept, "--state warm, proved by what devices read"),
     row("A61", "cold, then warm", Kept, "--state cold,warm; article-s0"),
-    row("A62", "virus scanners off", Not, "nothing scans here; the load at the start is recorded"),
+    row("A62", "virus scanners off", Omitted, "nothing scans here; the load at the start is recorded"),
     row("A63", "network off, few programs", Kept, "the load at the start is recorded, and the base against itself tells noise"),
-    row("A64", "power mode chosen and stated", Not, "guests do not see it; rounds are interleaved, so that drift cancels"),
+    row("A64", "power mode chosen and stated", Omitted, "guests do not see it; rounds are interleaved, so that drift cancels"),
     row("A65", "the hardware cache cannot be controlled", Kept, "said of guests: caches below them are out of reach"),
-    row("A66", "8.3 names cost", Not, "a setting of an NTFS volume"),
+    row("A66", "8.3 names cost", Omitted, "a setting of an NTFS volume"),
     row("A67", "old and slow machines, too", Kept, "sessions are files: lab compare"),
     row("A68", "seconds per method by a fine clock", Kept, "nanoseconds by a monotonic clock"),
     row("A69", "times against the slowest", Kept, "in every ranking"),

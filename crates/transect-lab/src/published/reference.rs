@@ -24,7 +24,7 @@ const MILLISECOND: f64 = 1e6;
 /// What was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Quantity {
+pub enum TimeKind {
     /// Time on the wall.
     Real,
     /// CPU time outside the kernel.
@@ -37,7 +37,7 @@ pub enum Quantity {
     InFindNextFile,
 }
 
-impl Quantity {
+impl TimeKind {
     /// Returns the word for people.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -54,14 +54,14 @@ impl Quantity {
 /// What the cache held, as the article states it. Nobody proved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum StatedCacheState {
     /// Said to be cold, or the first of two executions.
     Cold,
     /// Said to be warm, or after a run that only filled the cache.
     Warm,
 }
 
-impl State {
+impl StatedCacheState {
     /// The word in JSON and in tables.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -75,7 +75,7 @@ impl State {
 /// What was published of the samples. All times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Published {
+pub enum PublishedValue {
     /// A single run.
     Once {
         /// Its time.
@@ -110,7 +110,7 @@ pub enum Published {
     },
 }
 
-impl Published {
+impl PublishedValue {
     /// The one number that stands for them, in nanoseconds: the median where there is one.
     #[must_use]
     pub fn value_ns(&self) -> f64 {
@@ -135,12 +135,12 @@ pub struct ReferenceRow {
     /// What it was run on.
     pub corpus: &'static str,
     /// What the cache is said to have held.
-    pub state: State,
+    pub state: StatedCacheState,
     /// What was measured.
-    pub quantity: Quantity,
+    pub quantity: TimeKind,
     /// The number or numbers.
-    pub published: Published,
-    /// The article's own factor against the slowest method of the same run, where it prints one.
+    pub published: PublishedValue,
+    /// The article's own question against the slowest method of the same run, where it prints one.
     pub speedup: Option<f64>,
     /// What a reader should know before believing it. May be empty.
     pub note: &'static str,
@@ -251,8 +251,8 @@ fn s0() -> Vec<ReferenceRow> {
     let mut rows = Vec::new();
     for line in S0 {
         for (state, seconds, speedups) in [
-            (State::Cold, line.cold, line.cold_speedup),
-            (State::Warm, line.warm, line.warm_speedup),
+            (StatedCacheState::Cold, line.cold, line.cold_speedup),
+            (StatedCacheState::Warm, line.warm, line.warm_speedup),
         ] {
             for (at, corpus) in S0_CORPORA.into_iter().enumerate() {
                 rows.push(ReferenceRow {
@@ -261,8 +261,8 @@ fn s0() -> Vec<ReferenceRow> {
                     contract: line.contract,
                     corpus,
                     state,
-                    quantity: Quantity::Real,
-                    published: Published::Once { value_ns: seconds[at] * SECOND },
+                    quantity: TimeKind::Real,
+                    published: PublishedValue::Once { value_ns: seconds[at] * SECOND },
                     speedup: Some(speedups[at]),
                     note: line.note,
                 });
@@ -329,9 +329,9 @@ fn s1() -> Vec<ReferenceRow> {
                 method,
                 contract,
                 corpus,
-                state: State::Warm,
-                quantity: Quantity::Real,
-                published: Published::Mean { n: 10, value_ns: milliseconds * MILLISECOND },
+                state: StatedCacheState::Warm,
+                quantity: TimeKind::Real,
+                published: PublishedValue::Mean { n: 10, value_ns: milliseconds * MILLISECOND },
                 speedup: None,
                 note: s1_note(method, at),
             });
@@ -351,8 +351,8 @@ const S2: [(&str, &[&str], [f64; 3]); 2] = [
 ];
 
 fn s2() -> Vec<ReferenceRow> {
-    const QUANTITIES: [Quantity; 3] =
-        [Quantity::Real, Quantity::InFindFirstFile, Quantity::InFindNextFile];
+    const QUANTITIES: [TimeKind; 3] =
+        [TimeKind::Real, TimeKind::InFindFirstFile, TimeKind::InFindNextFile];
     let mut rows = Vec::new();
     for (method, contract, seconds) in S2 {
         for (seconds, quantity) in seconds.into_iter().zip(QUANTITIES) {
@@ -361,9 +361,9 @@ fn s2() -> Vec<ReferenceRow> {
                 method,
                 contract,
                 corpus: "D6: part of a hard disk, size not given",
-                state: State::Cold,
+                state: StatedCacheState::Cold,
                 quantity,
-                published: Published::Once { value_ns: seconds * SECOND },
+                published: PublishedValue::Once { value_ns: seconds * SECOND },
                 speedup: None,
                 note: "One run each. On a warm SSD, S4 says the opposite of large fetch.",
             });
@@ -373,21 +373,21 @@ fn s2() -> Vec<ReferenceRow> {
 }
 
 /// S3, in the text: method, contract, corpus, state, then real, user and sys in seconds.
-type Repeats = (&'static str, &'static [&'static str], &'static str, State, [f64; 3]);
+type Repeats = (&'static str, &'static [&'static str], &'static str, StatedCacheState, [f64; 3]);
 
 /// S3: the same command again and again. The method tells which time it was.
 #[rustfmt::skip]
 const S3_TEXT: &[Repeats] = &[
-    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 512 MB", State::Cold, [1.604, 0.078, 0.375]),
-    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 512 MB", State::Warm, [0.831, 0.125, 0.703]),
-    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 2048 MB", State::Cold, [8.821, 0.562, 3.437]),
-    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 2048 MB", State::Warm, [4.471, 0.343, 3.468]),
-    ("CRT 1 KB, cleared, first", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", State::Cold, [10.569, 0.250, 2.468]),
-    ("CRT 1 KB, cleared, second", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", State::Cold, [9.859, 0.343, 2.984]),
+    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 512 MB", StatedCacheState::Cold, [1.604, 0.078, 0.375]),
+    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 512 MB", StatedCacheState::Warm, [0.831, 0.125, 0.703]),
+    ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 2048 MB", StatedCacheState::Cold, [8.821, 0.562, 3.437]),
+    ("CRT 1 KB, second", &["A45", "A72", "P6"], "D7: 2048 MB", StatedCacheState::Warm, [4.471, 0.343, 3.468]),
+    ("CRT 1 KB, cleared, first", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", StatedCacheState::Cold, [10.569, 0.250, 2.468]),
+    ("CRT 1 KB, cleared, second", &["A45", "A57", "A58", "A72"], "D7: 2048 MB", StatedCacheState::Cold, [9.859, 0.343, 2.984]),
 ];
 
 fn s3_text() -> Vec<ReferenceRow> {
-    const QUANTITIES: [Quantity; 3] = [Quantity::Real, Quantity::User, Quantity::Sys];
+    const QUANTITIES: [TimeKind; 3] = [TimeKind::Real, TimeKind::User, TimeKind::Sys];
     let mut rows = Vec::new();
     for &(method, contract, corpus, state, seconds) in S3_TEXT {
         for (seconds, quantity) in seconds.into_iter().zip(QUANTITIES) {
@@ -398,7 +398,7 @@ fn s3_text() -> Vec<ReferenceRow> {
                 corpus,
                 state,
                 quantity,
-                published: Published::Once { value_ns: seconds * SECOND },
+                published: PublishedValue::Once { value_ns: seconds * SECOND },
                 speedup: None,
                 note: "",
             });
@@ -462,9 +462,9 @@ fn s3_figures() -> Vec<ReferenceRow> {
                     method,
                     contract,
                     corpus,
-                    state: State::Cold,
-                    quantity: Quantity::Real,
-                    published: Published::Median { n: 5, value_ns: seconds * SECOND },
+                    state: StatedCacheState::Cold,
+                    quantity: TimeKind::Real,
+                    published: PublishedValue::Median { n: 5, value_ns: seconds * SECOND },
                     speedup: None,
                     note: if api == 3 {
                         "Output is left dirty at the end: more of the writing than of the other \
@@ -500,9 +500,9 @@ fn s4() -> Vec<ReferenceRow> {
             method,
             contract,
             corpus: "D8: a users folder of about 2 million files",
-            state: State::Warm,
-            quantity: Quantity::Real,
-            published: Published::Statistics { n: 10, min_ns, median_ns, mean_ns, max_ns },
+            state: StatedCacheState::Warm,
+            quantity: TimeKind::Real,
+            published: PublishedValue::Statistics { n: 10, min_ns, median_ns, mean_ns, max_ns },
             speedup: None,
             note: "The article prints all 80 runs; the statistics are ours. Fast SSD: on a cold \
                    hard disk, S2 says the opposite of large fetch.",
@@ -522,7 +522,7 @@ mod tests {
 
     fn value(source: &str, method: &str, corpus: &str) -> f64 {
         let mut found = of(source).filter(|row| {
-            row.method == method && row.corpus.starts_with(corpus) && row.quantity == Quantity::Real
+            row.method == method && row.corpus.starts_with(corpus) && row.quantity == TimeKind::Real
         });
         let value = found.next().unwrap_or_else(|| panic!("{source} {method}")).value_ns();
         assert!(found.next().is_none(), "{source} {method} {corpus} is not one row");
@@ -554,7 +554,8 @@ mod tests {
                 let number = key.strip_prefix(['A', 'P']).unwrap();
                 assert!(number.parse::<u32>().is_ok(), "{key}");
             }
-            if let Published::Statistics { min_ns, median_ns, mean_ns, max_ns, .. } = row.published
+            if let PublishedValue::Statistics { min_ns, median_ns, mean_ns, max_ns, .. } =
+                row.published
             {
                 assert!(min_ns <= median_ns && median_ns <= max_ns, "{row:?}");
                 assert!(min_ns <= mean_ns && mean_ns <= max_ns, "{row:?}");
@@ -564,7 +565,7 @@ mod tests {
 
     #[test]
     fn the_speed_ups_of_s0_follow_from_its_seconds() {
-        for state in [State::Cold, State::Warm] {
+        for state in [StatedCacheState::Cold, StatedCacheState::Warm] {
             for corpus in S0_CORPORA {
                 let column: Vec<_> =
                     of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
@@ -580,15 +581,19 @@ mod tests {
     /// is `GetFileAttributesEx`, in one it is not, and that column's factors are larger for it.
     #[test]
     fn get_file_attributes_ex_is_the_base_of_five_columns_of_s0() {
-        let agrees = |state: State, corpus: &str| {
+        let agrees = |state: StatedCacheState, corpus: &str| {
             let column: Vec<_> =
                 of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
             let base = column.iter().find(|row| row.method == "GetFileAttributesEx").unwrap();
             column.iter().all(|row| Some(rounded(base.value_ns() / row.value_ns())) == row.speedup)
         };
         for corpus in S0_CORPORA {
-            assert!(agrees(State::Cold, corpus), "cold {corpus}");
-            assert_eq!(agrees(State::Warm, corpus), corpus != S0_CORPORA[0], "warm {corpus}");
+            assert!(agrees(StatedCacheState::Cold, corpus), "cold {corpus}");
+            assert_eq!(
+                agrees(StatedCacheState::Warm, corpus),
+                corpus != S0_CORPORA[0],
+                "warm {corpus}"
+            );
         }
     }
 
@@ -597,15 +602,16 @@ mod tests {
     /// proves nothing.
     #[test]
     fn the_columns_for_1000_and_2000_files_of_s0_are_of_the_same_work() {
-        for state in [State::Cold, State::Warm] {
+        for state in [StatedCacheState::Cold, StatedCacheState::Warm] {
             for line in S0 {
                 let [thousand, two_thousand, five_thousand] =
-                    if state == State::Cold { line.cold } else { line.warm };
+                    if state == StatedCacheState::Cold { line.cold } else { line.warm };
                 let grown = two_thousand / thousand;
                 assert!(grown < 1.03, "{}: twice the files, {grown} times as long", line.method);
                 // Most stay where they were; the one large change is a fall, of one cold run.
                 let fell = grown < 0.85;
-                let a8_cold = state == State::Cold && line.method.ends_with("ByHandleEx");
+                let a8_cold =
+                    state == StatedCacheState::Cold && line.method.ends_with("ByHandleEx");
                 assert_eq!(fell, a8_cold, "{} {}: {grown}", state.as_str(), line.method);
                 // While 5,000 files are more work indeed, as they should be.
                 assert!(five_thousand / two_thousand > 1.9, "{}", line.method);
@@ -617,7 +623,8 @@ mod tests {
     #[test]
     fn the_best_of_s0_is_not_the_one_its_text_names() {
         let best = |corpus: &str| {
-            let cold = of("S0").filter(|row| row.state == State::Cold && row.corpus == corpus);
+            let cold =
+                of("S0").filter(|row| row.state == StatedCacheState::Cold && row.corpus == corpus);
             let best = cold.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
             (best.method, best.speedup.unwrap())
         };
@@ -678,7 +685,7 @@ mod tests {
             assert!((0.95..1.05).contains(&ratio(mapped)) && ratio(iostreams) > 1.3);
             assert!(ratio(crt) < 0.85);
         }
-        let rows = of("S3").filter(|row| matches!(row.published, Published::Median { .. }));
+        let rows = of("S3").filter(|row| matches!(row.published, PublishedValue::Median { .. }));
         let first = rows.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
         assert_eq!(first.method, "CRT 2 MB", "not mapping: on the SSD large blocks win");
         assert_eq!(value("S3", "mapped 1 KB", "D7: 2048 MB, SSD"), 6.45 * SECOND);
@@ -728,7 +735,7 @@ mod tests {
     #[test]
     fn one_run_of_s4_would_have_misled() {
         let row = of("S4").find(|row| row.method == "sync Standard").unwrap();
-        let Published::Statistics { median_ns, mean_ns, max_ns, .. } = row.published else {
+        let PublishedValue::Statistics { median_ns, mean_ns, max_ns, .. } = row.published else {
             panic!("{row:?}");
         };
         assert!(max_ns > 3.3 * median_ns && mean_ns > 1.2 * median_ns);

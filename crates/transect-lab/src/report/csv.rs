@@ -67,14 +67,14 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// Returns the line of names, without its end.
-pub fn head() -> String {
+pub fn header() -> String {
     COLUMNS.join(",")
 }
 
 /// Returns all lines, the names first.
 pub fn write(report: &Report<'_>) -> String {
     let lines = report.rankings.iter().flat_map(|ranking| lines(report.session, ranking));
-    std::iter::once(head()).chain(lines).map(|line| line + "\n").collect()
+    std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
 /// Returns the lines of a ranking, without their ends: its rows, those apart, then what is not ranked.

@@ -9,7 +9,7 @@ use transect_text::style::{BOLD, DIM, GOOD, WARN};
 use transect_text::units::{bytes, count, duration};
 use transect_text::{quote, size};
 
-use crate::explain::{Choice, Chosen, Explained, Fastest, Part};
+use crate::explain::{Chosen, Explanation, Fastest, MethodChoice, TimePart};
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -17,14 +17,14 @@ pub struct ExplanationReport<'e> {
     /// `transect.lab.explanation/1`.
     pub schema: &'static str,
     /// One for each dataset and cache state.
-    pub explained: &'e [Explained],
+    pub explained: &'e [Explanation],
     /// The profile that was written, if one was.
     pub stored: Option<&'e Path>,
 }
 
 impl<'e> ExplanationReport<'e> {
     /// Returns the object for explanations and the profile that was written.
-    pub fn of(explained: &'e [Explained], stored: Option<&'e Path>) -> Self {
+    pub fn of(explained: &'e [Explanation], stored: Option<&'e Path>) -> Self {
         Self { schema: "transect.lab.explanation/1", explained, stored }
     }
 }
@@ -37,7 +37,7 @@ fn time(nanoseconds: f64) -> String {
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn write(out: &mut impl Write, explained: &Explained) -> std::io::Result<()> {
+pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<()> {
     let name = quote::for_terminal(explained.name.as_ref());
     writeln!(out, "{BOLD}{name}{BOLD:#}, {}", explained.conditions)?;
     match &explained.fastest {
@@ -61,7 +61,7 @@ fn write_fastest(out: &mut impl Write, fastest: &Fastest) -> std::io::Result<()>
         (None, None) => {}
     }
     // A part that rounds to nothing is none worth a line.
-    for Part { what, share } in fastest.parts.iter().filter(|part| part.share.high >= 0.005) {
+    for TimePart { what, share } in fastest.parts.iter().filter(|part| part.share.high >= 0.005) {
         let percent = |share: f64| format!("{:.0}", 100.0 * share);
         let [median, low, high] = [share.median, share.low, share.high].map(percent);
         writeln!(out, "  {median:>5} % {DIM}({low} to {high}){DIM:#} {}", what.word())?;
@@ -90,8 +90,8 @@ fn counters(fastest: &Fastest) -> Vec<String> {
     .collect()
 }
 
-fn write_choice(out: &mut impl Write, choice: &Choice) -> std::io::Result<()> {
-    let Choice { load, size, by_default, chosen } = choice;
+fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<()> {
+    let MethodChoice { load, size, by_default, chosen } = choice;
     let files = size.map_or("small files", |size| size.about());
     let (load, by_default) = (load.as_str(), by_default.as_str());
     write!(out, "  the planner does {by_default} for {load} work on {files}; here: ")?;

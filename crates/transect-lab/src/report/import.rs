@@ -9,8 +9,8 @@ use transect_text::units::{counted, duration};
 use transect_text::{quote, size};
 
 use super::csv::quoted;
-use crate::published::import::listing::Sample;
-use crate::published::import::{Cell, Difference, Imported, Question, What};
+use crate::published::import::listing::ListedRun;
+use crate::published::import::{Cell, CellKey, Difference, Factor, ImportedListing};
 use crate::stats::Verdict;
 
 /// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
@@ -20,7 +20,7 @@ use crate::stats::Verdict;
 /// `out` cannot be written to.
 pub fn write<'a>(
     out: &mut impl Write,
-    sessions: impl Iterator<Item = (&'a Path, &'a Imported)>,
+    sessions: impl Iterator<Item = (&'a Path, &'a ImportedListing)>,
     sequential: &[Difference],
 ) -> io::Result<()> {
     for (file, imported) in sessions {
@@ -31,11 +31,11 @@ pub fn write<'a>(
 }
 
 /// Writes every run as a line of comma-separated values, with the name of the file it is from.
-pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [Sample])>) -> String {
+pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [ListedRun])>) -> String {
     let mut text = "file,api,block,size,sequential,real_ns,user_ns,system_ns\n".to_owned();
     for (file, samples) in listings {
         for sample in samples {
-            let Sample { api, block, size, sequential, real_ns, user_ns, system_ns } = sample;
+            let ListedRun { api, block, size, sequential, real_ns, user_ns, system_ns } = sample;
             let (file, api) = (quoted(file), quoted(api));
             let what = format!("{file},{api},{block},{size},{sequential}");
             text.push_str(&format!("{what},{real_ns},{user_ns},{system_ns}\n"));
@@ -44,13 +44,13 @@ pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [Sample])>) -> Strin
     text
 }
 
-fn write_session(out: &mut impl Write, file: &Path, imported: &Imported) -> io::Result<()> {
+fn write_session(out: &mut impl Write, file: &Path, imported: &ImportedListing) -> io::Result<()> {
     let runs = imported.cells.iter().map(|cell| cell.real.n as u64).sum();
     let (runs, cells) =
         (counted(runs, "run", "runs"), counted(imported.cells.len() as u64, "cell", "cells"));
     let file = quote::for_terminal(file.as_os_str());
     writeln!(out, "{BOLD}{file}{BOLD:#}  {runs} in {cells}")?;
-    let width = width_of(imported.cells.iter().map(|cell| name(&cell.what)));
+    let width = width_of(imported.cells.iter().map(|cell| name(&cell.key)));
     writeln!(
         out,
         "{BOLD}{:<width$} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9}{BOLD:#}",
@@ -64,14 +64,14 @@ fn write_session(out: &mut impl Write, file: &Path, imported: &Imported) -> io::
 }
 
 fn write_cell(out: &mut impl Write, cell: &Cell, width: usize) -> io::Result<()> {
-    let Cell { what, real, user, system, outliers, .. } = cell;
+    let Cell { key, real, user, system, outliers, .. } = cell;
     let [min, median, max, user, system] =
         [real.min, real.median, real.max, user.median, system.median].map(time);
     let far = match outliers.len() {
         0 => String::new(),
         far => format!("  {WARN}{far} far out{WARN:#}"),
     };
-    let name = name(what);
+    let name = name(key);
     writeln!(
         out,
         "{name:<width$} {:>4} {min:>9} {median:>9} {max:>9} {user:>9} {system:>9}{far}",
@@ -132,8 +132,8 @@ fn time(nanoseconds: f64) -> String {
 }
 
 /// Returns the name of a cell: `CRT 16K of 256M, sequential`.
-fn name(what: &What) -> String {
-    let What { api, block, size, sequential } = what;
+fn name(what: &CellKey) -> String {
+    let CellKey { api, block, size, sequential } = what;
     let sequential = if *sequential { ", sequential" } else { "" };
     let api = quote::for_terminal(api.as_ref());
     format!("{api} {} of {}{sequential}", short(*block), short(*size))
@@ -141,14 +141,14 @@ fn name(what: &What) -> String {
 
 /// Returns what a difference is between: what they have in common is said once.
 fn between(difference: &Difference) -> String {
-    let Difference { question, base, other, .. } = difference;
-    match question {
-        Question::Api => {
+    let Difference { factor, base, other, .. } = difference;
+    match factor {
+        Factor::Api => {
             let base = quote::for_terminal(base.api.as_ref());
             format!("{} to {base}", name(other))
         }
-        Question::Block => format!("{} to {}", name(other), short(base.block)),
-        Question::Sequential => format!("{} to none", name(other)),
+        Factor::Block => format!("{} to {}", name(other), short(base.block)),
+        Factor::Sequential => format!("{} to none", name(other)),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_run_is_a_line_of_csv() {
-        let run = |percent: u64| Sample {
+        let run = |percent: u64| ListedRun {
             api: "CRT".to_owned(),
             block: 1024,
             size: 1 << 30,

@@ -6,8 +6,8 @@ use transect_text::quote;
 use transect_text::units::{bytes, count};
 
 use super::{
-    Finding, Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, milliseconds,
-    nanoseconds_per_byte, word,
+    ArticleTable, Conclusion, PublishedTable, Report, Unit, calls_per_entry, megabytes_per_second,
+    milliseconds, nanoseconds_per_byte, verdict_label,
 };
 use crate::harness::log::{SessionKind, SessionSpec};
 use crate::stats::Ratios;
@@ -19,16 +19,17 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let spec = report.session;
     writeln!(out, "# transect lab\n")?;
     environment(out, spec)?;
-    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
-        of_ranking(out, spec, ranking, finding)?;
-        let of_it =
-            |r: &&Reduction| (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state);
-        report.reductions.iter().filter(of_it).try_for_each(|r| of_reduction(out, r))?;
+    for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
+        ranking_section(out, spec, ranking, conclusion)?;
+        let of_it = |r: &&ArticleTable| {
+            (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
+        };
+        report.article_tables.iter().filter(of_it).try_for_each(|r| article_table(out, r))?;
     }
     if let Some(table) = report.references.first() {
         writeln!(out, "\n## From the articles\n\n> {}", text(table.whose))?;
     }
-    report.references.iter().try_for_each(|table| of_article(out, table))
+    report.references.iter().try_for_each(|table| published_table(out, table))
 }
 
 fn environment(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
@@ -59,11 +60,11 @@ fn environment(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
     writeln!(out, "\n{fence}sh\n{command}\n{fence}")
 }
 
-fn of_ranking(
+fn ranking_section(
     out: &mut impl Write,
     spec: &SessionSpec,
     ranking: &Ranking,
-    finding: &Finding,
+    conclusion: &Conclusion,
 ) -> Result<()> {
     let dataset = &spec.datasets[ranking.dataset];
     let number = if spec.cache_states.len() > 1 {
@@ -78,11 +79,17 @@ fn of_ranking(
     let root = dataset.root.to_string_lossy();
     let below = dataset.file_system.below().map_or(String::new(), |below| format!("; {below}"));
     let on = format!("{root}: {}; {kind}, {options}{below}", spec.work_in(dataset));
-    writeln!(out, "{}\n\n{}\n\n{}", text(&on), text(&finding.sentence), text(&finding.noise))?;
-    for alarm in &finding.alarms {
+    writeln!(
+        out,
+        "{}\n\n{}\n\n{}",
+        text(&on),
+        text(&conclusion.sentence),
+        text(&conclusion.noise)
+    )?;
+    for alarm in &conclusion.alarms {
         writeln!(out, "\n> **{}**", text(alarm))?;
     }
-    for note in finding.notes.iter().filter(|note| **note != finding.noise) {
+    for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
         writeln!(out, "\n> {}", text(note))?;
     }
     writeln!(out)?;
@@ -179,17 +186,17 @@ const COLUMNS: &[Column] = &[
     column("calls / question", true, Of::Questions, |_, row| calls_per_entry(row)),
     column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),
     column("× floor (95 %)", true, Of::Everything, |_, row| interval(row.to_floor.as_ref())),
-    column("verdict", false, Of::Everything, word),
+    column("verdict", false, Of::Everything, verdict_label),
 ];
 
 fn told(number: Option<f64>, of: fn(u64) -> String) -> String {
     number.map_or(String::new(), |number| of(number as u64))
 }
 
-fn of_reduction(out: &mut impl Write, reduction: &Reduction) -> Result<()> {
-    let Reduction { protocol, about, columns, rows, .. } = reduction;
+fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
+    let ArticleTable { protocol, about, columns, rows, .. } = article;
     writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", text(about))?;
-    let title = |column: &super::Column| match column.unit {
+    let title = |column: &super::ArticleColumn| match column.unit {
         Unit::Nanoseconds => format!("{}, ms", text(&column.name)),
         Unit::Times => text(&column.name),
     };
@@ -207,7 +214,7 @@ fn of_reduction(out: &mut impl Write, reduction: &Reduction) -> Result<()> {
     Ok(())
 }
 
-fn of_article(out: &mut impl Write, article: &Table) -> Result<()> {
+fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()> {
     writeln!(out, "\n### {}, {}: {}\n", article.source, article.article, text(article.corpus))?;
     table(out, &["method", "contract", "state", "what", "ms", "× the slowest", "note"], &[4, 5])?;
     for row in &article.rows {

@@ -1,21 +1,21 @@
 //! All that is reported of a session, in one object: what `--json` prints, and what every other form
 //! is made of.
 
+mod article_table;
 pub mod comparison;
+mod conclusion;
 pub mod csv;
 pub mod explanation;
-mod finding;
 pub mod import;
 pub mod markdown;
 pub mod page;
-mod reduction;
-mod tables;
+mod published_tables;
 pub mod terminal;
 pub mod tuning;
 
-pub use finding::Finding;
-pub use reduction::{Column, Reduced, Reduction, Unit};
-pub use tables::{Table, WHOSE};
+pub use article_table::{ArticleColumn, ArticleRow, ArticleTable, Unit};
+pub use conclusion::Conclusion;
+pub use published_tables::{DISCLAIMER, PublishedTable};
 
 use serde::Serialize;
 
@@ -39,11 +39,13 @@ pub struct Report<'s> {
     /// One for each dataset in each cache state.
     pub rankings: Vec<Ranking>,
     /// The same in words, one for each ranking.
-    pub findings: Vec<Finding>,
+    #[serde(rename = "findings")]
+    pub conclusions: Vec<Conclusion>,
     /// The rankings as the article would have printed them whose rules were followed, if any.
-    pub reductions: Vec<Reduction>,
+    #[serde(rename = "reductions")]
+    pub article_tables: Vec<ArticleTable>,
     /// What the articles printed themselves, for what was measured here: others' numbers.
-    pub references: Vec<Table>,
+    pub references: Vec<PublishedTable>,
 }
 
 impl<'s> Report<'s> {
@@ -56,16 +58,16 @@ impl<'s> Report<'s> {
             session,
             ended: data.ended,
             samples: data.samples.len(),
-            findings: rankings.iter().map(|ranking| Finding::of(data, ranking)).collect(),
-            reductions: Reduction::of(session, &rankings),
-            references: tables::of(session),
+            conclusions: rankings.iter().map(|ranking| Conclusion::of(data, ranking)).collect(),
+            article_tables: ArticleTable::of(session, &rankings),
+            references: published_tables::of(session),
             rankings,
         }
     }
 }
 
 /// Returns what is said of a row beside the base, for people.
-pub fn word(spec: &SessionSpec, row: &Row) -> String {
+pub fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
         Some(judgement) => judgement.verdict.word(),
         None if row.cell.name == spec.base => "the base",

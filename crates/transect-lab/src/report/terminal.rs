@@ -8,8 +8,8 @@ use transect_text::units::{bytes, duration};
 use transect_text::wrap::wrap;
 
 use super::{
-    Reduction, Report, Table, Unit, calls_per_entry, megabytes_per_second, nanoseconds_per_byte,
-    word,
+    ArticleTable, PublishedTable, Report, Unit, calls_per_entry, megabytes_per_second,
+    nanoseconds_per_byte, verdict_label,
 };
 use crate::harness::cache_state::State;
 use crate::harness::log::{SessionKind, SessionSpec};
@@ -24,7 +24,7 @@ const PROSE: usize = 100;
 pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
     screen.session(report)?;
-    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
+    for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
         screen.dataset(report.session, ranking)?;
         screen.rows(report.session, &ranking.rows)?;
         if !ranking.apart.is_empty() {
@@ -37,26 +37,27 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
             screen.say(WARN, &format!("not ranked: {cell}: {}", name(&unranked.reason)))?;
         }
         writeln!(screen.out)?;
-        screen.say(BOLD, &finding.sentence)?;
-        screen.say(DIM, &finding.noise)?;
-        for alarm in &finding.alarms {
+        screen.say(BOLD, &conclusion.sentence)?;
+        screen.say(DIM, &conclusion.noise)?;
+        for alarm in &conclusion.alarms {
             screen.say(ERROR, alarm)?;
         }
         // What is known of noise has been said.
-        for note in finding.notes.iter().filter(|note| **note != finding.noise) {
+        for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
             screen.say(WARN, note)?;
         }
-        let of_it =
-            |r: &&Reduction| (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state);
-        if let Some(reduction) = report.reductions.iter().find(of_it) {
-            screen.reduction(reduction)?;
+        let of_it = |r: &&ArticleTable| {
+            (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
+        };
+        if let Some(table) = report.article_tables.iter().find(of_it) {
+            screen.article_table(table)?;
         }
     }
     if let Some(table) = report.references.first() {
         writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
         screen.say(WARN, table.whose)?;
     }
-    report.references.iter().try_for_each(|table| screen.article(table))
+    report.references.iter().try_for_each(|table| screen.published_table(table))
 }
 
 /// Returns a name that steers no terminal.
@@ -321,7 +322,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         title: "verdict",
-        text: |spec, row| word(spec, row),
+        text: |spec, row| verdict_label(spec, row),
         is_number: false,
         order: 0,
         instead: None,
@@ -477,12 +478,12 @@ impl Screen<'_> {
     }
 
     /// Writes what an article would have printed.
-    fn reduction(&mut self, reduction: &Reduction) -> Result<()> {
-        let Reduction { protocol, about, columns, rows, .. } = reduction;
+    fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
+        let ArticleTable { protocol, about, columns, rows, .. } = table;
         writeln!(self.out)?;
         self.say(BOLD, &format!("The same, as the article prints it ({protocol}): {about}"))?;
         let titles = columns.iter().map(|column| column.name.clone());
-        let value = |(value, column): (&f64, &super::Column)| match column.unit {
+        let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
             Unit::Nanoseconds => time(*value),
             Unit::Times => format!("{value:.1}"),
         };
@@ -498,8 +499,8 @@ impl Screen<'_> {
     }
 
     /// Writes what an article printed.
-    fn article(&mut self, table: &Table) -> Result<()> {
-        let Table { source, article, corpus, rows, .. } = table;
+    fn published_table(&mut self, table: &PublishedTable) -> Result<()> {
+        let PublishedTable { source, article, corpus, rows, .. } = table;
         writeln!(self.out)?;
         self.say(BOLD, &format!("{source}, {article}: {corpus}"))?;
         let rows = rows.iter().map(|row| {

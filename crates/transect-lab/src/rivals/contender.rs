@@ -10,7 +10,7 @@ use transect_sys::private_dir::{self, OtherUsers};
 use crate::harness::launch;
 
 /// The file that describes a contender.
-const DESCRIPTION: &str = "contender.toml";
+const MANIFEST: &str = "contender.toml";
 
 /// A contender as it describes itself.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Contender {
     run: Vec<String>,
     /// Its methods.
     #[serde(rename = "method")]
-    pub methods: Vec<Described>,
+    pub methods: Vec<ContenderMethod>,
     /// It does something wrong, on purpose: only for the tests of the lab.
     #[serde(default)]
     pub test_double: bool,
@@ -63,7 +63,7 @@ pub enum Task {
 /// A method of a contender.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Described {
+pub struct ContenderMethod {
     /// Its name, of which there is one in the lab.
     pub name: String,
     /// The rows of the contract that it is.
@@ -76,13 +76,13 @@ pub struct Described {
     pub parallel: bool,
     /// It takes part in a quick session, too; not where it is much slower than its language's others,
     /// or another form of one of them.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub quick: bool,
     /// What it can do with the bytes of a file, or be asked.
-    #[serde(default = "copy")]
+    #[serde(default = "default_kinds")]
     pub kinds: Vec<String>,
     /// It can be told how much of a file to read and write at once.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub block: bool,
     /// It can tell the system that a file is read from its beginning to its end.
     #[serde(default)]
@@ -92,20 +92,20 @@ pub struct Described {
     pub floors: Vec<String>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
-fn copy() -> Vec<String> {
+fn default_kinds() -> Vec<String> {
     vec!["copy".to_owned()]
 }
 
 impl Contender {
     /// Reads the contenders of a folder, by name; those that cannot be read with the reason.
-    pub fn all(folder: &Path) -> (Vec<Self>, Vec<String>) {
+    pub fn load_all(folder: &Path) -> (Vec<Self>, Vec<String>) {
         let (mut contenders, mut wrong) = (Vec::new(), Vec::new());
         for entry in entries(folder) {
-            let file = entry.join(DESCRIPTION);
+            let file = entry.join(MANIFEST);
             if !file.is_file() {
                 continue;
             }
@@ -130,7 +130,7 @@ impl Contender {
     }
 
     /// Returns why it cannot run here, if it cannot, and what would help.
-    pub fn why_not(&self) -> Option<String> {
+    pub fn unavailable_reason(&self) -> Option<String> {
         let missing: Vec<&str> =
             self.needs.iter().map(String::as_str).filter(|program| !is_on_path(program)).collect();
         let needs = missing.join(", ");
@@ -155,7 +155,7 @@ impl Contender {
         let new = cache.join(format!("{}-{}.new", self.name, std::process::id()));
         std::fs::create_dir_all(&new).map_err(system)?;
         let built = self.build.iter().try_for_each(|step| {
-            let mut words = step.iter().map(|word| replace(word, &[("out", &new)]));
+            let mut words = step.iter().map(|word| expand(word, &[("out", &new)]));
             let mut command = Command::new(words.next().ok_or("an empty step")?);
             command.args(words).current_dir(&self.folder);
             launch::succeeds(command)
@@ -186,7 +186,7 @@ impl Contender {
     ) -> Command {
         let common: [(&str, &Path); 2] = [("out", out), ("method", method.as_ref())];
         let values: Vec<(&str, &Path)> = common.iter().chain(values).copied().collect();
-        let mut words = self.run.iter().map(|word| replace(word, &values));
+        let mut words = self.run.iter().map(|word| expand(word, &values));
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).current_dir(&self.folder);
         command
@@ -219,7 +219,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Replaces `{name}` in a word by a path, which may be no text.
-pub(crate) fn replace(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
+pub(crate) fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
     let mut replaced = std::ffi::OsString::new();
     let mut rest = word;
     while let Some((before, after)) = rest.split_once('{') {
@@ -270,7 +270,7 @@ mod tests {
             ("{unknown} {", "{unknown} {"),
             ("plain", "plain"),
         ] {
-            assert_eq!(replace(word, &values), expected, "{word}");
+            assert_eq!(expand(word, &values), expected, "{word}");
         }
     }
 

@@ -34,24 +34,24 @@ use transect_text::size;
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
 /// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their
 /// number.
-const FEWEST_ROUNDS: usize = 10;
+const MIN_TUNE_ROUNDS: usize = 10;
 
 /// More rounds narrow nothing that matters.
-const MOST_ROUNDS: usize = 40;
+const MAX_TUNE_ROUNDS: usize = 40;
 
 /// The largest sample tree that is tried first, in entries.
 const LARGEST_PORTION: u64 = 60_000;
 
 /// With fewer entries than that, threads are mostly started: what is best there is not best for a
 /// whole file system, so nothing of them is tried.
-const ENOUGH_FOR_THREADS: u64 = 5000;
+const MIN_ENTRIES_FOR_THREADS: u64 = 5000;
 
 /// The longest that one walk may take, in seconds.
-const LIMIT: u64 = 60;
+const WALK_TIMEOUT_SECONDS: u64 = 60;
 
 /// What is asked for.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct TuneRequest<'a> {
     /// A place on the file system.
     pub path: &'a Path,
     /// The states of the caches to measure in.
@@ -66,7 +66,7 @@ pub struct Request<'a> {
     pub disturbable: bool,
 }
 
-impl Request<'_> {
+impl TuneRequest<'_> {
     fn launcher(&self) -> Launcher {
         let (program, built) = (self.program.clone(), Default::default());
         Launcher { program, built, disturbable: self.disturbable }
@@ -75,7 +75,7 @@ impl Request<'_> {
 
 /// What was found out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tuned {
+pub struct TuneResult {
     /// What was read.
     pub sample_tree: SampleTree,
     /// What won: the default where nothing did.
@@ -88,9 +88,9 @@ pub struct Tuned {
 
 /// What is going to happen, or happens.
 #[derive(Debug)]
-pub enum Step<'a> {
+pub enum TuneProgress<'a> {
     /// This will be read: so many walks, so long.
-    Begins {
+    Started {
         /// The tree.
         sample_tree: &'a SampleTree,
         /// Walks.
@@ -99,15 +99,15 @@ pub enum Step<'a> {
         time: Duration,
     },
     /// Walks that are left in this session.
-    Left(usize),
+    WalksLeft(usize),
     /// These settings won alone, and are tried together.
-    Confirms(&'a Settings),
+    Confirming(&'a Settings),
 }
 
 /// Why nothing can be found out.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum TuneError {
     /// The path cannot be read.
     Walk(transect::Error),
     /// There is too little to learn anything from: so many entries.
@@ -120,7 +120,7 @@ pub enum Error {
     Session(scheduler::Error),
 }
 
-impl std::fmt::Display for Error {
+impl std::fmt::Display for TuneError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Walk(error) => error.fmt(f),
@@ -141,9 +141,9 @@ impl std::fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for TuneError {}
 
-impl From<scheduler::Error> for Error {
+impl From<scheduler::Error> for TuneError {
     fn from(error: scheduler::Error) -> Self {
         Self::Session(error)
     }
@@ -162,36 +162,36 @@ struct Candidate {
 /// # Errors
 /// There is nothing to be found out, or a walk or the session fails.
 pub fn tune(
-    request: &Request<'_>,
+    request: &TuneRequest<'_>,
     cancel: &Cancel,
-    progress: &mut dyn FnMut(Step<'_>),
-) -> Result<Option<Tuned>, Error> {
+    progress: &mut dyn FnMut(TuneProgress<'_>),
+) -> Result<Option<TuneResult>, TuneError> {
     let (sample_tree, rounds, each) = sample_tree_in_time(request)?;
     let candidates = candidates(request.states, sample_tree.entries);
     let walks = walks_of_a_round(request.states, sample_tree.entries);
     let time = each * u32::try_from(walks * rounds).unwrap_or(u32::MAX);
-    progress(Step::Begins { sample_tree: &sample_tree, walks: walks * rounds, time });
+    progress(TuneProgress::Started { sample_tree: &sample_tree, walks: walks * rounds, time });
 
     let alone: Vec<Settings> = candidates.iter().map(|candidate| candidate.settings).collect();
     let trial = Trial { request, sample_tree: &sample_tree, rounds };
     let Some(rankings) = trial.run(&request.files[0], &alone, cancel, progress)? else {
         return Ok(None);
     };
-    let (together, mut evidence) = settle(&candidates, &rankings);
+    let (together, mut evidence) = pick_winners(&candidates, &rankings);
     let mut noisy = rankings.iter().any(|ranking| ranking.noisy);
     let mut settings = Settings::default();
     if !together.is_default() {
-        progress(Step::Confirms(&together));
+        progress(TuneProgress::Confirming(&together));
         let Some(rankings) = trial.run(&request.files[1], &[together], cancel, progress)? else {
             return Ok(None);
         };
         let all = Candidate { setting: "all", value: together.to_string(), settings: together };
-        let (confirmed, further) = settle(&[all], &rankings);
+        let (confirmed, further) = pick_winners(&[all], &rankings);
         settings = confirmed;
         noisy |= rankings.iter().any(|ranking| ranking.noisy);
         evidence.extend(further);
     }
-    Ok(Some(Tuned { sample_tree, settings, evidence, noisy }))
+    Ok(Some(TuneResult { sample_tree, settings, evidence, noisy }))
 }
 
 /// Returns all that is tried in some states, on so many entries.
@@ -215,7 +215,7 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     }
     let settings = Settings { stat_order: Some(StatOrder::Inode), ..default };
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
-    if entries < ENOUGH_FOR_THREADS {
+    if entries < MIN_ENTRIES_FOR_THREADS {
         return candidates;
     }
     // How a walk waits is decided by its order: what is faster warm alone may be much slower cold.
@@ -244,13 +244,13 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
 
 /// Returns what wins, setting by setting, and all evidence. A setting wins that is faster in one
 /// state and slower in none; of several values of one, that with the smallest ratio.
-fn settle(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evidence>) {
+fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evidence>) {
     let mut evidence = Vec::new();
     let mut winners: Vec<(&Candidate, f64)> = Vec::new();
     for candidate in candidates {
         let cell = candidate.settings.variant().to_string();
         let of_it: Vec<Evidence> =
-            rankings.iter().map(|ranking| seen(candidate, &cell, ranking)).collect();
+            rankings.iter().map(|ranking| evidence_of(candidate, &cell, ranking)).collect();
         let any = |verdict: Verdict| of_it.iter().any(|seen| seen.verdict == verdict);
         let ratios = of_it.iter().filter_map(|seen| Some(seen.ratios?.median));
         let ratio = ratios.fold(f64::INFINITY, f64::min);
@@ -280,7 +280,7 @@ fn settle(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evid
 }
 
 /// Returns what was seen of a candidate in one state.
-fn seen(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
+fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
     let row = ranking.rows.iter().find(|row| row.cell.name == cell);
     let verdict = row.and_then(|row| row.judgement).map(|judgement| judgement.verdict);
     Evidence {
@@ -298,7 +298,7 @@ fn seen(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
 
 /// What both sessions have in common.
 struct Trial<'a> {
-    request: &'a Request<'a>,
+    request: &'a TuneRequest<'a>,
     sample_tree: &'a SampleTree,
     rounds: usize,
 }
@@ -310,9 +310,9 @@ impl Trial<'_> {
         file: &Path,
         settings: &[Settings],
         cancel: &Cancel,
-        progress: &mut dyn FnMut(Step<'_>),
-    ) -> Result<Option<Vec<Ranking>>, Error> {
-        let Request { states, .. } = self.request;
+        progress: &mut dyn FnMut(TuneProgress<'_>),
+    ) -> Result<Option<Vec<Ranking>>, TuneError> {
+        let TuneRequest { states, .. } = self.request;
         let base = Settings::default();
         let methods: Vec<Method> = std::iter::once(&base)
             .chain(settings)
@@ -332,7 +332,7 @@ impl Trial<'_> {
             runs: 1,
             seed: environment.began,
             environment,
-            limit: LIMIT,
+            limit: WALK_TIMEOUT_SECONDS,
             cells,
             base: methods[0].name.clone(),
             again,
@@ -343,7 +343,7 @@ impl Trial<'_> {
         let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
         session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
-            progress(Step::Left(left))
+            progress(TuneProgress::WalksLeft(left))
         })?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.data())))
     }
@@ -351,26 +351,28 @@ impl Trial<'_> {
 
 /// Returns the largest sample tree that can be walked often enough in the time that there is, in how
 /// many rounds, and how long one walk of it takes.
-fn sample_tree_in_time(request: &Request<'_>) -> Result<(SampleTree, usize, Duration), Error> {
+fn sample_tree_in_time(
+    request: &TuneRequest<'_>,
+) -> Result<(SampleTree, usize, Duration), TuneError> {
     let mut most = LARGEST_PORTION;
     loop {
-        let sample_tree = sample_tree(request.path, most).map_err(Error::Walk)?;
+        let sample_tree = sample_tree(request.path, most).map_err(TuneError::Walk)?;
         if sample_tree.entries < 2 {
-            return Err(Error::TooSmall(request.path.to_owned(), sample_tree.entries));
+            return Err(TuneError::TooSmall(request.path.to_owned(), sample_tree.entries));
         }
         let each = time_of_a_walk(request, &sample_tree)?;
         // The second session has a third of the walks of the first, at most.
         let walks = walks_of_a_round(request.states, sample_tree.entries);
         let round = each * u32::try_from(walks).unwrap_or(u32::MAX) * 4 / 3;
         let rounds = request.time.as_nanos() / round.as_nanos().max(1);
-        let rounds = usize::try_from(rounds).unwrap_or(usize::MAX).min(MOST_ROUNDS);
-        if rounds >= FEWEST_ROUNDS {
+        let rounds = usize::try_from(rounds).unwrap_or(usize::MAX).min(MAX_TUNE_ROUNDS);
+        if rounds >= MIN_TUNE_ROUNDS {
             return Ok((sample_tree, rounds, each));
         }
         most = sample_tree.entries.min(most) / 2;
         if most < SMALLEST_SAMPLE_TREE {
-            let time = round * FEWEST_ROUNDS as u32;
-            return Err(Error::TooSlow(sample_tree.root, time));
+            let time = round * MIN_TUNE_ROUNDS as u32;
+            return Err(TuneError::TooSlow(sample_tree.root, time));
         }
     }
 }
@@ -381,7 +383,10 @@ fn walks_of_a_round(states: &[State], entries: u64) -> usize {
 }
 
 /// Walks once in every state, as the default does, in a process of its own; returns the mean.
-fn time_of_a_walk(request: &Request<'_>, sample_tree: &SampleTree) -> Result<Duration, Error> {
+fn time_of_a_walk(
+    request: &TuneRequest<'_>,
+    sample_tree: &SampleTree,
+) -> Result<Duration, TuneError> {
     let method = Method::variant(&Settings::default().variant());
     let launcher = request.launcher();
     let mut sum = Duration::ZERO;
@@ -389,7 +394,8 @@ fn time_of_a_walk(request: &Request<'_>, sample_tree: &SampleTree) -> Result<Dur
         let start = std::time::Instant::now();
         state.prepare().map_err(|error| scheduler::Error::State(state, error))?;
         let command = launcher.engine(&method, &sample_tree.root, 1, false);
-        launch::launch(command, 1, Duration::from_secs(LIMIT)).map_err(Error::Launch)?;
+        launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
+            .map_err(TuneError::Launch)?;
         sum += start.elapsed();
     }
     Ok(sum / u32::try_from(request.states.len()).unwrap_or(1))
@@ -475,7 +481,7 @@ mod tests {
         let settings: Vec<(Settings, f64)> =
             tried.iter().map(|(candidate, factor)| (candidate.settings, *factor)).collect();
         let candidates: Vec<Candidate> = tried.iter().map(|(it, _)| it.clone()).collect();
-        settle(&candidates, &measured(states, &settings))
+        pick_winners(&candidates, &measured(states, &settings))
     }
 
     #[test]
@@ -519,22 +525,22 @@ mod tests {
         let candidates = [threads(4)];
         let mut rankings = measured(&[State::Warm], &[(threads(4).settings, 0.5)]);
         rankings[0].noisy = true;
-        let (settings, evidence) = settle(&candidates, &rankings);
+        let (settings, evidence) = pick_winners(&candidates, &rankings);
         assert!(settings.is_default());
         assert_eq!(evidence[0].verdict, Verdict::Undecided);
     }
 
     #[test]
     fn what_is_tried_can_be_used_here_and_differs_from_the_default() {
-        let all = candidates(&[State::Warm, State::Cold], ENOUGH_FOR_THREADS);
+        let all = candidates(&[State::Warm, State::Cold], MIN_ENTRIES_FOR_THREADS);
         assert!(all.iter().any(|candidate| candidate.setting == "waiting_threads"));
         for (at, candidate) in all.iter().enumerate() {
             assert!(!candidate.settings.is_default(), "{candidate:?}");
             assert!(!all[..at].contains(candidate), "{candidate:?}");
         }
-        let warm = candidates(&[State::Warm], ENOUGH_FOR_THREADS);
+        let warm = candidates(&[State::Warm], MIN_ENTRIES_FOR_THREADS);
         let cold_too = ["waiting_threads", "order"];
-        let small = candidates(&[State::Warm], ENOUGH_FOR_THREADS - 1);
+        let small = candidates(&[State::Warm], MIN_ENTRIES_FOR_THREADS - 1);
         assert!(small.len() < warm.len());
         assert!(small.iter().all(|candidate| !candidate.setting.ends_with("threads")));
         assert!(warm.iter().all(|candidate| !cold_too.contains(&candidate.setting)));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect_lab::explain::{Explained, decisions, explain};
+use transect_lab::explain::{Explanation, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::explanation::{self, ExplanationReport};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
 
 /// Stores what was decided in the profile of the file system that was measured; returns its file,
 /// nothing if nothing was decided.
-fn store(data: &SessionData, explained: &[Explained]) -> Result<Option<PathBuf>, Fatal> {
+fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf>, Fatal> {
     let decisions = decisions(data, explained);
     if decisions.is_empty() {
         return Ok(None);

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use transect_lab::published::import::listing::{self, Sample};
-use transect_lab::published::import::{self, Difference, Imported};
+use transect_lab::published::import::listing::{self, ListedRun};
+use transect_lab::published::import::{self, Difference, ImportedListing};
 use transect_lab::report;
 
 use crate::args::LabImportArgs;
@@ -27,7 +27,7 @@ struct Session<'a> {
     #[serde(flatten)]
     path: PathEntry<'a>,
     #[serde(flatten)]
-    imported: &'a Imported,
+    imported: &'a ImportedListing,
 }
 
 pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
         output::print(text)?;
         return Ok(End::Complete);
     }
-    let sessions: Vec<Imported> = listings.iter().map(|samples| import::import(samples)).collect();
+    let sessions: Vec<ImportedListing> =
+        listings.iter().map(|samples| import::import(samples)).collect();
     let sequential = import::sequential(&sessions);
     if args.json {
         let files = args.files.iter().map(|file| file.as_path().into());
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
     Ok(End::Complete)
 }
 
-fn read(file: &Path) -> Result<Vec<Sample>, Fatal> {
+fn read(file: &Path) -> Result<Vec<ListedRun>, Fatal> {
     let bytes = std::fs::read(file).map_err(|error| {
         let reason = transect::reason(&error);
         Fatal::Lab(format!("cannot read '{}': {reason}", quote::for_terminal(file.as_os_str())))

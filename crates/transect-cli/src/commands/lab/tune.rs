@@ -8,8 +8,8 @@ use serde::Serialize;
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::{Profile, SCHEMA};
-use transect_lab::tune::{Request, Step, Tuned, tune};
-use transect_sys::private_dir::PrivateTempDir;
+use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
+use transect_sys::private::PrivateTempDir;
 
 use super::begin;
 use crate::args::LabTuneArgs;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     }
     let states = begin::possible(args.state.iter().map(|&state| state.into()).collect())?;
     let files = files(args)?;
-    let request = Request {
+    let request = TuneRequest {
         path: &path,
         states: &states,
         time: Duration::from_secs(args.seconds),
@@ -45,16 +45,16 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     let cancel = cancel_on_signal()?;
     let mut status = StatusLine::on_a_terminal();
     let tuned = tune(&request, &cancel, &mut |step| match step {
-        Step::Begins { sample_tree, walks, time } => output::hint(&format!(
+        TuneProgress::Started { sample_tree, walks, time } => output::hint(&format!(
             "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
             sample_tree.root.display(),
             count(sample_tree.entries),
             duration(time)
         )),
-        Step::Confirms(settings) => {
+        TuneProgress::Confirming(settings) => {
             output::hint(&format!("wins so far: {settings}; measured once more, together"));
         }
-        Step::Left(left) => {
+        TuneProgress::WalksLeft(left) => {
             if let Some(status) = &mut status {
                 status.show(format!("{left} walks left"));
             }
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     let Some(tuned) = tuned.map_err(|error| Fatal::Lab(error.to_string()))? else {
         return Ok(End::Interrupted);
     };
-    let Tuned { sample_tree, settings, evidence, noisy } = tuned;
+    let TuneResult { sample_tree, settings, evidence, noisy } = tuned;
     let profile = Profile {
         schema: SCHEMA.to_owned(),
         identity,

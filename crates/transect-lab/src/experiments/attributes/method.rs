@@ -145,7 +145,7 @@ impl Method {
     /// Returns all methods, with the contenders that a folder holds, and what is wrong with those that
     /// could not be read.
     pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
-        let (contenders, wrong) = contenders.map(Contender::all).unwrap_or_default();
+        let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
         let engine = Way::ALL.iter().flat_map(|&way| Self::of_the_engine(way));
         (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
@@ -179,7 +179,7 @@ impl Method {
     }
 
     fn of_a_contender(contender: &Contender) -> impl Iterator<Item = Self> {
-        let why_not = contender.why_not();
+        let why_not = contender.unavailable_reason();
         contender.methods.iter().map(move |described| {
             let can = |task: &&Task| described.kinds.iter().any(|kind| kind == task.as_str());
             Self {

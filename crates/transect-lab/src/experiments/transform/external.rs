@@ -8,7 +8,7 @@ use std::process::Command;
 use std::str::FromStr;
 
 use crate::harness::log::Cell;
-use crate::rivals::contender::replace;
+use crate::rivals::contender::expand;
 
 /// What stands for the input and for the output.
 const PLACES: [&str; 2] = ["{in}", "{out}"];
@@ -50,7 +50,7 @@ impl External {
 
 /// Returns what makes a process of a command.
 pub(super) fn command(words: &[String], input: &Path, output: &Path) -> Command {
-    let mut words = words.iter().map(|word| replace(word, &[("in", input), ("out", output)]));
+    let mut words = words.iter().map(|word| expand(word, &[("in", input), ("out", output)]));
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
     command

@@ -104,7 +104,7 @@ impl Method {
         contenders: Option<&Path>,
         test_doubles: bool,
     ) -> (Vec<Self>, Vec<String>) {
-        let (contenders, wrong) = contenders.map(Contender::all).unwrap_or_default();
+        let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let contenders = contenders
             .iter()
             .filter(|contender| contender.task == Task::Transform)
@@ -148,7 +148,7 @@ impl Method {
     }
 
     fn of_a_contender(contender: &Contender, kind: Kind) -> impl Iterator<Item = Self> {
-        let why_not = contender.why_not();
+        let why_not = contender.unavailable_reason();
         contender.methods.iter().map(move |method| {
             let refused = || {
                 let can = method.kinds.iter().any(|known| known == kind.as_str());

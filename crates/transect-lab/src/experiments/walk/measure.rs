@@ -9,7 +9,7 @@ use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch};
 use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
 use crate::harness::scheduler::{Error, Launcher, Measure};
-use crate::rivals::peer::{Aim, Ran};
+use crate::rivals::peer::{PeerRun, Purpose};
 
 /// Runs methods that walk.
 #[derive(Debug)]
@@ -31,14 +31,14 @@ impl<'m> Walks<'m> {
     /// every dataset, before its first run.
     fn disproof(&mut self, method: &Method, spec: &SessionSpec, dataset: usize) -> Option<Outcome> {
         let Kind::Peer(peer) = method.kind else { return None };
-        if peer.is_read_in_every_run() || self.proved.contains(&(dataset, peer.name)) {
+        if peer.is_parsed_in_every_run() || self.proved.contains(&(dataset, peer.name)) {
             return None;
         }
         let SessionSpec { datasets, limit, .. } = spec;
         let Dataset { root, inventory, .. } = &datasets[dataset];
-        match peer.run(root, inventory, Duration::from_secs(*limit), Aim::Proof) {
+        match peer.run(root, inventory, Duration::from_secs(*limit), Purpose::Proof) {
             Err(failure) => Some(Outcome::Failed(failure)),
-            Ok(Ran { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
+            Ok(PeerRun { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
             Ok(_) => {
                 self.proved.insert((dataset, peer.name));
                 None
@@ -107,7 +107,7 @@ fn run_once(
 ) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
     let Dataset { root, expected, inventory, .. } = dataset;
     if let Kind::Peer(peer) = method.kind {
-        let Ran { usage, judged } = peer.run(root, inventory, limit, Aim::Time)?;
+        let PeerRun { usage, judged } = peer.run(root, inventory, limit, Purpose::Time)?;
         // It has no clock of ours: what it took is what its process took.
         let line = RunLine::new(*expected, usage.wall_ns);
         return Ok(judged.map(|_| (vec![line], usage)));

@@ -84,11 +84,11 @@ impl Method {
             .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
             .map(|variant| Self::variant(&variant))
             .collect();
-        let (contenders, mut wrong) = contenders.map(Contender::all).unwrap_or_default();
+        let (contenders, mut wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let walk = |contender: &&Contender| contender.task == Task::Enumerate;
         let wanted = |contender: &&Contender| test_doubles || !contender.test_double;
         for contender in contenders.iter().filter(walk).filter(wanted) {
-            let why_not = contender.why_not();
+            let why_not = contender.unavailable_reason();
             methods.extend(contender.methods.iter().map(|method| Self {
                 name: method.name.clone(),
                 contract: method.contract.clone(),
@@ -107,7 +107,7 @@ impl Method {
             about: peer.about.to_owned(),
             parallel: peer.parallel,
             quick: true,
-            why_not: peer.why_not(),
+            why_not: peer.unavailable_reason(),
             kind: Kind::Peer(peer),
         }));
         methods.extend(ABSENT.iter().map(|&(name, contract, language, why_not)| Self {

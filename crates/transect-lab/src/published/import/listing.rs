@@ -16,7 +16,7 @@ use std::fmt;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct ListedRun {
     /// The API, in capitals: `CRT`, `STD`, `WIN`, `WINMAP`.
     pub api: String,
     /// The length of a block in bytes.
@@ -54,7 +54,7 @@ impl std::error::Error for ListingError {}
 ///
 /// # Errors
 /// The first line that does not belong there, or that nothing is listed.
-pub fn parse(text: &str) -> Result<Vec<Sample>, ListingError> {
+pub fn parse(text: &str) -> Result<Vec<ListedRun>, ListingError> {
     let mut listing = Listing::default();
     let mut last = 1;
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -73,21 +73,21 @@ pub fn parse(text: &str) -> Result<Vec<Sample>, ListingError> {
 #[derive(Default)]
 struct Listing {
     sequential: bool,
-    test: Option<Test>,
-    run: Option<Run>,
-    samples: Vec<Sample>,
+    test: Option<TestSetup>,
+    run: Option<PendingRun>,
+    samples: Vec<ListedRun>,
 }
 
 /// What the runs that follow do.
 #[derive(Clone)]
-struct Test {
+struct TestSetup {
     api: String,
     block: u64,
 }
 
 /// A run whose times are still to come.
-struct Run {
-    test: Test,
+struct PendingRun {
+    test: TestSetup,
     size: u64,
     real_ns: Option<u64>,
     user_ns: Option<u64>,
@@ -123,7 +123,7 @@ impl Listing {
     }
 
     /// Takes `N blocks [of B bytes] from INPUT into OUTPUT`; nothing if it is something else.
-    fn transformed(&self, rest: &str) -> Option<Result<Run, String>> {
+    fn transformed(&self, rest: &str) -> Option<Result<PendingRun, String>> {
         let mut words = rest.split_whitespace();
         let count: u64 = words.next()?.parse().ok()?;
         (words.next()? == "blocks").then_some(())?;
@@ -140,7 +140,7 @@ impl Listing {
             return Some(Err(format!("blocks of {block} bytes in a test of {expected} bytes")));
         }
         let size = count.checked_mul(test.block).ok_or("more bytes than can be counted".to_owned());
-        Some(size.map(|size| Run { test: test.clone(), size, real_ns: None, user_ns: None }))
+        Some(size.map(|size| PendingRun { test: test.clone(), size, real_ns: None, user_ns: None }))
     }
 
     fn take_real(&mut self, time: u64) -> Result<(), String> {
@@ -162,10 +162,11 @@ impl Listing {
 
     fn take_system(&mut self, time: u64) -> Result<(), String> {
         match self.run.take() {
-            Some(Run { test, size, real_ns: Some(real_ns), user_ns: Some(user_ns) }) => {
-                let (Test { api, block }, sequential) = (test, self.sequential);
+            Some(PendingRun { test, size, real_ns: Some(real_ns), user_ns: Some(user_ns) }) => {
+                let (TestSetup { api, block }, sequential) = (test, self.sequential);
                 let system_ns = time;
-                let sample = Sample { api, block, size, sequential, real_ns, user_ns, system_ns };
+                let sample =
+                    ListedRun { api, block, size, sequential, real_ns, user_ns, system_ns };
                 self.samples.push(sample);
                 Ok(())
             }
@@ -173,7 +174,7 @@ impl Listing {
         }
     }
 
-    fn end(self) -> Result<Vec<Sample>, String> {
+    fn end(self) -> Result<Vec<ListedRun>, String> {
         if self.run.is_some() {
             return Err("the listing ends in the middle of a run".to_owned());
         }
@@ -185,17 +186,17 @@ impl Listing {
 }
 
 /// Takes `16kb CRT --`.
-fn test_of(text: &str) -> Option<Test> {
+fn test_of(text: &str) -> Option<TestSetup> {
     let mut words = text.split_whitespace();
     let block: u64 = words.next()?.strip_suffix("kb")?.parse().ok()?;
     let api = words.next()?.to_uppercase();
     let is_whole = words.next() == Some("--") && words.next().is_none();
     let block = block.checked_mul(1024).filter(|block| is_whole && *block > 0)?;
-    Some(Test { api, block })
+    Some(TestSetup { api, block })
 }
 
 /// Takes what follows `transform` in a command: `crt INPUT OUTPUT 1024 [seq]`.
-fn command_of(text: &str) -> Option<(Test, bool)> {
+fn command_of(text: &str) -> Option<(TestSetup, bool)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (words, sequential) = match words.as_slice() {
         [words @ .., "seq"] => (words, true),
@@ -203,7 +204,7 @@ fn command_of(text: &str) -> Option<(Test, bool)> {
     };
     let [api, _, _, block] = words else { return None };
     let block = block.parse().ok().filter(|block| *block > 0)?;
-    Some((Test { api: api.to_uppercase(), block }, sequential))
+    Some((TestSetup { api: api.to_uppercase(), block }, sequential))
 }
 
 /// Reads a time: hours, minutes and seconds with up to nine places.
@@ -248,7 +249,7 @@ Sys Time:  00:01:00.8
 
     #[test]
     fn a_run_is_all_that_its_lines_say() {
-        let expected = Sample {
+        let expected = ListedRun {
             api: "CRT".to_owned(),
             block: 16 << 10,
             size: 1 << 30,
@@ -260,7 +261,7 @@ Sys Time:  00:01:00.8
         assert_eq!(parse(SMALL), Ok(vec![expected.clone()]));
         let windows = format!("\u{feff}\r\n{}\r\n", SMALL.replace('\n', "\r\n"));
         assert_eq!(parse(&windows), Ok(vec![expected.clone()]));
-        let sequential = Sample { sequential: true, ..expected };
+        let sequential = ListedRun { sequential: true, ..expected };
         let text = format!("SEQUENTIAL\n\n{SMALL}  {}", &SMALL[20..]);
         assert_eq!(parse(&text), Ok(vec![sequential.clone(), sequential]));
     }

@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
-use listing::Sample;
+use listing::ListedRun;
 
 /// What the intervals are drawn from: a listing has no seed of its own.
 const SEED: u64 = 1;
 
 /// The runs of one file of listings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Imported {
+pub struct ImportedListing {
     /// What the runs have in common, and their times; in the order in which they were listed.
     pub cells: Vec<Cell>,
     /// Which differences there are between cells of this listing.
@@ -28,7 +28,7 @@ pub struct Imported {
 
 /// What runs have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct What {
+pub struct CellKey {
     /// The API, in capitals.
     pub api: String,
     /// The length of a block in bytes.
@@ -44,7 +44,7 @@ pub struct What {
 pub struct Cell {
     /// What they did.
     #[serde(flatten)]
-    pub what: What,
+    pub key: CellKey,
     /// Time on the wall.
     pub real: Summary,
     /// CPU time outside the kernel.
@@ -64,7 +64,7 @@ pub struct Cell {
 /// Which question a difference answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Question {
+pub enum Factor {
     /// Another API than the first, with the same block.
     Api,
     /// A larger block than the smallest, with the same API.
@@ -77,11 +77,12 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// What is asked.
-    pub question: Question,
+    #[serde(rename = "question")]
+    pub factor: Factor,
     /// What it is held against.
-    pub base: What,
+    pub base: CellKey,
     /// What is held against it.
-    pub other: What,
+    pub other: CellKey,
     /// `other ÷ base`: the ratio of the medians.
     pub ratios: Ratios,
     /// What may be said of it, if it is the only difference that somebody asked for.
@@ -92,31 +93,31 @@ pub struct Difference {
 
 /// Puts the runs of a listing together, and compares them. Where a time is zero there is no ratio,
 /// and no difference is told.
-pub fn import(samples: &[Sample]) -> Imported {
+pub fn import(samples: &[ListedRun]) -> ImportedListing {
     let cells = cells(samples);
     let differences = differences(&within(&cells));
-    Imported { cells, differences }
+    ImportedListing { cells, differences }
 }
 
 /// Compares cells with the sequential flag to those without, of all listings together.
-pub fn sequential(listings: &[Imported]) -> Vec<Difference> {
+pub fn sequential(listings: &[ImportedListing]) -> Vec<Difference> {
     let cells = || listings.iter().flat_map(|listing| &listing.cells);
     let mut pairs = Vec::new();
-    for other in cells().filter(|cell| cell.what.sequential) {
-        let without = What { sequential: false, ..other.what.clone() };
+    for other in cells().filter(|cell| cell.key.sequential) {
+        let without = CellKey { sequential: false, ..other.key.clone() };
         pairs.extend(
             cells()
-                .filter(|cell| cell.what == without)
-                .map(|base| (Question::Sequential, base, other)),
+                .filter(|cell| cell.key == without)
+                .map(|base| (Factor::Sequential, base, other)),
         );
     }
     differences(&pairs)
 }
 
-fn cells(samples: &[Sample]) -> Vec<Cell> {
-    let mut groups: Vec<(What, Vec<&Sample>)> = Vec::new();
+fn cells(samples: &[ListedRun]) -> Vec<Cell> {
+    let mut groups: Vec<(CellKey, Vec<&ListedRun>)> = Vec::new();
     for sample in samples {
-        let what = What::of(sample);
+        let what = CellKey::of(sample);
         match groups.iter_mut().find(|(other, _)| *other == what) {
             Some((_, runs)) => runs.push(sample),
             None => groups.push((what, vec![sample])),
@@ -125,16 +126,16 @@ fn cells(samples: &[Sample]) -> Vec<Cell> {
     groups.into_iter().filter_map(|(what, runs)| Cell::of(what, &runs)).collect()
 }
 
-impl What {
-    fn of(sample: &Sample) -> Self {
-        let Sample { api, block, size, sequential, .. } = sample;
+impl CellKey {
+    fn of(sample: &ListedRun) -> Self {
+        let ListedRun { api, block, size, sequential, .. } = sample;
         Self { api: api.clone(), block: *block, size: *size, sequential: *sequential }
     }
 }
 
 impl Cell {
-    fn of(what: What, runs: &[&Sample]) -> Option<Self> {
-        let times = |time: fn(&Sample) -> u64| -> Vec<f64> {
+    fn of(what: CellKey, runs: &[&ListedRun]) -> Option<Self> {
+        let times = |time: fn(&ListedRun) -> u64| -> Vec<f64> {
             runs.iter().map(|run| time(run) as f64).collect()
         };
         let real_ns = times(|run| run.real_ns);
@@ -142,31 +143,31 @@ impl Cell {
         let real = Summary::of(&real_ns)?;
         let (user, system) = (Summary::of(&user_ns)?, Summary::of(&system_ns)?);
         let outliers = real.outliers(&real_ns);
-        Some(Self { what, real, user, system, real_ns, user_ns, system_ns, outliers })
+        Some(Self { key: what, real, user, system, real_ns, user_ns, system_ns, outliers })
     }
 }
 
 /// A difference that is looked at: the question, the base, the other.
-type Pair<'a> = (Question, &'a Cell, &'a Cell);
+type Pair<'a> = (Factor, &'a Cell, &'a Cell);
 
 /// Returns the differences within one listing: the article's own questions.
 fn within(cells: &[Cell]) -> Vec<Pair<'_>> {
     let Some(first) = cells.first() else { return Vec::new() };
     let mut pairs = Vec::new();
     for other in cells {
-        let what = &other.what;
-        let find = |base: What| cells.iter().find(|cell| cell.what == base);
-        if what.api != first.what.api {
-            let base = What { api: first.what.api.clone(), ..what.clone() };
-            pairs.extend(find(base).map(|base| (Question::Api, base, other)));
+        let what = &other.key;
+        let find = |base: CellKey| cells.iter().find(|cell| cell.key == base);
+        if what.api != first.key.api {
+            let base = CellKey { api: first.key.api.clone(), ..what.clone() };
+            pairs.extend(find(base).map(|base| (Factor::Api, base, other)));
         }
         let of_the_api = cells.iter().filter(|cell| {
-            let same = What { block: cell.what.block, ..what.clone() };
-            cell.what == same
+            let same = CellKey { block: cell.key.block, ..what.clone() };
+            cell.key == same
         });
-        let smallest = of_the_api.min_by_key(|cell| cell.what.block);
-        let smaller = smallest.filter(|cell| cell.what.block < what.block);
-        pairs.extend(smaller.map(|base| (Question::Block, base, other)));
+        let smallest = of_the_api.min_by_key(|cell| cell.key.block);
+        let smaller = smallest.filter(|cell| cell.key.block < what.block);
+        pairs.extend(smaller.map(|base| (Factor::Block, base, other)));
     }
     pairs
 }
@@ -184,10 +185,10 @@ fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let among_all = judge_all(&ratios, DEFAULT_THRESHOLD);
     told.into_iter()
         .zip(among_all)
-        .map(|((&(question, base, other), ratios), among_all)| Difference {
-            question,
-            base: base.what.clone(),
-            other: other.what.clone(),
+        .map(|((&(factor, base, other), ratios), among_all)| Difference {
+            factor,
+            base: base.key.clone(),
+            other: other.key.clone(),
             ratios,
             alone: judge(&ratios, ratios.p, DEFAULT_THRESHOLD),
             among_all,
@@ -201,8 +202,8 @@ mod tests {
     use crate::stats::Verdict;
 
     /// Returns five runs, a few percent around so many milliseconds.
-    fn runs(api: &str, block: u64, sequential: bool, middle: u64) -> Vec<Sample> {
-        let run = |percent: u64| Sample {
+    fn runs(api: &str, block: u64, sequential: bool, middle: u64) -> Vec<ListedRun> {
+        let run = |percent: u64| ListedRun {
             api: api.to_owned(),
             block,
             size: 1 << 30,
@@ -215,14 +216,14 @@ mod tests {
     }
 
     fn find<'a>(
-        imported: &'a Imported,
-        question: Question,
+        imported: &'a ImportedListing,
+        factor: Factor,
         api: &str,
         block: u64,
     ) -> &'a Difference {
         let asked = |difference: &&Difference| {
             let other = &difference.other;
-            difference.question == question && other.api == api && other.block == block
+            difference.factor == factor && other.api == api && other.block == block
         };
         imported.differences.iter().find(asked).expect("it is asked")
     }
@@ -231,7 +232,7 @@ mod tests {
     fn cells_keep_their_order_and_every_sample() {
         let samples = [runs("WIN", 2048, false, 300), runs("CRT", 1024, false, 100)].concat();
         let imported = import(&samples);
-        let names: Vec<_> = imported.cells.iter().map(|cell| cell.what.api.as_str()).collect();
+        let names: Vec<_> = imported.cells.iter().map(|cell| cell.key.api.as_str()).collect();
         assert_eq!(names, ["WIN", "CRT"]);
         let cell = &imported.cells[1];
         assert_eq!(cell.real_ns, [102e6, 98e6, 100e6, 97e6, 104e6]);
@@ -250,16 +251,16 @@ mod tests {
         ];
         let imported = import(&samples.concat());
         assert_eq!(imported.differences.len(), 4);
-        let slower = find(&imported, Question::Api, "STD", 2048);
+        let slower = find(&imported, Factor::Api, "STD", 2048);
         assert_eq!(slower.alone.verdict, Verdict::Slower);
         assert!((slower.ratios.median - 2.2).abs() < 1e-9);
         assert!((slower.ratios.p - 2.0 / 252.0).abs() < 1e-12);
         // Three of four are as clear as can be: the first is corrected for four, and so are all.
         assert!((slower.among_all.adjusted_p - 8.0 / 252.0).abs() < 1e-12);
         assert_eq!(slower.among_all.verdict, Verdict::Slower);
-        let same = find(&imported, Question::Api, "STD", 1024);
+        let same = find(&imported, Factor::Api, "STD", 1024);
         assert_eq!(same.alone.verdict, Verdict::Undecided);
-        let block = find(&imported, Question::Block, "CRT", 2048);
+        let block = find(&imported, Factor::Block, "CRT", 2048);
         assert_eq!((block.base.block, block.alone.verdict), (1024, Verdict::Faster));
     }
 
@@ -282,11 +283,8 @@ mod tests {
         let other = import(&runs("CRT", 2048, true, 50));
         let differences = sequential(&[without, with, other]);
         assert_eq!(differences.len(), 1, "nothing is there to hold the other against");
-        let Difference { question, base, other, ratios, .. } = &differences[0];
-        assert_eq!(
-            (*question, base.sequential, other.sequential),
-            (Question::Sequential, false, true)
-        );
+        let Difference { factor, base, other, ratios, .. } = &differences[0];
+        assert_eq!((*factor, base.sequential, other.sequential), (Factor::Sequential, false, true));
         assert!((ratios.median - 1.03).abs() < 1e-9);
     }
 

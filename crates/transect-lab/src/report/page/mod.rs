@@ -60,7 +60,7 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     let data = Data {
         report,
         seed: report.session.seed.to_string(),
-        csv_head: csv::head(),
+        csv_head: csv::header(),
         csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),
     };
     let data = serde_json::to_string(&data)?;

@@ -6,7 +6,8 @@ use transect_web::page::escaped;
 
 use crate::harness::log::SessionSpec;
 use crate::report::{
-    Finding, Report, Table, megabytes_per_second, milliseconds, nanoseconds_per_byte, word,
+    Conclusion, PublishedTable, Report, megabytes_per_second, milliseconds, nanoseconds_per_byte,
+    verdict_label,
 };
 use crate::stats::Ratios;
 use crate::stats::ranking::{Metric, Ranking, Row};
@@ -31,8 +32,8 @@ pub(super) fn write(report: &Report<'_>) -> String {
         escaped(&machine.version),
         escaped(&machine.command.join(" ")),
     );
-    for (ranking, finding) in report.rankings.iter().zip(&report.findings) {
-        of_ranking(&mut out, report, ranking, finding);
+    for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
+        of_ranking(&mut out, report, ranking, conclusion);
     }
     if let Some(table) = report.references.first() {
         let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escaped(table.whose));
@@ -41,7 +42,7 @@ pub(super) fn write(report: &Report<'_>) -> String {
     out
 }
 
-fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding: &Finding) {
+fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusion: &Conclusion) {
     let dataset = &report.session.datasets[ranking.dataset];
     let _ = write!(
         out,
@@ -49,10 +50,10 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, finding:
         escaped(&ranking.name),
         report.session.state_of(ranking.cache_state),
         report.session.work_in(dataset),
-        escaped(&finding.sentence),
-        escaped(&finding.noise),
+        escaped(&conclusion.sentence),
+        escaped(&conclusion.noise),
     );
-    for told in finding.alarms.iter().chain(&finding.notes) {
+    for told in conclusion.alarms.iter().chain(&conclusion.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(told));
     }
     let rates: &[&str] =
@@ -107,13 +108,13 @@ fn of_row(spec: &SessionSpec, row: &Row) -> Vec<String> {
     cells.extend([
         interval(row.to_base.as_ref()),
         interval(row.to_floor.as_ref()),
-        word(spec, row),
+        verdict_label(spec, row),
     ]);
     cells
 }
 
-fn of_article(out: &mut String, table: &Table) {
-    let Table { source, article, corpus, .. } = table;
+fn of_article(out: &mut String, table: &PublishedTable) {
+    let PublishedTable { source, article, corpus, .. } = table;
     let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escaped(corpus));
     open(out, &["method", "state", "what", "ms", "note"]);
     for row in &table.rows {

@@ -10,7 +10,7 @@
 //! its start to its end, so starting it is counted and so is printing. What it prints is parsed into
 //! what it claims, by its own definition, and held against an [`Inventory`]: no time before that.
 //!
-//! * A peer that prints one sum is read in every run ([`Peer::is_read_in_every_run`]): a claim comes
+//! * A peer that prints one sum is read in every run ([`Peer::is_parsed_in_every_run`]): a claim comes
 //!   with every time.
 //! * A peer that can only prove its work by a listing is read in a run of its own. In the runs that
 //!   are timed the same command writes to the null device: parsing would take a core of the machine
@@ -23,17 +23,17 @@
 //! * What cannot be read makes `find`, `bfs`, `du` and `dua` end with an error, which is a failure to
 //!   the lab; the others say nothing of it and are compared as ever.
 
-mod all;
-mod claimed;
+mod list;
 mod parse;
+mod reported;
 mod run;
 mod spec;
 
 pub use crate::harness::inventory::{Inventory, Part};
-pub use all::PEERS;
-pub use claimed::Claimed;
-pub use parse::Output;
-pub use run::{Aim, Ran};
+pub use list::PEERS;
+pub use parse::OutputFormat;
+pub use reported::ReportedCounts;
+pub use run::{PeerRun, Purpose};
 pub use spec::{Peer, ROOT};
 
 #[cfg(test)]

@@ -6,34 +6,34 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::claimed::Claimed;
+use super::reported::ReportedCounts;
 
 /// How an output is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputFormat {
     /// One number, the first: bytes.
     Sum,
     /// A line for every entry, its type and its length: `f 1234`, as `find -printf '%y %s\n'` has
     /// it. The claimed bytes are those of regular files.
     Records,
     /// The name of every regular file, ended by a zero byte.
-    Files,
+    NulNames,
     /// The export of `ncdu`: a directory is an array of what is in it, an entry an object. The
     /// claimed bytes are those of regular files.
-    Export,
+    NcduExport,
 }
 
-impl Output {
+impl OutputFormat {
     /// Reads an output to its end.
     ///
     /// # Errors
     /// It is something else, or cut off.
-    pub fn parse(self, output: impl Read) -> Result<Claimed, String> {
+    pub fn parse(self, output: impl Read) -> Result<ReportedCounts, String> {
         match self {
             Self::Sum => read::<Sum>(output),
             Self::Records => read::<Records>(output),
-            Self::Files => read::<Files>(output),
-            Self::Export => read::<Export>(output),
+            Self::NulNames => read::<Files>(output),
+            Self::NcduExport => read::<Export>(output),
         }
     }
 }
@@ -44,10 +44,10 @@ trait Parser: Default {
     fn take(&mut self, byte: u8) -> Result<(), String>;
 
     /// Returns the claim when there are no more.
-    fn end(self) -> Result<Claimed, String>;
+    fn end(self) -> Result<ReportedCounts, String>;
 }
 
-fn read<P: Parser>(mut output: impl Read) -> Result<Claimed, String> {
+fn read<P: Parser>(mut output: impl Read) -> Result<ReportedCounts, String> {
     let mut parser = P::default();
     let mut buffer = vec![0; 64 << 10];
     let mut sane = Ok(());
@@ -81,7 +81,7 @@ impl Number {
     }
 }
 
-/// [`Output::Sum`]
+/// [`OutputFormat::Sum`]
 #[derive(Default)]
 struct Sum {
     number: Number,
@@ -101,12 +101,12 @@ impl Parser for Sum {
         Ok(())
     }
 
-    fn end(self) -> Result<Claimed, String> {
-        self.number.0.map(Claimed::bytes).ok_or_else(|| "prints no sum".to_owned())
+    fn end(self) -> Result<ReportedCounts, String> {
+        self.number.0.map(ReportedCounts::bytes).ok_or_else(|| "prints no sum".to_owned())
     }
 }
 
-/// [`Output::Records`]
+/// [`OutputFormat::Records`]
 #[derive(Default)]
 struct Records {
     files: u64,
@@ -146,12 +146,12 @@ impl Parser for Records {
         Ok(())
     }
 
-    fn end(self) -> Result<Claimed, String> {
+    fn end(self) -> Result<ReportedCounts, String> {
         let Self { files, directories, others, bytes, file_type, .. } = self;
         if file_type.is_some() {
             return Err("its last entry is cut off".to_owned());
         }
-        Ok(Claimed {
+        Ok(ReportedCounts {
             files: Some(files),
             directories: Some(directories),
             others: Some(others),
@@ -160,7 +160,7 @@ impl Parser for Records {
     }
 }
 
-/// [`Output::Files`]
+/// [`OutputFormat::NulNames`]
 #[derive(Default)]
 struct Files {
     files: u64,
@@ -174,15 +174,15 @@ impl Parser for Files {
         Ok(())
     }
 
-    fn end(self) -> Result<Claimed, String> {
+    fn end(self) -> Result<ReportedCounts, String> {
         if self.inside {
             return Err("its last name is cut off".to_owned());
         }
-        Ok(Claimed::files(self.files))
+        Ok(ReportedCounts::files(self.files))
     }
 }
 
-/// [`Output::Export`]: `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`.
+/// [`OutputFormat::NcduExport`]: `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`.
 ///
 /// No JSON parser would do: names are written as they are, and need not be text. What must be known
 /// of an entry is known when its object ends, so nothing is kept but the depth.
@@ -269,12 +269,12 @@ impl Parser for Export {
         Ok(())
     }
 
-    fn end(self) -> Result<Claimed, String> {
+    fn end(self) -> Result<ReportedCounts, String> {
         if !self.complete {
             return Err("its export is cut off".to_owned());
         }
         let [files, directories, others, bytes] = self.claimed.map(Some);
-        Ok(Claimed { files, directories, others, bytes })
+        Ok(ReportedCounts { files, directories, others, bytes })
     }
 }
 
@@ -315,8 +315,8 @@ impl Object {
 mod tests {
     use super::*;
 
-    fn claimed(files: u64, directories: u64, others: u64, bytes: u64) -> Claimed {
-        Claimed {
+    fn claimed(files: u64, directories: u64, others: u64, bytes: u64) -> ReportedCounts {
+        ReportedCounts {
             files: Some(files),
             directories: Some(directories),
             others: Some(others),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn parses(output: Output, text: &[u8]) -> Claimed {
+    fn parses(output: OutputFormat, text: &[u8]) -> ReportedCounts {
         let claimed = output.parse(text).unwrap();
         assert_eq!(output.parse(Drops(text)), Ok(claimed));
         claimed
@@ -354,20 +354,24 @@ mod tests {
             ("dust 1.2.7", "8593015300B ─── rich\n", 8_593_015_300),
             ("nothing", "0\tempty\n", 0),
         ] {
-            assert_eq!(parses(Output::Sum, text.as_bytes()), Claimed::bytes(bytes), "{program}");
+            assert_eq!(
+                parses(OutputFormat::Sum, text.as_bytes()),
+                ReportedCounts::bytes(bytes),
+                "{program}"
+            );
         }
         for none in ["", "\n", "total 12", "-12", "┌──rich 8593015300"] {
-            assert_eq!(Output::Sum.parse(none.as_bytes()), Err("prints no sum".to_owned()));
+            assert_eq!(OutputFormat::Sum.parse(none.as_bytes()), Err("prints no sum".to_owned()));
         }
-        let beyond = Output::Sum.parse(&b"99999999999999999999"[..]).unwrap_err();
+        let beyond = OutputFormat::Sum.parse(&b"99999999999999999999"[..]).unwrap_err();
         assert_eq!(beyond, "prints a number beyond all lengths");
     }
 
     #[test]
     fn records_are_counted_by_type() {
         let text = b"d 4096\nf 1000\nf 0\nl 3\np 0\ns 0\nd 4096\nf 8589934592\n";
-        assert_eq!(parses(Output::Records, text), claimed(3, 2, 3, 8_589_935_592));
-        assert_eq!(parses(Output::Records, b""), claimed(0, 0, 0, 0));
+        assert_eq!(parses(OutputFormat::Records, text), claimed(3, 2, 3, 8_589_935_592));
+        assert_eq!(parses(OutputFormat::Records, b""), claimed(0, 0, 0, 0));
         for (text, reason) in [
             ("f 10\nf 1", "its last entry is cut off"),
             ("f\n", "prints an entry without a length"),
@@ -377,15 +381,19 @@ mod tests {
             ("/tmp/rich\n", "prints '/' inside an entry"),
             ("f -1\n", "prints '-' inside an entry"),
         ] {
-            assert_eq!(Output::Records.parse(text.as_bytes()), Err(reason.to_owned()), "{text}");
+            assert_eq!(
+                OutputFormat::Records.parse(text.as_bytes()),
+                Err(reason.to_owned()),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn names_end_with_a_zero_and_may_hold_anything_else() {
-        assert_eq!(parses(Output::Files, b"./a\0./b\n\xff\0"), Claimed::files(2));
-        assert_eq!(parses(Output::Files, b""), Claimed::files(0));
-        let cut = Output::Files.parse(&b"./a\0./b"[..]).unwrap_err();
+        assert_eq!(parses(OutputFormat::NulNames, b"./a\0./b\n\xff\0"), ReportedCounts::files(2));
+        assert_eq!(parses(OutputFormat::NulNames, b""), ReportedCounts::files(0));
+        let cut = OutputFormat::NulNames.parse(&b"./a\0./b"[..]).unwrap_err();
         assert_eq!(cut, "its last name is cut off");
     }
 
@@ -401,12 +409,12 @@ mod tests {
             {\"name\":\"asize\"},\n\
             {\"name\":\"dangling\",\"asize\":15,\"notreg\":true},\n\
             [{\"name\":\"empty\",\"asize\":4096,\"dsize\":4096}]]]";
-        assert_eq!(parses(Output::Export, text), claimed(3, 3, 2, 1014));
+        assert_eq!(parses(OutputFormat::NcduExport, text), claimed(3, 3, 2, 1014));
         for length in 0..text.len() {
-            let cut = Output::Export.parse(&text[..length]).unwrap_err();
+            let cut = OutputFormat::NcduExport.parse(&text[..length]).unwrap_err();
             assert_eq!(cut, "its export is cut off", "after {length} bytes");
         }
-        let garbage = Output::Export.parse(&b"Error opening\n"[..]).unwrap_err();
+        let garbage = OutputFormat::NcduExport.parse(&b"Error opening\n"[..]).unwrap_err();
         assert_eq!(garbage, "prints 'E' between two entries");
     }
 
@@ -414,7 +422,7 @@ mod tests {
     #[test]
     fn the_rest_of_garbage_is_read_and_forgotten() {
         let mut rest = &[b'!'; 200_000][..];
-        assert!(Output::Records.parse(&mut rest).is_err());
+        assert!(OutputFormat::Records.parse(&mut rest).is_err());
         assert!(rest.is_empty());
     }
 }

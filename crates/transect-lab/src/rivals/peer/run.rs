@@ -9,7 +9,7 @@ use crate::harness::launch::{self, Failure, Usage};
 
 /// What a process of a peer is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum Purpose {
     /// To read what it prints, however long that is. Its time means nothing.
     Proof,
     /// To take its time; what it prints is read if that costs nothing.
@@ -18,7 +18,7 @@ pub enum Aim {
 
 /// What a process of a peer that ended well came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct PeerRun {
     /// What it used.
     pub usage: Usage,
     /// What is wrong with what it claims; `Ok` if that was not read.
@@ -35,17 +35,17 @@ impl Peer {
         root: &Path,
         inventory: &Inventory,
         limit: Duration,
-        aim: Aim,
-    ) -> Result<Ran, Failure> {
+        purpose: Purpose,
+    ) -> Result<PeerRun, Failure> {
         let Some(command) = self.command(root) else {
             return Err(Failure::NotStarted { reason: format!("no {} here", self.name) });
         };
-        if aim == Aim::Time && !self.is_read_in_every_run() {
-            return launch::time(command, limit).map(|usage| Ran { usage, judged: Ok(()) });
+        if purpose == Purpose::Time && !self.is_parsed_in_every_run() {
+            return launch::time(command, limit).map(|usage| PeerRun { usage, judged: Ok(()) });
         }
         let (claimed, usage) = launch::listen(command, limit, |output| self.parse(output))?;
         let claimed = claimed.map_err(|line| Failure::ProtocolError { line })?;
-        Ok(Ran { usage, judged: self.judge(claimed, inventory) })
+        Ok(PeerRun { usage, judged: self.check_counts(claimed, inventory) })
     }
 }
 
@@ -62,20 +62,20 @@ mod tests {
         let there = Inventory::of(temp.path());
         let nothing = Inventory::default();
         let limit = transect_testkit::WATCHDOG;
-        for (name, aim, is_judged) in [
-            ("du", Aim::Proof, true),
-            ("du", Aim::Time, true),
-            ("find", Aim::Proof, true),
-            ("find", Aim::Time, false),
+        for (name, purpose, is_judged) in [
+            ("du", Purpose::Proof, true),
+            ("du", Purpose::Time, true),
+            ("find", Purpose::Proof, true),
+            ("find", Purpose::Time, false),
         ] {
             let peer = Peer::find(name).unwrap();
-            let ran = peer.run(temp.path(), &there, limit, aim).unwrap();
-            assert_eq!(ran.judged, Ok(()), "{name} {aim:?}");
+            let ran = peer.run(temp.path(), &there, limit, purpose).unwrap();
+            assert_eq!(ran.judged, Ok(()), "{name} {purpose:?}");
             assert!(ran.usage.wall_ns > 0);
-            let ran = peer.run(temp.path(), &nothing, limit, aim).unwrap();
-            assert_eq!(ran.judged.is_err(), is_judged, "{name} {aim:?}");
+            let ran = peer.run(temp.path(), &nothing, limit, purpose).unwrap();
+            assert_eq!(ran.judged.is_err(), is_judged, "{name} {purpose:?}");
         }
-        let nowhere = Peer::find("du").unwrap().run(&temp.join("no"), &there, limit, Aim::Time);
+        let nowhere = Peer::find("du").unwrap().run(&temp.join("no"), &there, limit, Purpose::Time);
         assert!(matches!(nowhere, Err(Failure::Died { .. })), "{nowhere:?}");
     }
 }

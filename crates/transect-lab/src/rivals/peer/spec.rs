@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::claimed::Claimed;
-use super::parse::Output;
+use super::parse::OutputFormat;
+use super::reported::ReportedCounts;
 use crate::harness::inventory::Inventory;
 use crate::rivals::contender::is_on_path;
 
@@ -17,7 +17,7 @@ pub struct Peer {
     /// The names that its program goes by; the first one is taken that is installed.
     pub programs: &'static [&'static str],
     /// What its `--version` says and that of other programs of the same name does not.
-    pub(super) mark: &'static str,
+    pub(super) version_marker: &'static str,
     /// The language it is written in.
     pub language: &'static str,
     /// It walks on several threads.
@@ -29,9 +29,9 @@ pub struct Peer {
     /// The arguments; [`ROOT`] stands for the root.
     pub(super) arguments: &'static [&'static str],
     /// How its output is understood.
-    pub output: Output,
+    pub output_format: OutputFormat,
     /// What it may claim: one definition, and those of other versions of it.
-    pub(super) definitions: &'static [Definition],
+    pub(super) count_rules: &'static [CountRule],
 }
 
 /// Stands for the root among the arguments of a peer.
@@ -39,22 +39,22 @@ pub const ROOT: &str = "{root}";
 
 /// What the figures of a peer mean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Definition {
+pub(super) struct CountRule {
     /// In words, after "counts".
-    pub(super) says: &'static str,
+    pub(super) description: &'static str,
     /// What they must be in a tree.
-    pub(super) of: fn(&Inventory) -> Claimed,
+    pub(super) expected: fn(&Inventory) -> ReportedCounts,
 }
 
 /// What is no place for the files of anybody: whoever looks there for settings or rules finds none.
-const NOWHERE: &str = "/nonexistent";
+const NONEXISTENT: &str = "/nonexistent";
 
 impl Peer {
     /// Returns why it cannot run here, if it cannot, and what would help.
     ///
     /// It is asked for its version, because short names are taken twice: `fd` is also a file
     /// manager, `gdu` is GNU `du` where that is a guest.
-    pub fn why_not(&self) -> Option<String> {
+    pub fn unavailable_reason(&self) -> Option<String> {
         if cfg!(not(target_os = "linux")) {
             return Some("what it counts is known on Linux only".to_owned());
         }
@@ -62,26 +62,26 @@ impl Peer {
             return Some(format!("needs {}: {}", self.programs.join(" or "), self.install));
         };
         // Who says nothing, or cannot be started, is nobody known.
-        let said = self.said_version().unwrap_or_default();
-        (!said.contains(self.mark))
+        let said = self.version_line().unwrap_or_default();
+        (!said.contains(self.version_marker))
             .then(|| format!("'{program}' is another program ({said}): {}", self.install))
     }
 
     /// Returns its version, without its name.
     pub fn version(&self) -> Option<String> {
-        version_in(&self.said_version().filter(|said| said.contains(self.mark))?)
+        version_in(&self.version_line().filter(|said| said.contains(self.version_marker))?)
     }
 
     /// Returns what its figures mean, with the one of the newest version first.
-    pub fn counts(&self) -> impl Iterator<Item = &'static str> {
-        self.definitions.iter().map(|definition| definition.says)
+    pub fn count_descriptions(&self) -> impl Iterator<Item = &'static str> {
+        self.count_rules.iter().map(|rule| rule.description)
     }
 
     /// Returns whether its output is so short that reading it costs nothing, so that every run that
     /// is timed can be read, too. The others are read in a run of their own, and write to the null
     /// device while they are timed.
-    pub fn is_read_in_every_run(&self) -> bool {
-        self.output == Output::Sum
+    pub fn is_parsed_in_every_run(&self) -> bool {
+        self.output_format == OutputFormat::Sum
     }
 
     /// Returns what makes a process that walks a root: a directory, not a link to one. `None` if it
@@ -91,7 +91,7 @@ impl Peer {
     /// read options, units, colours and rules of what to leave out from variables and from the home
     /// directory.
     pub fn command(&self, root: &Path) -> Option<Command> {
-        let mut command = self.bare()?;
+        let mut command = self.base_command()?;
         for &argument in self.arguments {
             if argument == ROOT {
                 // One that begins with a dash would be an option.
@@ -121,26 +121,30 @@ impl Peer {
     ///
     /// # Errors
     /// It is something else than it should print.
-    pub fn parse(&self, output: impl Read) -> Result<Claimed, String> {
-        self.output.parse(output)
+    pub fn parse(&self, output: impl Read) -> Result<ReportedCounts, String> {
+        self.output_format.parse(output)
     }
 
     /// Compares what it claims with what is there.
     ///
     /// # Errors
     /// What differs.
-    pub fn judge(&self, claimed: Claimed, inventory: &Inventory) -> Result<(), String> {
-        let definitions: Vec<Claimed> =
-            self.definitions.iter().map(|definition| (definition.of)(inventory)).collect();
-        claimed.must_be_one_of(&definitions)
+    pub fn check_counts(
+        &self,
+        claimed: ReportedCounts,
+        inventory: &Inventory,
+    ) -> Result<(), String> {
+        let count_rules: Vec<ReportedCounts> =
+            self.count_rules.iter().map(|rule| (rule.expected)(inventory)).collect();
+        claimed.matches_one_of(&count_rules)
     }
 
     /// Reads what it printed and compares it with what is there.
     ///
     /// # Errors
     /// What it printed instead, or what differs.
-    pub fn check(&self, output: impl Read, inventory: &Inventory) -> Result<(), String> {
-        self.judge(self.parse(output)?, inventory)
+    pub fn check_output(&self, output: impl Read, inventory: &Inventory) -> Result<(), String> {
+        self.check_counts(self.parse(output)?, inventory)
     }
 
     fn program(&self) -> Option<&'static str> {
@@ -148,16 +152,16 @@ impl Peer {
     }
 
     /// Returns its program without arguments, in the environment in which it is measured.
-    fn bare(&self) -> Option<Command> {
+    fn base_command(&self) -> Option<Command> {
         let mut command = Command::new(self.program()?);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.envs([("LC_ALL", "C"), ("HOME", NOWHERE)]).stdin(Stdio::null());
+        command.envs([("LC_ALL", "C"), ("HOME", NONEXISTENT)]).stdin(Stdio::null());
         Some(command)
     }
 
     /// Returns the first line of what it says of its version that says anything.
-    fn said_version(&self) -> Option<String> {
-        let said = self.bare()?.arg("--version").output().ok()?.stdout;
+    fn version_line(&self) -> Option<String> {
+        let said = self.base_command()?.arg("--version").output().ok()?.stdout;
         let said = String::from_utf8_lossy(&said);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().take(8).collect();

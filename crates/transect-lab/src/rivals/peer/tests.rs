@@ -12,7 +12,7 @@ fn every_peer_has_a_name_of_its_own_and_one_place_for_the_root() {
     for peer in PEERS {
         let places = peer.arguments.iter().filter(|&&argument| argument == ROOT).count();
         assert_eq!(places, 1, "{}", peer.name);
-        assert!(!peer.definitions.is_empty() && !peer.programs.is_empty(), "{}", peer.name);
+        assert!(!peer.count_rules.is_empty() && !peer.programs.is_empty(), "{}", peer.name);
         assert_eq!(Peer::find(peer.name).map(|found| found.name), Some(peer.name));
     }
     assert!(Peer::find("nothing").is_none());
@@ -34,20 +34,20 @@ fn peers_are_known_by_what_they_say_of_their_versions() {
         ("gdu", "Version: v5.30.1", "5.30.1"),
         ("ncdu", "ncdu 1.18", "1.18"),
     ] {
-        assert!(said.contains(Peer::find(name).unwrap().mark), "{said}");
+        assert!(said.contains(Peer::find(name).unwrap().version_marker), "{said}");
         assert_eq!(version_in(said).as_deref(), Some(version));
     }
     assert_eq!(version_in("2 programs."), None);
     // GNU du, where that is a guest; and du of another house.
-    assert!(!"du (GNU coreutils) 9.4".contains(Peer::find("gdu").unwrap().mark));
-    assert!(!"du (uutils coreutils) 0.2.2".contains(Peer::find("du").unwrap().mark));
+    assert!(!"du (GNU coreutils) 9.4".contains(Peer::find("gdu").unwrap().version_marker));
+    assert!(!"du (uutils coreutils) 0.2.2".contains(Peer::find("du").unwrap().version_marker));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_root_is_no_option_and_no_setting_of_anybody_counts() {
     let du = Peer::find("du").unwrap();
-    assert_eq!(du.why_not(), None);
+    assert_eq!(du.unavailable_reason(), None);
     assert!(du.version().is_some_and(|version| version.contains('.')));
     let command = du.command(Path::new("-s")).unwrap();
     assert_eq!(command.get_args().last(), Some(std::ffi::OsStr::new("./-s")));
@@ -67,11 +67,15 @@ fn a_root_is_no_option_and_no_setting_of_anybody_counts() {
 #[test]
 fn another_program_of_the_same_name_is_not_taken_for_it() {
     let mut peer = *Peer::find("du").unwrap();
-    peer.mark = "a mark that GNU has not";
-    assert!(peer.why_not().unwrap().starts_with("'du' is another program (du (GNU coreutils)"));
+    peer.version_marker = "a version_marker that GNU has not";
+    assert!(
+        peer.unavailable_reason()
+            .unwrap()
+            .starts_with("'du' is another program (du (GNU coreutils)")
+    );
     assert_eq!(peer.version(), None);
     peer.programs = &["no-such-program", "neither-this"];
-    let why_not = peer.why_not().unwrap();
+    let why_not = peer.unavailable_reason().unwrap();
     assert!(why_not.starts_with("needs no-such-program or neither-this: "), "{why_not}");
     assert!(peer.command(Path::new("/")).is_none());
 }

@@ -11,14 +11,14 @@ use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
 /// A first run that takes so many times the processor time of the second is told of.
-const DEAR: f64 = 1.3;
+const FRESH_MEMORY_RATIO: f64 = 1.3;
 
 /// What the lab may take itself of the time of a run without being told of.
-const MOST_HARNESS: f64 = 0.01;
+const MAX_HARNESS_SHARE: f64 = 0.01;
 
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Conclusion {
     /// Who is the fastest, and how many differ from the base.
     pub sentence: String,
     /// The base against itself.
@@ -29,7 +29,7 @@ pub struct Finding {
     pub notes: Vec<String>,
 }
 
-impl Finding {
+impl Conclusion {
     /// Puts a ranking into words.
     pub(super) fn of(data: &SessionData, ranking: &Ranking) -> Self {
         let spec = &data.spec;
@@ -169,7 +169,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         notes.push(note);
     }
     if let Some(dear) = ranking.rows.iter().filter_map(|row| row.fresh).max_by(f64::total_cmp)
-        && dear > DEAR
+        && dear > FRESH_MEMORY_RATIO
     {
         notes.push(format!(
             "Fresh memory is dear here: a first run took up to {dear:.1} times the processor time \
@@ -182,7 +182,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         let causes = causes.join("; ");
         notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
     }
-    if let Some(share) = ranking.harness.filter(|&share| share > MOST_HARNESS) {
+    if let Some(share) = ranking.harness.filter(|&share| share > MAX_HARNESS_SHARE) {
         notes.push(format!(
             "The lab itself worked for {:.1} % of the time of the runs (median), most of it before \
              their clocks began.",
@@ -220,36 +220,39 @@ mod tests {
     use crate::harness::log::Outcome;
     use crate::stats::ranking::rank;
 
-    fn finding(data: &SessionData) -> Finding {
-        Finding::of(data, &rank(data)[0])
+    fn conclusion(data: &SessionData) -> Conclusion {
+        Conclusion::of(data, &rank(data)[0])
     }
 
     #[test]
     fn the_fastest_is_named_and_the_others_are_counted() {
         let times = [("base", 1000), ("base (again)", 1000), ("slow", 2000), ("floor", 900)];
         let data = with(&times, 12);
-        let finding = finding(&data);
+        let conclusion = conclusion(&data);
         assert_eq!(
-            finding.sentence,
+            conclusion.sentence,
             "The fastest of 2 methods is base, 1.11 (1.11 to 1.11) times the floor. Beside it, 1 is \
              slower."
         );
-        assert_eq!(finding.noise, "base against itself: 1.00 (1.00 to 1.00).");
-        assert_eq!((finding.alarms, finding.notes), (vec![], vec![]));
+        assert_eq!(conclusion.noise, "base against itself: 1.00 (1.00 to 1.00).");
+        assert_eq!((conclusion.alarms, conclusion.notes), (vec![], vec![]));
     }
 
     #[test]
     fn a_base_that_differs_from_itself_silences_the_rest() {
         let data = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
-        let finding = finding(&data);
-        assert!(finding.sentence.ends_with("so nothing is said of the others."), "{finding:?}");
-        assert_eq!(finding.alarms, ["base differs from itself: no verdict is to be believed."]);
+        let conclusion = conclusion(&data);
+        assert!(
+            conclusion.sentence.ends_with("so nothing is said of the others."),
+            "{conclusion:?}"
+        );
+        assert_eq!(conclusion.alarms, ["base differs from itself: no verdict is to be believed."]);
     }
 
     #[test]
     fn what_is_faster_than_the_floor_is_an_alarm() {
         let data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
-        let alarms = finding(&data).alarms;
+        let alarms = conclusion(&data).alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
     }
@@ -266,12 +269,12 @@ mod tests {
             }
         };
         disturb(&mut data, 9);
-        let few = finding(&data);
+        let few = conclusion(&data);
         assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
         let note = "9 of 36 samples were disturbed: others had more than 5 % of the processors.";
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
         disturb(&mut data, 10);
-        let many = finding(&data);
+        let many = conclusion(&data);
         let sentence =
             "The method with the least processor time, of 2, is base. Beside it, 1 is slower.";
         assert_eq!(many.sentence, sentence);
@@ -284,7 +287,7 @@ mod tests {
         let mut times = vec![("base", 1000), ("base (again)", 1000)];
         times.extend(many.iter().map(|(name, time)| (name.as_str(), *time)));
         let note = "5 rounds cannot decide anything among 20 cells; 10 could.";
-        let of_rounds = |rounds| finding(&with(&times, rounds)).notes;
+        let of_rounds = |rounds| conclusion(&with(&times, rounds)).notes;
         assert_eq!(of_rounds(5), [note]);
         assert_eq!(of_rounds(10), Vec::<String>::new());
     }
@@ -293,9 +296,9 @@ mod tests {
     fn too_little_is_said_to_be_too_little() {
         let mut few = with(&[("base", 1000)], 3);
         few.spec.rounds = 20;
-        let finding = finding(&few);
+        let conclusion = conclusion(&few);
         assert_eq!(
-            finding.notes,
+            conclusion.notes,
             [
                 "The base did not run twice: nothing is known of noise.",
                 "The session is not complete: 3 of 20 rounds.",
@@ -303,8 +306,8 @@ mod tests {
             ]
         );
         few.samples.clear();
-        let nothing = Finding::of(&few, &rank(&few)[0]);
+        let nothing = Conclusion::of(&few, &rank(&few)[0]);
         assert_eq!(nothing.sentence, "No method has a time that could be ranked.");
-        assert_eq!(Finding::of(&data(), &rank(&data())[0]).notes.len(), 2);
+        assert_eq!(Conclusion::of(&data(), &rank(&data())[0]).notes.len(), 2);
     }
 }

@@ -2,8 +2,8 @@
 
 use transect_transform::pass::{Load, SizeClass};
 
-use super::choice::{Choice, Chosen};
-use super::explanation::Explained;
+use super::choice::{Chosen, MethodChoice};
+use super::explanation::Explanation;
 use crate::experiments::transform::Sync;
 use crate::harness::cache_state::State;
 use crate::harness::log::{SessionData, SessionSpec};
@@ -26,7 +26,7 @@ pub struct Decision {
 
 /// Returns what a session has decided. Inputs of one class have to agree: what wins at one length and
 /// not at another is not decided.
-pub fn decisions(data: &SessionData, explained: &[Explained]) -> Vec<Decision> {
+pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision> {
     let Some(rules) = data.spec.transform else { return Vec::new() };
     let of_class = |state: State, size: SizeClass| {
         let here = explained.iter().filter(move |it| it.state == state);
@@ -36,7 +36,7 @@ pub fn decisions(data: &SessionData, explained: &[Explained]) -> Vec<Decision> {
     let mut decisions = Vec::new();
     for state in [State::Warm, State::Cold] {
         for &size in SizeClass::ALL {
-            let Some((_, Choice { load, chosen, .. })) = of_class(state, size).next() else {
+            let Some((_, MethodChoice { load, chosen, .. })) = of_class(state, size).next() else {
                 continue;
             };
             let agree = of_class(state, size).all(|(_, other)| is_same(chosen, &other.chosen));
@@ -66,12 +66,12 @@ fn setting(
     spec: &SessionSpec,
     state: State,
     size: SizeClass,
-    agreed: &[(&Explained, &Choice)],
+    agreed: &[(&Explanation, &MethodChoice)],
 ) -> Option<PassSetting> {
     let rules = spec.transform?;
-    let &(_, Choice { load, by_default, chosen, .. }) = agreed.first()?;
+    let &(_, MethodChoice { load, by_default, chosen, .. }) = agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
-    let evidence = |&(_, choice): &(&Explained, &Choice)| match choice.chosen {
+    let evidence = |&(_, choice): &(&Explanation, &MethodChoice)| match choice.chosen {
         Chosen::Preferred { evidence, .. } => Some(evidence),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };

@@ -8,12 +8,12 @@ use crate::harness::log::SessionSpec;
 use crate::published::reference::{self, ReferenceRow};
 
 /// What stands above every such table.
-pub const WHOSE: &str = "The article's own numbers, from another machine, system and tree, and as \
+pub const DISCLAIMER: &str = "The article's own numbers, from another machine, system and tree, and as \
                          it printed them. They are shown beside ours, and ranked with nothing.";
 
 /// A table of an article, as far as it belongs to what was measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct PublishedTable {
     /// The article: `S0` to `S4`.
     pub source: &'static str,
     /// What it is about.
@@ -40,9 +40,9 @@ const TREES: [(&str, &str, &str); 7] = [
 ];
 
 /// Returns the tables that belong beside a session; those for its places first.
-pub(super) fn of(spec: &SessionSpec) -> Vec<Table> {
+pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
     let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract);
-    let mut tables: Vec<Table> = Vec::new();
+    let mut tables: Vec<PublishedTable> = Vec::new();
     for row in reference::rows() {
         let dataset = spec.datasets.iter().position(|dataset| {
             TREES.iter().any(|(corpus, source, tree)| {
@@ -59,7 +59,14 @@ pub(super) fn of(spec: &SessionSpec) -> Vec<Table> {
         } else {
             let ReferenceRow { source, corpus, .. } = *row;
             let article = reference::article(source);
-            tables.push(Table { source, article, corpus, dataset, whose: WHOSE, rows: vec![row] });
+            tables.push(PublishedTable {
+                source,
+                article,
+                corpus,
+                dataset,
+                whose: DISCLAIMER,
+                rows: vec![row],
+            });
         }
     }
     tables.sort_by_key(|table| table.dataset.unwrap_or(usize::MAX));

@@ -5,7 +5,7 @@ use std::fmt;
 /// What a peer says it found. A peer says some of it, by its own definition: what is `None`, its
 /// output does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ReportedCounts {
     /// Regular files, names and not file ids.
     pub files: Option<u64>,
     /// Directories, the root included.
@@ -16,7 +16,7 @@ pub struct Claimed {
     pub bytes: Option<u64>,
 }
 
-impl Claimed {
+impl ReportedCounts {
     /// Returns a claim of nothing but lengths.
     pub(super) fn bytes(bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..Self::default() }
@@ -40,13 +40,13 @@ impl Claimed {
         ))
     }
 
-    /// Compares with what it should be: one of some definitions.
+    /// Compares with what it should be: one of some count_rules.
     ///
     /// # Errors
     /// It is none of them: the figures that differ, and no others.
-    pub(super) fn must_be_one_of(self, definitions: &[Self]) -> Result<(), String> {
+    pub(super) fn matches_one_of(self, count_rules: &[Self]) -> Result<(), String> {
         let mut said = String::new();
-        for &expected in definitions {
+        for &expected in count_rules {
             let Some((claimed, expected)) = self.differences(expected) else { return Ok(()) };
             said += &if said.is_empty() {
                 format!("claims {claimed} instead of {expected}")
@@ -58,7 +58,7 @@ impl Claimed {
     }
 }
 
-impl fmt::Display for Claimed {
+impl fmt::Display for ReportedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, directories, others, bytes } = *self;
         let figures =
@@ -81,22 +81,26 @@ mod tests {
 
     #[test]
     fn a_wrong_claim_is_told_by_what_is_wrong_with_it() {
-        let claimed =
-            Claimed { files: Some(48_431), directories: Some(3), others: Some(0), bytes: Some(12) };
+        let claimed = ReportedCounts {
+            files: Some(48_431),
+            directories: Some(3),
+            others: Some(0),
+            bytes: Some(12),
+        };
         assert_eq!(claimed.to_string(), "48431 files, 3 directories, 0 others and 12 bytes");
-        assert_eq!(claimed.must_be_one_of(&[claimed]), Ok(()));
-        let expected = Claimed { files: Some(48_432), bytes: Some(13), ..claimed };
-        let wrong = claimed.must_be_one_of(&[expected]).unwrap_err();
+        assert_eq!(claimed.matches_one_of(&[claimed]), Ok(()));
+        let expected = ReportedCounts { files: Some(48_432), bytes: Some(13), ..claimed };
+        let wrong = claimed.matches_one_of(&[expected]).unwrap_err();
         assert_eq!(wrong, "claims 48431 files and 12 bytes instead of 48432 files and 13 bytes");
     }
 
     #[test]
     fn one_of_several_definitions_is_enough() {
-        let [five, six, seven] = [5, 6, 7].map(Claimed::bytes);
-        assert_eq!(six.must_be_one_of(&[five, six]), Ok(()));
-        let wrong = seven.must_be_one_of(&[five, six]).unwrap_err();
+        let [five, six, seven] = [5, 6, 7].map(ReportedCounts::bytes);
+        assert_eq!(six.matches_one_of(&[five, six]), Ok(()));
+        let wrong = seven.matches_one_of(&[five, six]).unwrap_err();
         assert_eq!(wrong, "claims 7 bytes instead of 5 bytes, or 7 bytes instead of 6 bytes");
         // What is not told is no agreement.
-        assert!(Claimed::default().must_be_one_of(&[five]).unwrap_err().contains("nothing"));
+        assert!(ReportedCounts::default().matches_one_of(&[five]).unwrap_err().contains("nothing"));
     }
 }

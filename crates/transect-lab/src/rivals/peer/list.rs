@@ -2,9 +2,9 @@
 //! links and pipes, links to everything and nothing, holes, hidden and ignored names, names that are
 //! no text (`tests/peers.rs`), and can change with a version: then all meanings are listed.
 
-use super::claimed::Claimed;
-use super::parse::Output;
-use super::spec::{Definition, Peer, ROOT};
+use super::parse::OutputFormat;
+use super::reported::ReportedCounts;
+use super::spec::{CountRule, Peer, ROOT};
 use crate::harness::inventory::Inventory;
 
 /// All peers.
@@ -12,34 +12,34 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "find",
         programs: &["find"],
-        mark: "GNU findutils",
+        version_marker: "GNU findutils",
         language: "C",
         parallel: false,
         install: "apt-get install findutils",
         about: "GNU find; prints type and length of every entry",
         arguments: &[ROOT, "-printf", RECORD],
-        output: Output::Records,
-        definitions: &[EVERY_ENTRY],
+        output_format: OutputFormat::Records,
+        count_rules: &[EVERY_ENTRY],
     },
     Peer {
         name: "bfs",
         programs: &["bfs"],
-        mark: "bfs",
+        version_marker: "bfs",
         language: "C",
         // From version 3 on.
         parallel: true,
         install: "apt-get install bfs",
         about: "breadth-first find; prints type and length of every entry",
         arguments: &[ROOT, "-printf", RECORD],
-        output: Output::Records,
-        definitions: &[EVERY_ENTRY],
+        output_format: OutputFormat::Records,
+        count_rules: &[EVERY_ENTRY],
     },
     // Without `--type`, `--size` would also let links to files pass, whose targets it asks about. No
     // pattern: `.`, which is usual before a path, matches no name without any text in it (`\xff`).
     Peer {
         name: "fd",
         programs: &["fd", "fdfind"],
-        mark: "fd",
+        version_marker: "fd",
         language: "Rust",
         parallel: true,
         install: "apt-get install fd-find",
@@ -54,28 +54,30 @@ pub const PEERS: &[Peer] = &[
             "--search-path",
             ROOT,
         ],
-        output: Output::Files,
-        definitions: &[Definition {
-            says: "regular files; no directories, no lengths, though it asks for those of files",
-            of: |inventory| Claimed::files(inventory.files.names),
+        output_format: OutputFormat::NulNames,
+        count_rules: &[CountRule {
+            description: "regular files; no directories, no lengths, though it asks for those of files",
+            expected: |inventory| ReportedCounts::files(inventory.files.names),
         }],
     },
     // Hard links are counted with every name, as the methods do, which also saves du a table.
     Peer {
         name: "du",
         programs: &["du"],
-        mark: "GNU coreutils",
+        version_marker: "GNU coreutils",
         language: "C",
         parallel: false,
         install: "apt-get install coreutils",
         about: "GNU du; prints one sum of all lengths",
         arguments: &["--summarize", "--apparent-size", "--count-links", "--block-size=1", ROOT],
-        output: Output::Sum,
-        definitions: &[
+        output_format: OutputFormat::Sum,
+        count_rules: &[
             // From version 9.2 on.
-            Definition {
-                says: "lengths of files and links, every name",
-                of: |inventory| Claimed::bytes(inventory.files.bytes + inventory.symlinks.bytes),
+            CountRule {
+                description: "lengths of files and links, every name",
+                expected: |inventory| {
+                    ReportedCounts::bytes(inventory.files.bytes + inventory.symlinks.bytes)
+                },
             },
             EVERY_LENGTH,
         ],
@@ -84,7 +86,7 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "pdu",
         programs: &["pdu"],
-        mark: "pdu",
+        version_marker: "pdu",
         language: "Rust",
         parallel: true,
         install: "cargo install parallel-disk-usage",
@@ -96,14 +98,14 @@ pub const PEERS: &[Peer] = &[
             "--threads=max",
             ROOT,
         ],
-        output: Output::Sum,
-        definitions: &[EVERY_LENGTH],
+        output_format: OutputFormat::Sum,
+        count_rules: &[EVERY_LENGTH],
     },
     // A root whose path is no text it refuses, as nobody else does.
     Peer {
         name: "dust",
         programs: &["dust"],
-        mark: "Dust",
+        version_marker: "Dust",
         language: "Rust",
         parallel: true,
         install: "cargo install du-dust",
@@ -117,8 +119,8 @@ pub const PEERS: &[Peer] = &[
             "--no-percent-bars",
             ROOT,
         ],
-        output: Output::Sum,
-        definitions: &[EVERY_LENGTH],
+        output_format: OutputFormat::Sum,
+        count_rules: &[EVERY_LENGTH],
     },
     // A lone directory is shown entry by entry, without its own length and the links in it; so there
     // is a second argument, which holds nothing. Without `--ignore-dirs` it leaves out /proc, /dev,
@@ -126,7 +128,7 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "dua",
         programs: &["dua"],
-        mark: "dua",
+        version_marker: "dua",
         language: "Rust",
         parallel: true,
         install: "cargo install dua-cli",
@@ -142,23 +144,23 @@ pub const PEERS: &[Peer] = &[
             ROOT,
             "/dev/null",
         ],
-        output: Output::Sum,
-        definitions: &[EVERY_LENGTH],
+        output_format: OutputFormat::Sum,
+        count_rules: &[EVERY_LENGTH],
     },
     Peer {
         name: "diskus",
         programs: &["diskus"],
-        mark: "diskus",
+        version_marker: "diskus",
         language: "Rust",
         parallel: true,
         install: "cargo install diskus",
         about: "a small, parallel du -s; prints one sum of all lengths",
         arguments: &["--apparent-size", ROOT],
-        output: Output::Sum,
-        definitions: &[Definition {
-            says: "lengths of files, each once, and of links, every name",
-            of: |inventory| {
-                Claimed::bytes(inventory.files.distinct_bytes + inventory.symlinks.bytes)
+        output_format: OutputFormat::Sum,
+        count_rules: &[CountRule {
+            description: "lengths of files, each once, and of links, every name",
+            expected: |inventory| {
+                ReportedCounts::bytes(inventory.files.distinct_bytes + inventory.symlinks.bytes)
             },
         }],
     },
@@ -166,7 +168,7 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "gdu",
         programs: &["gdu", "gdu-go"],
-        mark: "Version:",
+        version_marker: "Version:",
         language: "Go",
         parallel: true,
         install: "apt-get install gdu",
@@ -181,14 +183,14 @@ pub const PEERS: &[Peer] = &[
             "--ignore-dirs=",
             ROOT,
         ],
-        output: Output::Sum,
-        definitions: &[Definition {
-            says: "lengths of files and links, each once, and 4096 bytes a directory",
-            of: |inventory| {
+        output_format: OutputFormat::Sum,
+        count_rules: &[CountRule {
+            description: "lengths of files and links, each once, and 4096 bytes a directory",
+            expected: |inventory| {
                 let Inventory { files, directories, symlinks, others, .. } = inventory;
                 let lengths =
                     files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes;
-                Claimed::bytes(lengths + 4096 * directories.names)
+                ReportedCounts::bytes(lengths + 4096 * directories.names)
             },
         }],
     },
@@ -196,14 +198,14 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "ncdu",
         programs: &["ncdu"],
-        mark: "ncdu",
+        version_marker: "ncdu",
         language: "C",
         parallel: false,
         install: "apt-get install ncdu",
         about: "du for the terminal, without a window here; exports name and length of every entry",
         arguments: &["--ignore-config", "-0", "-o", "-", ROOT],
-        output: Output::Export,
-        definitions: &[EVERY_ENTRY],
+        output_format: OutputFormat::NcduExport,
+        count_rules: &[EVERY_ENTRY],
     },
 ];
 
@@ -211,11 +213,11 @@ pub const PEERS: &[Peer] = &[
 const RECORD: &str = r"%y %s\n";
 
 /// All that there is to be claimed.
-const EVERY_ENTRY: Definition = Definition {
-    says: "files, directories and others, every name, and the lengths of files",
-    of: |inventory| {
+const EVERY_ENTRY: CountRule = CountRule {
+    description: "files, directories and others, every name, and the lengths of files",
+    expected: |inventory| {
         let Inventory { files, directories, symlinks, others, .. } = inventory;
-        Claimed {
+        ReportedCounts {
             files: Some(files.names),
             directories: Some(directories.names),
             others: Some(symlinks.names + others.names),
@@ -225,9 +227,11 @@ const EVERY_ENTRY: Definition = Definition {
 };
 
 /// One sum of all that has a length.
-const EVERY_LENGTH: Definition = Definition {
-    says: "lengths of files, directories and links, every name",
-    of: |inventory| Claimed::bytes(inventory.parts().iter().map(|part| part.bytes).sum()),
+const EVERY_LENGTH: CountRule = CountRule {
+    description: "lengths of files, directories and links, every name",
+    expected: |inventory| {
+        ReportedCounts::bytes(inventory.parts().iter().map(|part| part.bytes).sum())
+    },
 };
 
 impl Peer {

@@ -14,13 +14,13 @@ use crate::stats::ranking::{Ranking, Row};
 pub enum Unit {
     /// A time, in nanoseconds.
     Nanoseconds,
-    /// A factor.
+    /// A question.
     Times,
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Column {
+pub struct ArticleColumn {
     /// What stands above it.
     pub name: String,
     /// What its numbers are.
@@ -29,7 +29,7 @@ pub struct Column {
 
 /// What is left of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reduced {
+pub struct ArticleRow {
     /// Its name.
     pub cell: String,
     /// A number for each column; fewer where a cell has fewer samples.
@@ -38,7 +38,7 @@ pub struct Reduced {
 
 /// A ranking as an article would have printed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reduction {
+pub struct ArticleTable {
     /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
@@ -50,15 +50,15 @@ pub struct Reduction {
     /// What it does, in a few words.
     pub about: &'static str,
     /// What is printed of every cell.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ArticleColumn>,
     /// The cells, in the order of the ranking.
-    pub rows: Vec<Reduced>,
+    pub rows: Vec<ArticleRow>,
 }
 
 /// The numbers that are left of a cell.
 type Reduce = fn(&Row) -> Vec<f64>;
 
-impl Reduction {
+impl ArticleTable {
     /// Reduces rankings by the protocol of the session's preset; nothing if it has none, or one that
     /// leaves the samples as they are (a single run is its own reduction).
     pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
@@ -75,9 +75,9 @@ impl Reduction {
     }
 
     fn one(protocol: &'static str, spec: &SessionSpec, ranking: &Ranking) -> Option<Self> {
-        let time = |name: String| Column { name, unit: Unit::Nanoseconds };
-        let times = |name: &str| Column { name: name.to_owned(), unit: Unit::Times };
-        let (about, columns, reduce): (_, Vec<Column>, Reduce) = match protocol {
+        let time = |name: String| ArticleColumn { name, unit: Unit::Nanoseconds };
+        let times = |name: &str| ArticleColumn { name: name.to_owned(), unit: Unit::Times };
+        let (about, columns, reduce): (_, Vec<ArticleColumn>, Reduce) = match protocol {
             "P1" => {
                 let last = spec.runs.saturating_sub(1);
                 let name = format!("mean of the last {last}");
@@ -119,7 +119,7 @@ impl Reduction {
             ),
             _ => return None,
         };
-        let reduced = |row: &Row| Reduced { cell: row.cell.name.clone(), values: reduce(row) };
+        let reduced = |row: &Row| ArticleRow { cell: row.cell.name.clone(), values: reduce(row) };
         let rows = ranking.rows.iter().map(reduced).collect();
         let Ranking { dataset, cache_state, .. } = *ranking;
         Some(Self { dataset, cache_state, protocol, about, columns, rows })
@@ -133,13 +133,13 @@ mod tests {
     use crate::harness::log::SessionData;
     use crate::stats::ranking::rank;
 
-    fn reduced(preset: &str) -> Vec<Reduction> {
+    fn reduced(preset: &str) -> Vec<ArticleTable> {
         let mut data: SessionData = with(&[("base", 1000), ("slow", 4000)], 3);
         data.spec.preset = preset.to_owned();
-        Reduction::of(&data.spec, &rank(&data))
+        ArticleTable::of(&data.spec, &rank(&data))
     }
 
-    fn names(reduction: &Reduction) -> Vec<&str> {
+    fn names(reduction: &ArticleTable) -> Vec<&str> {
         reduction.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
@@ -168,7 +168,7 @@ mod tests {
             Some(transform::Rules { kind: transform::Kind::Copy, sync: transform::Sync::None });
         for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
             data.spec.preset = preset.to_owned();
-            let reduced = Reduction::of(&data.spec, &rank(&data));
+            let reduced = ArticleTable::of(&data.spec, &rank(&data));
             assert_eq!(reduced.len(), reductions, "{preset}");
             let named = reduced.iter().all(|of| names(of) == ["min", "max", "median"]);
             assert!(named, "{reduced:?}");
