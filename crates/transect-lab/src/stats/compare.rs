@@ -1,4 +1,4 @@
-//! Two sessions beside each other: what became faster, what slower, and what else changed.
+//! Compares two sessions: what became faster, what slower, and what else changed.
 
 use serde::Serialize;
 
@@ -8,55 +8,55 @@ use crate::stats::ranking::{Metric, Ranking, Row, rank, rank_by};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge_all};
 
-/// What two sessions come to beside each other.
+/// A comparison of two sessions.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// What was not the same: whatever else is concluded rests on its not mattering.
+    /// Conditions that differ. The comparison is valid only if they do not matter.
     pub changed: Vec<Changed>,
-    /// The places and states that both sessions have. Sessions with and without syncing have none.
+    /// Datasets and cache states that both sessions have. Sessions that differ in `--sync` share none.
     pub groups: Vec<Group>,
-    /// The places and states that one of them has.
+    /// Datasets and cache states that only one session has.
     pub alone: Vec<String>,
 }
 
-/// Something that was not the same in both sessions.
+/// A condition that differs between the sessions.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// What it is.
+    /// Its name.
     pub what: String,
-    /// In the first session.
+    /// Its value in the first session.
     pub before: String,
-    /// In the second.
+    /// Its value in the second session.
     pub after: String,
-    /// Whether it makes numbers of the two sessions those of different things.
+    /// Whether it makes the numbers of the two sessions incomparable.
     pub forbids: bool,
 }
 
-/// One place in one state.
+/// One dataset in one cache state.
 #[derive(Debug, Serialize)]
 pub struct Group {
-    /// The tree, or the input.
+    /// Name of the dataset.
     pub name: String,
-    /// The state before every run.
+    /// The cache state before every run.
     pub state: State,
-    /// The same in words: of the caches, or of the input.
+    /// The same in words.
     pub conditions: String,
-    /// What is compared: processor time if that is all that one of the sessions can tell.
+    /// The metric: processor time if either session is too disturbed for wall time.
     pub by: Metric,
-    /// The cells that are ranked in both, the largest speed-up first.
+    /// Cells ranked in both sessions, the largest speed-up first.
     pub rows: Vec<ComparedRow>,
-    /// The cells that are ranked in one of them.
+    /// Cells ranked in one session only.
     pub alone: Vec<String>,
-    /// The cells that did more in one session than in the other.
+    /// Cells that did more work in one session than in the other.
     pub incomparable: Vec<Incomparable>,
 }
 
-/// A cell that both sessions have and that cannot be compared with itself.
+/// A cell of both sessions that cannot be compared.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Incomparable {
     /// Its name.
     pub cell: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -65,25 +65,25 @@ pub struct Incomparable {
 pub struct ComparedRow {
     /// Its name.
     pub cell: String,
-    /// Its times in the first session, in nanoseconds: of the processors, if that is compared.
+    /// Its times in the first session, in nanoseconds, by the metric of the group.
     pub before: Summary,
-    /// Its times in the second session, in nanoseconds.
+    /// Its times in the second session, in nanoseconds, by the metric of the group.
     pub after: Summary,
-    /// After against before.
+    /// Ratio of after to before.
     pub ratios: Ratios,
-    /// What is said of it.
+    /// The verdict on that ratio.
     pub judgement: Option<Judgement>,
-    /// Against the floor of its own session, before: whether the machine or the method changed.
+    /// Ratio to the floor of the first session. It shows whether the machine or the method changed.
     pub to_floor_before: Option<Ratios>,
-    /// Against the floor of its own session, after.
+    /// Ratio to the floor of the second session.
     pub to_floor_after: Option<Ratios>,
 }
 
-/// Compares two sessions: places by their names, cells by theirs.
+/// Compares two sessions, matching datasets and cells by name.
 pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
     let (rankings, mut others) = (rank(before), rank(after));
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
-    // Who leaves the writing to somebody else did less, on whatever machine.
+    // Without syncing, the kernel writes the output later: less work is measured.
     let [sync, other_sync] =
         [before, after].map(|session| session.spec.transform.map(|rules| rules.sync));
     for ranking in rankings {
@@ -108,8 +108,7 @@ fn about(ranking: &Ranking, spec: &SessionSpec) -> String {
     format!("{}, {}", ranking.name, spec.state_of(ranking.cache_state))
 }
 
-/// Returns two rankings by the same quantity. Where others disturbed too much of one session, wall time is
-/// not to be had, and processor time of both is.
+/// Returns two rankings by the same metric: by processor time if either is.
 fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
     [before, after].map(|(data, ranking)| match ranking.by {
@@ -120,12 +119,12 @@ fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking
     })
 }
 
-/// Returns the row of a cell, and whether it is apart from the others.
+/// Returns the row of a cell, and whether it is ranked apart.
 fn find<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
     all_of(ranking).find(|(row, _)| row.cell.name == cell)
 }
 
-/// Returns all rows, and whether each is apart.
+/// Returns all rows, each with whether it is ranked apart.
 fn all_of(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     let rows = ranking.rows.iter().map(|row| (row, false));
     rows.chain(ranking.apart.iter().map(|row| (row, true)))
@@ -182,17 +181,19 @@ impl ComparedRow {
     }
 }
 
-/// Something that is to be the same in both sessions.
+/// A condition that should be the same in both sessions.
 struct Fact {
     what: String,
     is: String,
-    /// Else numbers of passes over files are those of different things.
+    /// Whether a difference makes transforms incomparable.
     matters: bool,
 }
 
-/// Returns what was not the same: the work, the machine, the system, the version, the rules, and each
-/// place that both have. Walks are compared to learn what such a change does to them; what passes over
-/// files take hangs on too much below them for that.
+/// Returns the conditions that differ: work, machine, system, version, rules, and each dataset that both
+/// sessions have.
+///
+/// Walks may be compared across systems, to measure the effect of such a change. Transforms may not:
+/// too much below them changes their times.
 fn changed(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
     let of_files = before.transform.is_some() || after.transform.is_some();
     let others = facts(after);
@@ -237,7 +238,7 @@ fn facts(spec: &SessionSpec) -> Vec<Fact> {
     facts
 }
 
-/// Returns all that is known of what a dataset lies on, whatever that is.
+/// Returns all known properties of the file system of a dataset.
 fn of_file_system(dataset: &Dataset) -> Vec<(String, String)> {
     let known = serde_json::to_value(&dataset.file_system).expect("BUG: it can be written");
     let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_is_compared() {
+    fn compare_equal_sessions_no_change() {
         let data = of_files();
         let same = compare(&data, &data);
         assert_eq!((same.changed, same.alone), (vec![], vec![]));
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_over_files_are_of_one_machine_one_work_and_one_device() {
+    fn compare_transforms_forbids_other_machine_work_or_device() {
         let before = of_files();
         let with = |change: &dyn Fn(&mut SessionSpec)| {
             let mut after = before.clone();
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn wall_time_is_never_beside_processor_time() {
+    fn compare_uses_one_metric_for_both_sessions() {
         let calm = of_files();
         let mut restless = calm.clone();
         for sample in &mut restless.samples {
@@ -315,7 +316,7 @@ mod tests {
         for (before, after, ratio) in [(&calm, &restless, 4.0), (&restless, &calm, 0.25)] {
             let group = &compare(before, after).groups[0];
             assert_eq!(group.by, Metric::Processor);
-            // 300 ns of the processors in every calm sample, whatever its wall time.
+            // Every calm sample has 300 ns of processor time, whatever its wall time.
             assert!(group.rows.iter().all(|row| row.ratios.median == ratio), "{group:?}");
         }
         assert_eq!(compare(&calm, &calm).groups[0].by, Metric::Time);
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_apart_in_one_session_only_did_something_else_there() {
+    fn compare_cell_apart_in_one_session_incomparable() {
         let leaving = |other: u64| {
             let mut data = of_files();
             for sample in &mut data.samples {
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_are_compared_across_machines() {
+    fn compare_walks_across_systems_allowed() {
         let before = with(&[("base", 1000), ("base (again)", 1000)], 6);
         let mut after = before.clone();
         after.spec.environment.system = "Linux 2.4".to_owned();
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_is_never_beside_what_was_not() {
+    fn compare_sync_and_no_sync_share_nothing() {
         let before = of_files();
         let mut after = before.clone();
         after.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });

@@ -1,24 +1,23 @@
-//! What may be said of samples.
+//! Statistics: from samples to verdicts.
 //!
-//! The samples of a session are kept as they are; everything here is recomputed from them, and
-//! comes out the same every time: what is drawn at random is drawn from a seed that is recorded
-//! beside the result. The way through:
+//! A session stores raw samples; everything here is recomputed from them. Results are
+//! reproducible: every random draw comes from a seed stored beside the result.
 //!
 //! ```text
 //! samples of one cell ──────────────▶ Summary             what was measured
-//! samples of two cells, by round ───▶ Ratios ──▶ judge    what may be said of the difference
+//! samples of two cells, by round ───▶ Ratios ──▶ judge    whether they differ
 //!                                       ▲   p of all cells, corrected together (holm)
 //! ```
 //!
-//! The reductions of [`article_stats`] are not on that way: they show what the articles that this lab
-//! grew from would have printed for the same samples.
+//! [`article_stats`] is separate: it computes what the seed articles would have printed for the same
+//! samples.
 
+pub mod article_stats;
 pub mod compare;
 pub mod paired;
-pub mod article_stats;
 pub mod random;
-pub mod ranking;
 pub mod rank_sum;
+pub mod ranking;
 pub mod samples;
 pub mod significance;
 pub mod summary;

@@ -1,9 +1,8 @@
-//! Two cells, compared round by round.
+//! Compares two cells round by round.
 //!
-//! A machine is not the same at the end of a session as it was at the beginning: it warms up, it
-//! fills its disk, its neighbours wake. Both samples of one round were taken shortly after each
-//! other, in shuffled order, so whatever drifts has the same share in both and cancels in their
-//! ratio.
+//! A machine drifts during a session: it warms up, its disk fills, other guests start working. Both
+//! samples of a round are taken within a short time, in shuffled order, so drift affects both alike and
+//! cancels in their ratio.
 
 use std::fmt;
 
@@ -13,20 +12,20 @@ use super::random::SplitMix64;
 use super::samples::{SampleError, check_positive, median_deviation, median_of_sorted, sorted};
 use super::significance::sign_flip_p;
 
-/// How many resamples an interval is made of. Another seed then moves its ends by less than the
-/// distance of neighbouring ratios.
+/// Bootstrap resamples per interval: enough that another seed moves its ends by less than the distance
+/// between neighbouring ratios.
 pub const RESAMPLES: usize = 10_000;
 
-/// What is left out at each end of [`RESAMPLES`]: 2.5 %.
+/// Resamples cut off at each end: 2.5 % of [`RESAMPLES`].
 pub(super) const TAIL: usize = RESAMPLES / 40;
 
-/// The ratios `other / base` of the rounds that have both: below 1, the other took less time.
+/// The ratios `other / base` of the rounds that have both. Below 1, the other took less time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratios {
-    /// How many rounds.
+    /// Number of rounds.
     pub n: usize,
-    /// The median of the ratios of the rounds. (Not the ratio of the medians: those may come
-    /// from different rounds.)
+    /// The median of the rounds' ratios. (Not the ratio of the medians, which may come from different
+    /// rounds.)
     pub median: f64,
     /// Lower end of the 95 % interval of that median.
     pub low: f64,
@@ -34,27 +33,26 @@ pub struct Ratios {
     pub high: f64,
     /// Median absolute deviation of the ratios from their median, unscaled.
     pub mad: f64,
-    /// How often chance alone would have shown as much, before any correction for other cells
-    /// ([`sign_flip_p`] of the log ratios).
+    /// Two-sided p-value, not corrected for other cells ([`sign_flip_p`] of the log ratios).
     pub p: f64,
-    /// What the resamples were drawn from.
+    /// Seed of the resamples.
     pub seed: u64,
 }
 
 impl Ratios {
-    /// Compares two cells by the rounds that have a sample of both: `(base, other)` each, in one
-    /// unit. Rounds that lack one of them are to be left out by the caller, and counted.
+    /// Compares two cells by the rounds that have a sample of both, each a pair `(base, other)` in the
+    /// same unit. The caller leaves out rounds that lack a sample, and counts them.
     ///
-    /// The interval is the percentile bootstrap: from the n ratios n are drawn with replacement,
-    /// [`RESAMPLES`] times, and the middle 95 % of the medians are kept. It asks nothing of the
-    /// shape of the noise. With few rounds it is wide, and can be no wider than the samples are:
-    /// below five rounds it says nothing, and [`judge`](super::judge) does not listen. The same
-    /// ratios give the same interval, in whatever order the rounds are given.
+    /// The interval is a percentile bootstrap: n of the n ratios are drawn with replacement,
+    /// [`RESAMPLES`] times, and the middle 95 % of the medians are kept. It assumes nothing about the
+    /// shape of the noise. It is never wider than the range of the samples, so with fewer than five
+    /// rounds it is meaningless, and [`judge`](super::judge) ignores it. The order of the rounds does
+    /// not matter.
     ///
     /// # Errors
     ///
-    /// If there are no rounds, or in one of them a sample is no number, infinite, below zero or
-    /// zero, or the ratio of the two is beyond what a number holds.
+    /// There are no rounds; a sample is NaN, infinite, negative or zero; or a ratio overflows or
+    /// underflows.
     pub fn paired(rounds: &[(f64, f64)], seed: u64) -> Result<Self, SampleError> {
         let ratios = rounds
             .iter()
@@ -71,7 +69,7 @@ impl Ratios {
     }
 }
 
-/// The median with its interval: `1.52 (1.49 to 1.60)`.
+/// Formats the median and its interval: `1.52 (1.49 to 1.60)`.
 impl fmt::Display for Ratios {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { median, low, high, .. } = self;
@@ -83,7 +81,7 @@ fn ratio(at: usize, base: f64, other: f64) -> Result<f64, SampleError> {
     check_positive(at, base)?;
     check_positive(at, other)?;
     let ratio = other / base;
-    // A ratio too small to be told from 0 has no logarithm.
+    // A subnormal ratio is refused: its logarithm is not precise.
     if ratio.is_normal() { Ok(ratio) } else { Err(SampleError::NoRatio { at }) }
 }
 
@@ -93,12 +91,12 @@ fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
     let mut medians: Vec<f64> =
         (0..RESAMPLES).map(|_| resampled_median(sorted, &mut counts, &mut random)).collect();
     medians.sort_by(f64::total_cmp);
-    // An interval that left its own median outside would say that the median is wrong.
+    // The interval has to contain its own median.
     (medians[TAIL].min(median), medians[RESAMPLES - 1 - TAIL].max(median))
 }
 
-/// The median of a sample of the samples. As these are sorted it is enough to count how often
-/// each was drawn: nothing has to be sorted again. `counts` is there to be used again.
+/// Returns the median of one resample. As `sorted` is sorted, counting how often each sample is drawn is
+/// enough; nothing is sorted again. `counts` is scratch space.
 pub(super) fn resampled_median(
     sorted: &[f64],
     counts: &mut [usize],
@@ -109,13 +107,13 @@ pub(super) fn resampled_median(
     for _ in 0..n {
         counts[random.below(n)] += 1;
     }
-    let upper = place(counts, n / 2);
-    let lower = if n % 2 == 1 { upper } else { place(counts, n / 2 - 1) };
+    let upper = index_at_rank(counts, n / 2);
+    let lower = if n % 2 == 1 { upper } else { index_at_rank(counts, n / 2 - 1) };
     f64::midpoint(sorted[lower], sorted[upper])
 }
 
-/// Which sample is at place `rank` of those that were drawn.
-fn place(counts: &[usize], rank: usize) -> usize {
+/// Returns the index of the sample at position `rank` of the resample.
+fn index_at_rank(counts: &[usize], rank: usize) -> usize {
     let mut drawn = 0;
     let behind = |count: &usize| {
         drawn += count;
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn five_rounds_give_an_interval_from_the_least_to_the_most() {
+    fn interval_of_five_rounds_spans_all_ratios() {
         let ratios = Ratios::paired(&rounds(&[0.9, 0.88, 0.91, 0.95, 0.86]), 1).unwrap();
         assert_eq!(ratios.n, 5);
         // With five rounds more than 2.5 % of the resamples hold the least one three times.
@@ -144,27 +142,27 @@ mod tests {
     }
 
     #[test]
-    fn identical_samples_have_the_ratio_one_and_nothing_around_it() {
+    fn identical_samples_ratio_one_zero_width() {
         let ratios = Ratios::paired(&[(5.0, 5.0); 9], 1).unwrap();
         assert_eq!((ratios.low, ratios.median, ratios.high), (1.0, 1.0, 1.0));
         assert_eq!((ratios.mad, ratios.p), (0.0, 1.0));
     }
 
     #[test]
-    fn what_was_drawn_twice_takes_two_places() {
-        let places: Vec<usize> = (0..4).map(|rank| place(&[0, 2, 0, 1, 1], rank)).collect();
+    fn index_at_rank_counts_repeated_draws() {
+        let places: Vec<usize> = (0..4).map(|rank| index_at_rank(&[0, 2, 0, 1, 1], rank)).collect();
         assert_eq!(places, [1, 1, 3, 4]);
     }
 
     #[test]
-    fn one_round_is_its_own_interval() {
+    fn interval_of_one_round_is_its_ratio() {
         let ratios = Ratios::paired(&[(4.0, 2.0)], 1).unwrap();
         assert_eq!((ratios.low, ratios.median, ratios.high), (0.5, 0.5, 0.5));
         assert_eq!(ratios.p, 1.0);
     }
 
     #[test]
-    fn what_has_no_ratio_is_refused_by_round() {
+    fn invalid_round_refused_with_index() {
         let of = |rounds: &[(f64, f64)]| Ratios::paired(rounds, 1).unwrap_err();
         assert_eq!(of(&[]), SampleError::Empty);
         assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), SampleError::Zero { at: 1 });
@@ -177,28 +175,34 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_is_kept_and_gives_the_same_again() {
+    fn same_seed_same_result_in_any_order() {
         let samples = rounds(&[0.9, 0.88, 0.97, 0.95, 0.86, 1.02, 0.93, 0.91]);
         let once = Ratios::paired(&samples, 42).unwrap();
         assert_eq!(once, Ratios::paired(&samples, 42).unwrap());
         assert_eq!(once.seed, 42);
         let mut reversed = samples.clone();
         reversed.reverse();
-        assert_eq!(once, Ratios::paired(&reversed, 42).unwrap(), "rounds have no order");
+        assert_eq!(
+            once,
+            Ratios::paired(&reversed, 42).unwrap(),
+            "the order of rounds does not matter"
+        );
     }
 
     #[test]
-    fn another_seed_says_nearly_the_same() {
+    fn another_seed_nearly_the_same_interval() {
         let samples: Vec<f64> = (0..20_u8).map(|at| 0.9 + 0.005 * f64::from(at)).collect();
-        let (a, b) =
-            (Ratios::paired(&rounds(&samples), 1).unwrap(), Ratios::paired(&rounds(&samples), 2).unwrap());
+        let (a, b) = (
+            Ratios::paired(&rounds(&samples), 1).unwrap(),
+            Ratios::paired(&rounds(&samples), 2).unwrap(),
+        );
         assert!((a.low - b.low).abs() <= 0.005 && (a.high - b.high).abs() <= 0.005);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn the_interval_lies_within_the_ratios_and_holds_their_median(
+        fn interval_within_ratios_contains_median(
             samples in prop::collection::vec((1e3..1e9_f64, 1e3..1e9_f64), 1..24),
         ) {
             let ratios = Ratios::paired(&samples, 9).unwrap();

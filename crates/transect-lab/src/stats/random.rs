@@ -1,21 +1,23 @@
-//! Numbers that look random and come again: everything that is drawn is drawn from a recorded
-//! seed, so that a reader of a session can repeat the arithmetic to the last digit.
+//! A reproducible random number generator: every draw comes from a recorded seed, so that readers of a
+//! session can repeat the arithmetic to the last digit.
 
-/// Sebastiano Vigna's `SplitMix64`: 64 bits of state, every seed as good as any other. It is
-/// written out here so that no newer version of a library changes what an old session says.
+/// Sebastiano Vigna's `SplitMix64`: 64 bits of state, every seed equally good.
+///
+/// It is written out here because a newer version of a library might draw other numbers, and old
+/// sessions would then give other results.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
     state: u64,
 }
 
 impl SplitMix64 {
-    /// Starts at a seed.
+    /// Creates a generator from a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -25,23 +27,22 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// An index below `count`, each with the same probability; 0 where `count` is 0.
+    /// Returns a uniform index below `count`; 0 if `count` is 0.
     ///
-    /// The upper half of a product (Lemire): its bias is below `count` / 2⁶⁴, which no number of
-    /// resamples can show.
+    /// This is the upper half of a product (Lemire). Its bias is below `count` / 2⁶⁴: far too small to
+    /// matter here.
     #[inline]
     pub fn below(&mut self, count: usize) -> usize {
         ((u128::from(self.bits()) * count as u128) >> 64) as usize
     }
 
-    /// A number from 0 up to, and never, 1.
+    /// Returns a number in `0.0..1.0`.
     pub fn unit(&mut self) -> f64 {
         // 53 bits are what a f64 holds without rounding.
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Puts items in an order of which each is as likely as any other (Fisher and Yates): the
-    /// order of the cells in a round.
+    /// Shuffles items uniformly (Fisher–Yates): the order of the cells in a round.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.below(last + 1);
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generator_is_the_published_one() {
+    fn splitmix64_matches_published_numbers() {
         let mut random = SplitMix64::new(1_234_567);
         let drawn: Vec<u64> = (0..5).map(|_| random.bits()).collect();
         assert_eq!(
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_are_below_and_reach_everything() {
+    fn below_is_uniform_and_in_range() {
         let mut random = SplitMix64::new(1);
         let mut met = [0_u32; 7];
         for _ in 0..7_000 {
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffling_loses_nothing_and_comes_again() {
+    fn shuffle_is_a_reproducible_permutation() {
         let order = |seed| {
             let mut order: Vec<u32> = (0..20).collect();
             SplitMix64::new(seed).shuffle(&mut order);

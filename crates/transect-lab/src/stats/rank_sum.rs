@@ -1,21 +1,19 @@
-//! How often chance alone would have ordered two groups of samples as they are.
+//! The rank-sum test: p-value of two unpaired groups of samples.
 
 use super::samples::sorted;
 
-/// Up to so many samples all ways are counted.
-pub const COUNTED_UP_TO: usize = 200;
+/// Up to this number of samples the test is exact.
+pub const EXACT_UP_TO: usize = 200;
 
-/// Returns how often chance alone would have put two groups as far apart: the two-sided p of the
-/// rank sum (Wilcoxon 1945, Mann and Whitney 1947), whatever is equal among the samples. It is exact
-/// up to [`COUNTED_UP_TO`] samples; sums of more are normal for all that matters.
+/// Returns the two-sided p-value of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947), ties
+/// included. It is exact up to [`EXACT_UP_TO`] samples; above that it uses the normal approximation.
 ///
-/// If it were chance which sample belongs to which group, every way to choose the first group among
-/// all samples would be as likely as any other. p is the share of the ways in which its sum of
-/// ranks lies as far from the middle as the one that was seen. With five samples on each side there
-/// are 252, so that no p is below 2 / 252 = 0.008. Ratios of medians, dealt in the same way, would
-/// be as large in twelve of them: where samples are few, ranks see more.
+/// p is the share of all ways to choose the first group whose rank sum is at least as far from the
+/// middle as the observed one. With five samples on each side there are 252 ways, so p is at least
+/// 2 / 252 = 0.008. A permutation test on ratios of medians finds twelve such ways: with few samples,
+/// ranks are more sensitive.
 ///
-/// Without samples on both sides, or if one is not a number, p is 1: nothing is shown.
+/// Returns 1 if a side has no samples or a sample is NaN.
 #[must_use]
 pub fn rank_sum_p(one: &[f64], other: &[f64]) -> f64 {
     if one.is_empty() || other.is_empty() || one.iter().chain(other).any(|it| it.is_nan()) {
@@ -24,7 +22,7 @@ pub fn rank_sum_p(one: &[f64], other: &[f64]) -> f64 {
     let ranks = doubled_ranks(one, other);
     let middle = one.len() * (ranks.len() + 1);
     let seen = ranks[..one.len()].iter().sum::<usize>().abs_diff(middle);
-    if ranks.len() > COUNTED_UP_TO {
+    if ranks.len() > EXACT_UP_TO {
         return normal_p(&ranks, one.len(), seen);
     }
     let ways = ways_by_sum(&ranks, one.len());
@@ -33,8 +31,8 @@ pub fn rank_sum_p(one: &[f64], other: &[f64]) -> f64 {
     as_far / all
 }
 
-/// Returns twice the rank of each sample among all, in their order: whole numbers, also where equal
-/// samples share the mean of their ranks.
+/// Returns twice the rank of each sample among all, in their order. Twice, so that the mean rank of equal
+/// samples is a whole number, too.
 fn doubled_ranks(one: &[f64], other: &[f64]) -> Vec<usize> {
     let all = [one, other].concat();
     let sorted = sorted(&all);
@@ -46,7 +44,7 @@ fn doubled_ranks(one: &[f64], other: &[f64]) -> Vec<usize> {
     all.iter().map(rank).collect()
 }
 
-/// Returns the share of a normal distribution that is as far from its middle as `seen`.
+/// Returns the two-sided p-value of `seen` by the normal approximation.
 fn normal_p(ranks: &[usize], count: usize, seen: usize) -> f64 {
     let (all, count) = (ranks.len() as f64, count as f64);
     let middle = all + 1.0;
@@ -55,13 +53,13 @@ fn normal_p(ranks: &[usize], count: usize, seen: usize) -> f64 {
     if variance == 0.0 { 1.0 } else { libm::erfc(seen as f64 / (2.0 * variance).sqrt()) }
 }
 
-/// Returns, for each sum, how many ways there are to choose `count` of the ranks that add up to it.
+/// Returns, for each sum, the number of ways to choose `count` ranks that add up to it.
 fn ways_by_sum(ranks: &[usize], count: usize) -> Vec<f64> {
     let largest: usize = ranks.iter().sum();
     let mut ways = vec![vec![0.0; largest + 1]; count + 1];
     ways[0][0] = 1.0;
     for &rank in ranks {
-        // From above, so that no rank is chosen twice.
+        // Downwards, so that no rank is chosen twice.
         for chosen in (1..=count).rev() {
             let (fewer, these) = ways.split_at_mut(chosen);
             for sum in rank..=largest {
@@ -84,34 +82,34 @@ mod tests {
     }
 
     #[test]
-    fn small_groups_are_counted_by_hand() {
+    fn p_of_small_groups_matches_hand_count() {
         assert_p(&[1.0, 2.0], &[3.0, 4.0], 2.0 / 6.0);
         assert_p(&[1.0, 3.0], &[2.0, 4.0], 4.0 / 6.0);
         assert_p(&[1.0, 4.0], &[2.0, 3.0], 1.0);
         let (low, high) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
         assert_p(&low, &high, 2.0 / 252.0);
         assert_p(&high, &low, 2.0 / 252.0);
-        // One pair the wrong way round: twice as many ways.
+        // One pair swapped: twice as many ways.
         assert_p(&[1.0, 2.0, 3.0, 4.0, 6.0], &[5.0, 7.0, 8.0, 9.0, 10.0], 4.0 / 252.0);
     }
 
     #[test]
-    fn equal_samples_share_their_ranks() {
+    fn ties_share_the_mean_rank() {
         assert_p(&[5.0; 4], &[5.0; 6], 1.0);
-        // Ranks 1.5, 1.5, 3: of the three ways to choose one, the last is alone at its end.
+        // Ranks 1.5, 1.5, 3: one of three choices is at the upper end.
         assert_p(&[2.0], &[1.0, 1.0], 1.0 / 3.0);
         assert_eq!(doubled_ranks(&[2.0], &[1.0, 1.0]), [6, 3, 3]);
     }
 
     #[test]
-    fn nothing_shown_is_a_p_of_one() {
+    fn p_without_evidence_is_one() {
         assert_p(&[], &[1.0], 1.0);
         assert_p(&[1.0], &[], 1.0);
         assert_p(&[1.0, f64::NAN], &[3.0, 4.0], 1.0);
     }
 
     #[test]
-    fn many_samples_are_normal() {
+    fn normal_approximation_close_to_exact() {
         let group = |first: u32| -> Vec<f64> {
             (0..100).map(|at| f64::from((at * 37 + first) % 101)).collect()
         };
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_samples_are_counted_as_well() {
+    fn p_of_a_hundred_samples_is_exact() {
         let low: Vec<f64> = (0..50).map(f64::from).collect();
         let high: Vec<f64> = (30..80).map(f64::from).collect();
         let p = rank_sum_p(&low, &high);
@@ -136,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn p_is_the_share_of_all_ways(
+        fn p_matches_brute_force(
             samples in prop::collection::vec(0..6_u32, 2..9), at in 1..8_usize,
         ) {
             let all: Vec<f64> = samples.into_iter().map(f64::from).collect();

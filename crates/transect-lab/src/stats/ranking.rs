@@ -1,9 +1,8 @@
-//! What a session has come to: who is faster, by how much, and how sure that is.
+//! Rankings: which cells of a session are faster, by how much, and how certain that is.
 //!
-//! Each tree in each state of the caches is a ranking of its own. Ranked are the cells that found
-//! what is there in every round they ran. Differences are ratios within a round, against the base
-//! and against the floor; the base ran twice, and where it differs from itself nothing else is
-//! concluded.
+//! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work
+//! in every round it ran. Differences are ratios within a round, to the base and to the floor. The base
+//! runs twice; if it differs from itself, no other verdict counts.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +17,13 @@ use crate::stats::article_stats::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
 
-/// One of so many samples may be disturbed; if there are more, wall time is not compared.
+/// Up to one of this many samples may be disturbed; with more, processor time is compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
 
-/// A page of memory, in bytes.
+/// Bytes of a memory page.
 const PAGE: f64 = 4096.0;
 
-/// What a session has come to on one tree, in one state of the caches.
+/// The ranking of one dataset in one cache state.
 #[derive(Debug, Serialize)]
 pub struct Ranking {
     /// Index into the datasets of the spec.
@@ -35,45 +34,45 @@ pub struct Ranking {
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The state of the caches before every run.
+    /// The cache state before every run.
     pub state: State,
-    /// What is compared, and what rows are sorted by.
+    /// The metric that is compared and that rows are sorted by.
     pub by: Metric,
-    /// How many samples were disturbed by what went on beside them.
+    /// Number of samples disturbed by other processes.
     pub disturbed: usize,
-    /// How many samples there are, of those that are right.
+    /// Number of samples with the right result.
     pub samples: usize,
-    /// The processor time of the lab itself while a run went on, over the time of the run: the median;
-    /// nothing where the system does not tell.
+    /// The lab's own processor time during a run, divided by the time of the run: the median. `None` if
+    /// the system does not report it.
     pub harness: Option<f64>,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
-    /// The cells that left nothing unwritten where the base leaves what it wrote to be written later, the
-    /// fastest first: they did more, so they are compared with nobody here.
+    /// The cells whose output is on the device when they end, although the base leaves its output in the
+    /// cache; the fastest first. They do more work, so they are not compared with the other rows.
     pub apart: Vec<Row>,
     /// The cells that are not ranked.
     pub unranked: Vec<Unranked>,
     /// The base against itself.
     pub noise: Option<Ratios>,
-    /// Whether every sample proved its state; never where the system does not tell.
+    /// Whether every sample proved its cache state; false if the system does not report it.
     pub proved: bool,
-    /// Whether the base is found to differ from itself: then no verdict is to be believed.
+    /// Whether the base differs from itself: then no verdict counts.
     pub noisy: bool,
 }
 
-/// What is compared.
+/// The metric that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Wall time, by the clock of each cell.
+    /// Wall time, by each cell's own clock.
     Time,
-    /// Processor time of the whole process: where others worked beside too many samples, their wall
-    /// time says what the others did.
+    /// Processor time of the whole process: used if too many samples were disturbed, as wall time then
+    /// depends on other processes.
     Processor,
 }
 
 impl Metric {
-    /// Returns the word for it.
+    /// Returns the name in JSON and CSV.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -81,7 +80,7 @@ impl Metric {
         }
     }
 
-    /// Returns what is added to a title where it is not the wall's time that is compared.
+    /// Returns what reports add to a title; empty for wall time.
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => "",
@@ -90,86 +89,84 @@ impl Metric {
     }
 }
 
-/// One cell.
+/// One cell of a ranking.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// The cell.
     pub cell: Cell,
-    /// Its times, in nanoseconds by its own clock, or of the processors.
+    /// Its times in nanoseconds, by the metric of the ranking.
     pub time: Summary,
-    /// The same, one for each round it ran, in their order: nanoseconds.
+    /// The same, one for each round it ran, in order.
     pub samples: Vec<f64>,
-    /// The round of each of these, from 0.
+    /// The round of each sample, from 0.
     pub rounds: Vec<usize>,
-    /// Which of these lie far out ([`Summary::outliers`]): shown, never dropped.
+    /// Indexes of outliers ([`Summary::outliers`]): shown, never dropped.
     pub outliers: Vec<usize>,
-    /// Which of these were disturbed by what went on beside them: likewise.
+    /// Indexes of disturbed samples: shown, never dropped.
     pub disturbed: Vec<usize>,
-    /// From the start to the end of its process, in nanoseconds: the median.
+    /// Median time from start to end of its process, in nanoseconds.
     pub wall_ns: f64,
-    /// Time of the whole process outside the kernel, in nanoseconds: the median.
+    /// Median user time of the whole process, in nanoseconds.
     pub user_ns: f64,
-    /// Time of the whole process in the kernel, in nanoseconds: the median.
+    /// Median kernel time of the whole process, in nanoseconds.
     pub system_ns: f64,
-    /// The most memory that its process held, in bytes: the median; nothing where the system does
-    /// not tell.
+    /// Median peak memory of its process, in bytes; `None` if the system does not report it.
     pub peak_memory: Option<f64>,
-    /// Pages that its process touched first, or that had to come from a device: the median.
+    /// Median number of page faults, minor and major.
     pub faults: Option<f64>,
-    /// How often its threads waited, or were made to: the median.
+    /// Median number of context switches, voluntary and involuntary.
     pub switches: Option<f64>,
-    /// What of its output was not on the device at its end, in bytes: the median. A method that
-    /// leaves less behind did more.
+    /// Median number of output bytes not yet on the device when it ends. A method that leaves less did
+    /// more work.
     pub unwritten: Option<f64>,
-    /// What devices read for it, in bytes: the median.
+    /// Median number of bytes that devices read for it.
     pub device_read: Option<f64>,
-    /// What it gave devices to write, sooner or later, in bytes: the median.
+    /// Median number of bytes it gave devices to write, at once or later.
     pub device_written: Option<f64>,
-    /// The processor time of the run before the measured one, which does not count, over that of
-    /// the measured one: the median. Far more than 1 says that memory that nobody had used for a
-    /// while is dear here.
+    /// Median ratio of processor time: the unmeasured first run, divided by the measured run. Far above 1
+    /// means that touching fresh memory is expensive on this machine.
     pub fresh: Option<f64>,
-    /// The memory that its cache takes for each name of which it knows something, in bytes: the median;
-    /// nothing if it has none, or is not asked about attributes.
+    /// Median memory of its cache for each cached name, in bytes; `None` without a cache or in other kinds
+    /// of session.
     #[serde(rename = "held_each")]
     pub cache_bytes_per_name: Option<f64>,
-    /// What it takes for each byte of the input, in nanoseconds, by its median; nothing of walks, and
-    /// of files so small that they are not told by their bytes.
+    /// Median time divided by input bytes, in nanoseconds; `None` for walks and for small files, whose
+    /// time does not depend on their length.
     pub ns_per_byte: Option<f64>,
-    /// How much faster than the slowest, by medians.
+    /// The slowest row's median divided by this row's.
     #[serde(rename = "against_the_slowest")]
     pub speedup_over_slowest: f64,
-    /// Against the floor on as many threads as it uses: one, or several.
+    /// Ratio to the floor with one or several threads, whichever matches the method.
     pub to_floor: Option<Ratios>,
-    /// It took less time than the floor, which cannot be: an error of the lab. On several threads
-    /// than both floors: on a small tree starting threads costs more than it saves. Never cold: more
-    /// threads than the floors have may wait for a device at once.
+    /// Whether it is faster than the floor, which is impossible: an error of the lab. A parallel method
+    /// has to be faster than both floors, as starting threads may not pay on a small tree. Always false
+    /// in cold state: the method may have more threads waiting for the device than the floor.
     pub below_the_floor: bool,
-    /// The system calls of its walk, if they were counted.
+    /// System calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
-    /// What its process takes with nothing to do, in nanoseconds: the median, if it has no clock of its
-    /// own. It is part of its times.
+    /// Median time of its process with no work, in nanoseconds, if it has no clock of its own. Its times
+    /// include it.
     pub start_up: Option<f64>,
-    /// Its median time without that: a figure of its own, which nothing is concluded from.
+    /// Median time minus start-up. No verdict uses it.
     pub without_start: Option<f64>,
-    /// The time inside the calls of its walk, if they were timed.
+    /// Time inside the system calls of its walk, if they were timed.
     pub calls: Option<CallTimes>,
-    /// Against the base.
+    /// Ratio to the base.
     pub to_base: Option<Ratios>,
-    /// What is said of it beside the base.
+    /// The verdict on that ratio.
     pub judgement: Option<Judgement>,
 }
 
-/// A cell that has no time, and why.
+/// A cell that is not ranked, and why.
 #[derive(Debug, Serialize)]
 pub struct Unranked {
     /// Its name.
     pub cell: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// One round's value of a cell.
+/// The values of a cell in one round.
 #[derive(Clone, Copy)]
 struct RoundValue {
     time: f64,
@@ -188,10 +185,10 @@ struct RoundValue {
     is_disturbed: bool,
 }
 
-/// The values of a cell by round.
+/// The values of a cell, by round.
 type Values = BTreeMap<usize, RoundValue>;
 
-/// Ranks the cells of a session: for each dataset, each cache state.
+/// Ranks the cells of a session: one ranking for each dataset and cache state.
 pub fn rank(data: &SessionData) -> Vec<Ranking> {
     let cache_states = data.spec.cache_states.len();
     (0..data.spec.datasets.len())
@@ -204,11 +201,12 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
     let here = samples_in(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
-    let by = if disturbed * MAX_DISTURBED_ONE_IN > right { Metric::Processor } else { Metric::Time };
+    let by =
+        if disturbed * MAX_DISTURBED_ONE_IN > right { Metric::Processor } else { Metric::Time };
     rank_by(data, dataset, cache_state, by)
 }
 
-/// Ranks the cells of a session in one place and pass by what is asked for, whatever disturbed them.
+/// Ranks the cells of one dataset and cache state by a metric, disturbed or not.
 pub(crate) fn rank_by(
     data: &SessionData,
     dataset: usize,
@@ -309,8 +307,8 @@ fn samples_in(data: &SessionData, dataset: usize) -> Vec<&Sample> {
     data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
 }
 
-/// Returns whether what a cell wrote is on the device when it ends; nothing if that is not known. A last
-/// page that no device takes as it is, or one of a hundred, does not count.
+/// Returns whether the output of a cell is on the device when it ends; `None` if unknown. A last partial
+/// page, or 1 % of the output, does not count.
 fn leaves_nothing(values: &Values) -> Option<bool> {
     let is_nothing = |value: &RoundValue| {
         let (written, unwritten) = (value.written?, value.unwritten?);
@@ -318,22 +316,22 @@ fn leaves_nothing(values: &Values) -> Option<bool> {
     };
     let known: Vec<bool> = values.values().filter_map(is_nothing).collect();
     let nothing = known.iter().filter(|&&nothing| nothing).count();
-    // Most of them: a device may keep up with one run by chance.
+    // The majority of runs: in one run a device may keep up by chance.
     (!known.is_empty()).then(|| nothing * 2 > known.len())
 }
 
-/// Returns what a name takes in a cache.
+/// Returns the bytes per name in a cache.
 fn cache_bytes_per_name(held: Held) -> f64 {
     held.memory as f64 / held.names.max(1) as f64
 }
 
-/// Returns the median of what a start takes.
+/// Returns the median start-up time.
 fn start_up(started: &Started) -> Option<f64> {
     let times: Vec<f64> = started.times_ns.iter().map(|&time| time as f64).collect();
     Summary::of(&times).map(|summary| summary.median)
 }
 
-/// Returns the processor time of the lab over the time of the run: the median of a pass.
+/// Returns the median of the lab's processor time divided by the time of the run.
 fn harness(samples: &[&Sample], cache_state: usize) -> Option<f64> {
     let shares =
         samples.iter().filter(|sample| sample.cache_state == cache_state).filter_map(|sample| {
@@ -343,7 +341,7 @@ fn harness(samples: &[&Sample], cache_state: usize) -> Option<f64> {
     Summary::of(&shares.collect::<Vec<_>>()).map(|summary| summary.median)
 }
 
-/// Returns how many samples of a pass were disturbed, and how many there are.
+/// Returns the numbers of disturbed samples and of all samples with the right result.
 fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
     let of_pass = samples.iter().filter(|sample| sample.cache_state == cache_state);
     let right = of_pass.filter(|sample| matches!(sample.outcome, Outcome::Right { .. }));
@@ -351,8 +349,7 @@ fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
     (disturbed.count(), right.count())
 }
 
-/// Judges rows, the slowest of which is the last, together: each further cell makes a difference by
-/// chance more likely.
+/// Judges sorted rows together, corrected for their number.
 fn judge_rows(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
     for row in &mut *rows {
@@ -366,7 +363,7 @@ fn judge_rows(rows: &mut [Row]) {
 }
 
 impl Row {
-    /// Sums up a cell; what it is beside others comes later.
+    /// Summarizes a cell; comparisons with other cells are filled in later.
     fn of(cell: &Cell, values: &Values) -> Option<Self> {
         let column = |of: fn(&RoundValue) -> f64| values.values().map(of).collect::<Vec<_>>();
         let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
@@ -409,14 +406,14 @@ impl Row {
         })
     }
 
-    /// Returns the processor time of its process, in nanoseconds.
+    /// Returns the median processor time of its process, in nanoseconds.
     pub fn cpu_ns(&self) -> f64 {
         self.user_ns + self.system_ns
     }
 }
 
-/// Returns the values of a cell in one pass by round, or why it has none. Who was wrong in another
-/// pass is wrong.
+/// Returns the values of a cell in one cache state by round, or why it has none. A wrong result in any
+/// cache state excludes the cell from all.
 fn values(
     cell: &Cell,
     samples: &[&Sample],
@@ -436,7 +433,7 @@ fn values(
                 let time = match times.as_slice() {
                     _ if by == Metric::Processor => (usage.user_ns + usage.system_ns) as f64,
                     [only] => *only,
-                    // The first walk of several warms what it walks on: it does not count.
+                    // The first of several walks warms the cache and does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,
                 };
                 let value = RoundValue {
@@ -455,7 +452,10 @@ fn values(
                     device_read: usage.account.map(|it| it.read_bytes as f64),
                     device_written: usage.account.map(|it| it.written_bytes as f64),
                     fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
-                    cache_bytes_per_name: runs.iter().find_map(|run| run.held).map(cache_bytes_per_name),
+                    cache_bytes_per_name: runs
+                        .iter()
+                        .find_map(|run| run.held)
+                        .map(cache_bytes_per_name),
                     is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };
                 values.insert(sample.round, value);
@@ -475,7 +475,7 @@ mod tests {
     use crate::experiments::transform::Passed;
     use crate::fixtures::with;
 
-    /// A session in which cells leave so much of a MiB unwritten.
+    /// A session in which cells leave this many bytes of 1 MiB unwritten.
     fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {
         let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
         let mut data = with(&times, 6);
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_nothing_unwritten_is_never_ranked_with_who_does() {
+    fn rank_cells_that_leave_nothing_unwritten_apart() {
         let all = Some(1 << 20);
         let cells =
             [("base", all), ("base (again)", all), ("some", Some(20_000)), ("direct", Some(4096))];
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_synced_or_nothing_is_known_there_is_one_class() {
+    fn rank_together_if_all_synced_or_unknown() {
         for cells in [
             [
                 ("base", Some(0)),

@@ -1,32 +1,32 @@
-//! Samples: which ones count as times, their order, their median.
+//! Basic functions on samples: validation, sorting, median.
 
 use std::fmt;
 
-/// Why nothing is said of some samples: a wrong number would be worse than none.
+/// Why samples cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleError {
     /// There are no samples.
     Empty,
-    /// A sample is no number, or infinite. `at` counts from 0.
+    /// A sample is NaN or infinite.
     NotFinite {
-        /// Which sample, or which round.
+        /// Index of the sample or round, from 0.
         at: usize,
     },
-    /// A sample is below zero: no time is, so the clock or a subtraction is at fault.
+    /// A sample is negative: a faulty clock or subtraction.
     Negative {
-        /// Which sample, or which round.
+        /// Index of the sample or round, from 0.
         at: usize,
         /// The sample.
         value: f64,
     },
-    /// A sample is zero where a ratio is asked for: the clock is too coarse for this cell.
+    /// A sample is zero, so it has no ratio: the clock is too coarse for this cell.
     Zero {
-        /// Which sample, or which round.
+        /// Index of the sample or round, from 0.
         at: usize,
     },
-    /// Both samples of a round are times, but their ratio is more than a number can hold.
+    /// Both samples of a round are valid, but their ratio overflows or underflows.
     NoRatio {
-        /// Which round.
+        /// Index of the round, from 0.
         at: usize,
     },
 }
@@ -45,12 +45,12 @@ impl fmt::Display for SampleError {
 
 impl std::error::Error for SampleError {}
 
-/// Checks that all samples are times: finite, and not below zero. Zero is a time (CPU time is
-/// counted in ticks, and a short run has none).
+/// Checks that all samples are finite and not negative. Zero is valid: CPU time is counted in ticks,
+/// and a short run may take none.
 ///
 /// # Errors
 ///
-/// The first sample that is none, or that there are none at all.
+/// There are no samples, or the first invalid one.
 pub fn check(samples: &[f64]) -> Result<(), SampleError> {
     if samples.is_empty() {
         return Err(SampleError::Empty);
@@ -68,20 +68,20 @@ fn check_one(at: usize, value: f64) -> Result<(), SampleError> {
     }
 }
 
-/// Like [`check`], for samples that are to be divided: zero is refused as well.
+/// Like [`check`] for one sample, but also refuses zero: for samples that are divided.
 pub(super) fn check_positive(at: usize, value: f64) -> Result<(), SampleError> {
     check_one(at, value)?;
     if value == 0.0 { Err(SampleError::Zero { at }) } else { Ok(()) }
 }
 
-/// The samples in order of size.
+/// Returns the samples, sorted.
 pub(super) fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// The middle of what is sorted; of an even number, the mean of the two in the middle.
+/// Returns the median of sorted samples: of an even number, the mean of the two in the middle.
 pub(super) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
@@ -91,7 +91,7 @@ pub(super) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[half - 1], upper))
 }
 
-/// The median of `|sample − middle|`.
+/// Returns the median of `|sample − middle|`.
 pub(super) fn median_deviation(samples: &[f64], middle: f64) -> Option<f64> {
     let mut deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
     deviations.sort_by(f64::total_cmp);
@@ -103,24 +103,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_time_is_refused_by_place() {
+    fn check_invalid_sample_reports_index() {
         assert_eq!(check(&[]), Err(SampleError::Empty));
         assert_eq!(check(&[1.0, f64::NAN]), Err(SampleError::NotFinite { at: 1 }));
         assert_eq!(check(&[f64::INFINITY]), Err(SampleError::NotFinite { at: 0 }));
         assert_eq!(check(&[2.0, 1.0, -0.5]), Err(SampleError::Negative { at: 2, value: -0.5 }));
-        assert_eq!(check(&[0.0, 1.0]), Ok(()), "no CPU time is a CPU time");
+        assert_eq!(check(&[0.0, 1.0]), Ok(()), "zero CPU time is valid");
         assert_eq!(check_positive(3, 0.0), Err(SampleError::Zero { at: 3 }));
     }
 
     #[test]
-    fn a_refusal_says_what_is_wrong() {
+    fn sample_error_message_names_the_sample() {
         let said = SampleError::Negative { at: 2, value: -0.5 }.to_string();
         assert_eq!(said, "sample 2 is -0.5, below zero");
         assert_eq!(SampleError::Empty.to_string(), "no samples");
     }
 
     #[test]
-    fn the_median_of_an_even_number_is_between_the_middle_two() {
+    fn median_even_number_mean_of_middle_two() {
         assert_eq!(median_of_sorted(&[]), None);
         assert_eq!(median_of_sorted(&[4.0]), Some(4.0));
         assert_eq!(median_of_sorted(&[1.0, 2.0, 4.0, 9.0]), Some(3.0));

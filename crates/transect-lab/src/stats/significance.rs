@@ -1,36 +1,33 @@
-//! How often chance alone would have shown as much.
+//! P-values of paired samples, and their correction for many cells.
 
 use super::random::SplitMix64;
 use super::samples::{median_of_sorted, sorted};
 
-/// Up to so many rounds every pattern of signs is tried: 2¹⁵ of them, since turning all signs
-/// round changes nothing.
+/// Up to this number of rounds the test is exact: all 2¹⁵ sign patterns are tried (flipping every sign
+/// changes nothing).
 pub const EXACT_UP_TO: usize = 16;
 
-/// Patterns drawn where there are too many to try all. The smallest p is then 1 / 100,001, so
-/// that a cell can be told from chance among up to 5,000 others.
+/// Random sign patterns for more rounds. The smallest p is then 1 / 100,001: small enough for a verdict
+/// among up to 5,000 cells.
 pub const FLIPS: u32 = 100_000;
 
-/// No round weighs more than so many times the median round.
+/// Largest weight of a round, in multiples of the median weight.
 const CLIP: f64 = 1.5;
 
-/// How often chance alone would have shown a difference as large as these log ratios do: the
-/// two-sided p of a sign-flip test. Exact up to [`EXACT_UP_TO`] rounds, above that [`FLIPS`]
-/// patterns drawn from `seed`, the observed one counted among them, so that p is never 0.
+/// Returns the two-sided p-value of a sign-flip test on log ratios. It is exact up to [`EXACT_UP_TO`]
+/// rounds; above that it uses [`FLIPS`] patterns drawn from `seed`, plus the observed one, so p is never
+/// 0.
 ///
-/// If two methods are the same, then in every round it is chance which of the two was the slower
-/// one, and the log of the ratio could as well have had the other sign. So all signs are tried,
-/// and p is the share of patterns whose sum is as far from 0 as the observed one. The order of the
-/// rounds and the shape of the noise do not enter; that the rounds are independent of each other
-/// does.
+/// If two methods are equally fast, it is chance which of them is slower in a round, so every log ratio
+/// could as well have the other sign. p is the share of all sign patterns whose sum is at least as far
+/// from 0 as the observed sum. The test assumes that rounds are independent; it assumes nothing about
+/// their order or the shape of the noise.
 ///
-/// What is summed are the logs, clipped to 1.5 times their median size. Sizes do not depend on
-/// signs, so clipping leaves the test exact, and it keeps one run that was disturbed (eight times
-/// as long as the others: it happens) from drowning nine that agree. Rounds without any
-/// difference weigh nothing: they speak for neither side. The smallest p that n rounds can give,
-/// all on one side, is 2 / 2ⁿ.
+/// The logs are clipped to 1.5 times their median size. Sizes do not depend on signs, so the test stays
+/// exact, and one disturbed run, eight times as long as the others, does not outweigh nine that agree.
+/// Rounds without a difference have weight 0. The smallest p of n rounds, all on one side, is 2 / 2ⁿ.
 ///
-/// Without log ratios, or if one is no finite number, p is 1: nothing is shown.
+/// Returns 1 if there are no log ratios or one is not finite.
 #[must_use]
 pub fn sign_flip_p(log_ratios: &[f64], seed: u64) -> f64 {
     let Some(weights) = weights(log_ratios) else {
@@ -38,8 +35,7 @@ pub fn sign_flip_p(log_ratios: &[f64], seed: u64) -> f64 {
     };
     let total: f64 = weights.iter().sum();
     let observed = log_ratios.iter().zip(&weights).map(|(log, w)| w * log.signum()).sum::<f64>();
-    // Sums of the same weights in another order differ in their last digits, and must still
-    // count as equal.
+    // Sums of the same weights in another order differ in their last digits; treat them as equal.
     let reached = observed.abs() - 1e-9 * total;
     if weights.len() <= EXACT_UP_TO {
         exact(&weights, total, reached)
@@ -48,7 +44,7 @@ pub fn sign_flip_p(log_ratios: &[f64], seed: u64) -> f64 {
     }
 }
 
-/// How much every round weighs; `None` if nothing can be concluded from them.
+/// Returns the weight of each round; `None` if the log ratios allow no test.
 fn weights(log_ratios: &[f64]) -> Option<Vec<f64>> {
     if !log_ratios.iter().all(|log| log.is_finite()) {
         return None;
@@ -59,8 +55,8 @@ fn weights(log_ratios: &[f64]) -> Option<Vec<f64>> {
     Some(sizes.into_iter().map(|size| size.min(clip)).collect())
 }
 
-/// Tries every pattern. The first sign stays: for every pattern there is its mirror image, which
-/// is as far from 0.
+/// Tries every pattern. The first sign is fixed, as a pattern and its mirror image are equally far from
+/// 0.
 fn exact(weights: &[f64], total: f64, reached: f64) -> f64 {
     let patterns = 1_u32 << (weights.len() - 1);
     let sums = sums_by_byte(&weights[1..]);
@@ -78,8 +74,8 @@ fn drawn(weights: &[f64], total: f64, reached: f64, random: &mut SplitMix64) -> 
     (as_far.count() + 1) as f64 / f64::from(FLIPS + 1)
 }
 
-/// For every eight weights, what each of their 256 patterns adds up to: a hundred thousand
-/// patterns are then looked up rather than added up.
+/// Returns the sums of all 256 patterns for each group of eight weights. Looking sums up by byte makes
+/// a hundred thousand patterns fast.
 fn sums_by_byte(weights: &[f64]) -> Vec<[f64; 256]> {
     let mut sums = Vec::with_capacity(weights.len().div_ceil(8));
     for eight in weights.chunks(8) {
@@ -94,16 +90,17 @@ fn sums_by_byte(weights: &[f64]) -> Vec<[f64; 256]> {
     sums
 }
 
-/// The sum of the weights whose bit is set, of up to 64.
+/// Returns the sum of the weights whose bit is set, of up to 64.
 fn flipped(sums: &[[f64; 256]], pattern: u64) -> f64 {
     sums.iter().zip(pattern.to_le_bytes()).map(|(sums, byte)| sums[usize::from(byte)]).sum()
 }
 
-/// Corrects p values for how many were asked for (Holm 1979), in the order they came in: among a
-/// hundred cells, five would pass 0.05 by chance. If all those whose result is at most 0.05 are
-/// believed, the chance that any of them is mere chance is at most 5 %.
+/// Corrects p-values for their number (Holm 1979) and returns them in the same order.
 ///
-/// What is no probability counts as 1, the p of nothing being shown.
+/// Without it, five of a hundred equal cells would pass 0.05 by chance. With it, the probability that
+/// any cell at or below 0.05 is a false positive is at most 5 %.
+///
+/// A value outside `0.0..=1.0` counts as 1.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let p = |at: usize| Some(p_values[at]).filter(|p| (0.0..=1.0).contains(p)).unwrap_or(1.0);
@@ -113,7 +110,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut largest = 0.0_f64;
     for (rank, &at) in order.iter().enumerate() {
         let left = (p_values.len() - rank) as f64;
-        // A cell is not believed before one that is more believable.
+        // Keep the order: a larger p never gets a smaller corrected value.
         largest = largest.max((left * p(at)).min(1.0));
         adjusted[at] = largest;
     }
@@ -126,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn rounds_that_all_agree_have_the_smallest_p() {
+    fn unanimous_rounds_have_the_smallest_p() {
         for n in 1..=EXACT_UP_TO {
             let logs: Vec<f64> = (1..=n).map(|at| -0.01 * at as f64).collect();
             assert_eq!(sign_flip_p(&logs, 0), 2.0 / f64::from(1_u32 << n), "n = {n}");
@@ -134,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn three_rounds_are_counted_by_hand() {
-        // Of +3 +2 −1 = 4 and its seven relatives (6, 4, 2, 0 and their mirror images), those as
-        // far out as 4 are two of four. The clip (1.5 × 2) changes nothing here.
+    fn p_of_three_rounds_matches_hand_count() {
+        // The sign patterns of 3, 2, 1 sum to 6, 4, 2, 0 and their mirror images; two of four are at
+        // least 4, the observed sum. The clip (1.5 × 2) changes nothing here.
         assert_eq!(sign_flip_p(&[3.0, 2.0, -1.0], 0), 0.5);
     }
 
     #[test]
-    fn nothing_shown_is_a_p_of_one() {
+    fn p_without_evidence_is_one() {
         assert_eq!(sign_flip_p(&[], 0), 1.0);
         assert_eq!(sign_flip_p(&[0.0; 8], 0), 1.0);
         assert_eq!(sign_flip_p(&[0.1, f64::NAN], 0), 1.0);
@@ -150,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn one_disturbed_round_does_not_drown_nine_that_agree() {
+    fn one_disturbed_round_does_not_outweigh_nine() {
         let mut logs: Vec<f64> = (0..9).map(|at| -0.1 - 0.001 * f64::from(at)).collect();
         logs.push(8.0_f64.ln());
         assert!(sign_flip_p(&logs, 0) < 0.03);
     }
 
     #[test]
-    fn drawn_patterns_agree_with_all_of_them() {
+    fn drawn_patterns_agree_with_exact_test() {
         let logs: Vec<f64> = (0..14_u32).map(|at| f64::from((at * 37 + 11) % 23) - 8.5).collect();
         let weights = weights(&logs).unwrap();
         let total: f64 = weights.iter().sum();
@@ -171,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn many_rounds_come_out_the_same_every_time_and_never_at_zero() {
+    fn p_of_many_rounds_reproducible_and_above_zero() {
         let logs = [-0.1; 100];
         assert_eq!(sign_flip_p(&logs, 7), sign_flip_p(&logs, 7));
         assert_eq!(sign_flip_p(&logs, 7), 1.0 / 100_001.0);
     }
 
     #[test]
-    fn holm_is_that_of_the_textbook() {
+    fn holm_matches_textbook_example() {
         let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
         for (got, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((got - expected).abs() < 1e-12, "{adjusted:?}");
@@ -191,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn correcting_never_makes_a_cell_more_believable_and_keeps_the_order(
+        fn holm_never_lowers_p_and_keeps_order(
             p in prop::collection::vec(0.0..=1.0_f64, 0..20),
         ) {
             let adjusted = holm(&p);
@@ -204,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn p_knows_neither_order_nor_direction(
+        fn p_independent_of_order_and_direction(
             logs in prop::collection::vec(-1.0..1.0_f64, 1..10),
         ) {
             let p = sign_flip_p(&logs, 0);

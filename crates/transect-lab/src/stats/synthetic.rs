@@ -1,27 +1,27 @@
-//! The statistics on samples of which the answer is known (requirement 20 of the lab). Every
-//! number here comes from a seed, so every rate is the same on every machine.
+//! Tests of the statistics on synthetic samples with a known answer. Every number comes from a seed, so
+//! every rate is the same on every machine.
 
 use super::verdict::DEFAULT_THRESHOLD;
 use super::*;
 
-/// Seeds per rate.
+/// Sessions per rate, each with its own seed.
 const SESSIONS: u64 = 200;
 
-/// Nanoseconds; what the samples lie around.
+/// Typical sample, in nanoseconds.
 const TYPICAL: f64 = 50e6;
 
-/// Of a normal distribution (Box and Muller).
+/// Draws from a normal distribution (Box–Muller).
 fn normal(random: &mut SplitMix64) -> f64 {
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// Times are never below zero, and their noise is more often too much than too little.
+/// Draws a time: never negative, with log-normal noise.
 fn noisy(typical: f64, noise: f64, random: &mut SplitMix64) -> f64 {
     typical * (noise * normal(random)).exp()
 }
 
-/// A session of `n` rounds in which the other method truly takes `truth` times the base.
+/// Returns `n` rounds in which the other method really takes `truth` times as long as the base.
 fn session(n: usize, truth: f64, noise: f64, seed: u64) -> Vec<(f64, f64)> {
     let mut random = SplitMix64::new(seed);
     (0..n)
@@ -34,7 +34,7 @@ fn verdict(rounds: &[(f64, f64)], seed: u64) -> Verdict {
     judge(&ratios, ratios.p, DEFAULT_THRESHOLD).verdict
 }
 
-/// How many of the sessions got which verdict.
+/// Number of sessions by verdict.
 #[derive(Debug, Default)]
 struct Counts {
     faster: u64,
@@ -63,28 +63,28 @@ impl Counts {
 }
 
 #[test]
-fn equal_methods_are_not_told_apart() {
+fn equal_methods_no_difference_found() {
     for (n, noise) in [(6, 0.02), (10, 0.02), (20, 0.02), (6, 0.2), (10, 0.2), (20, 0.2)] {
         let counts = Counts::of(|seed| session(n, 1.0, noise, seed));
         println!("equal, {n} rounds, noise {noise}: {counts:?}");
         // 5 % of 200, and what 200 sessions leave to chance (one standard deviation is 3).
         assert!(counts.differences() <= 14, "{n} rounds, noise {noise}: {counts:?}");
         if noise < 0.1 && n == 20 {
-            assert!(counts.no_difference >= 170, "calm and equal is a finding: {counts:?}");
+            assert!(counts.no_difference >= 170, "equality is found in low noise: {counts:?}");
         }
     }
 }
 
 #[test]
-fn five_rounds_of_equal_methods_may_agree_once_in_sixteen_sessions() {
+fn five_equal_rounds_agree_at_most_once_in_sixteen() {
     let counts = Counts::of(|seed| session(5, 1.0, 0.2, seed));
     println!("equal, 5 rounds, noise 0.2: {counts:?}");
     assert!(counts.differences() <= 20, "{counts:?}");
-    assert_eq!(counts.no_difference, 0, "nor is noise taken for sameness");
+    assert_eq!(counts.no_difference, 0, "noise is not reported as equality");
 }
 
 #[test]
-fn many_equal_cells_together_raise_no_more_alarms_than_one() {
+fn many_equal_cells_no_more_false_positives_than_one() {
     let alarmed = (0..SESSIONS).filter(|session_seed| {
         let cells: Vec<Ratios> = (0..8)
             .map(|cell| {
@@ -100,7 +100,7 @@ fn many_equal_cells_together_raise_no_more_alarms_than_one() {
 }
 
 #[test]
-fn an_a_a_pair_passes_in_nearly_every_session() {
+fn aa_check_passes_in_nearly_every_session() {
     let passed = |noise| {
         let pairs = (0..SESSIONS).map(|seed| Ratios::paired(&session(10, 1.0, noise, seed), seed));
         pairs.filter(|pair| aa_check(&pair.unwrap(), DEFAULT_THRESHOLD)).count()
@@ -110,7 +110,7 @@ fn an_a_a_pair_passes_in_nearly_every_session() {
 }
 
 #[test]
-fn a_tenth_faster_is_found_in_little_noise() {
+fn ten_percent_found_in_low_noise() {
     for n in [5, 6, 10, 20] {
         let counts = Counts::of(|seed| session(n, 0.9, 0.02, seed));
         println!("10 % faster, {n} rounds, noise 0.02: {counts:?}");
@@ -122,7 +122,7 @@ fn a_tenth_faster_is_found_in_little_noise() {
 }
 
 #[test]
-fn a_tenth_faster_in_much_noise_is_left_undecided_rather_than_denied() {
+fn ten_percent_in_high_noise_undecided_not_denied() {
     let counts = Counts::of(|seed| session(10, 0.9, 0.2, seed));
     println!("10 % faster, 10 rounds, noise 0.2: {counts:?}");
     assert_eq!(counts.no_difference, 0);
@@ -131,7 +131,7 @@ fn a_tenth_faster_in_much_noise_is_left_undecided_rather_than_denied() {
 }
 
 #[test]
-fn a_difference_below_the_threshold_is_never_called_one_in_a_calm_session() {
+fn difference_below_threshold_never_reported_in_low_noise() {
     let counts = Counts::of(|seed| session(30, 0.99, 0.01, seed));
     println!("1 % faster, 30 rounds, noise 0.01: {counts:?}");
     assert_eq!(counts.differences(), 0, "{counts:?}");
@@ -139,7 +139,7 @@ fn a_difference_below_the_threshold_is_never_called_one_in_a_calm_session() {
 }
 
 #[test]
-fn so_many_more_rounds_do_decide_it() {
+fn more_rounds_estimate_decides_most_sessions() {
     let (mut asked, mut decided, mut most) = (0, 0, 0);
     for seed in 0..SESSIONS {
         let few = Ratios::paired(&session(8, 0.9, 0.1, seed), seed).unwrap();
@@ -147,7 +147,7 @@ fn so_many_more_rounds_do_decide_it() {
         if let Some(more) = judgement.more_rounds.filter(|more| *more <= 200) {
             asked += 1;
             most = most.max(more);
-            // The same generator goes on: the first eight rounds are those that were judged.
+            // The same seed: the first eight rounds are those that were judged.
             let rounds = session(8 + more as usize, 0.9, 0.1, seed);
             decided += u32::from(verdict(&rounds, seed) != Verdict::Undecided);
         }
@@ -158,7 +158,7 @@ fn so_many_more_rounds_do_decide_it() {
 }
 
 #[test]
-fn drift_over_the_session_cancels_in_the_rounds() {
+fn drift_cancels_within_rounds() {
     // The machine gets three times slower, the noise is 2 %.
     let drifting = |truth: f64, seed: u64| {
         let rounds = session(20, truth, 0.02, seed).into_iter().enumerate();
@@ -171,15 +171,15 @@ fn drift_over_the_session_cancels_in_the_rounds() {
     assert_eq!(equal.differences(), 0);
     assert!(equal.no_difference >= 170 && faster.faster >= 190);
 
-    // Had the other method been measured after the base, drift would have been the difference.
+    // If the other method ran after the base, drift would look like a difference.
     let rounds: Vec<(f64, f64)> = drifting(1.0, 1);
     let all: Vec<f64> = rounds.iter().map(|round| round.0).collect();
     let one_after_the_other: Vec<_> = all[..10].iter().copied().zip(all[10..].to_vec()).collect();
-    assert_eq!(verdict(&one_after_the_other, 1), Verdict::Slower, "a lie of the order");
+    assert_eq!(verdict(&one_after_the_other, 1), Verdict::Slower, "an artefact of the order");
 }
 
 #[test]
-fn noise_in_two_humps_is_not_taken_for_a_difference() {
+fn bimodal_noise_not_reported_as_difference() {
     // Every third run, of either method, takes half as long again.
     let humps = |truth: f64, n: usize, seed: u64| -> Vec<(f64, f64)> {
         let mut random = SplitMix64::new(seed ^ 0x5eed);
@@ -196,7 +196,7 @@ fn noise_in_two_humps_is_not_taken_for_a_difference() {
 }
 
 #[test]
-fn one_huge_outlier_moves_neither_median_nor_verdict() {
+fn one_outlier_changes_neither_median_nor_verdict() {
     for at_base in [false, true] {
         let disturbed = |truth: f64, seed: u64| {
             let mut rounds = session(11, truth, 0.02, seed);
@@ -217,7 +217,7 @@ fn one_huge_outlier_moves_neither_median_nor_verdict() {
 }
 
 #[test]
-fn one_to_four_rounds_decide_nothing_however_clear() {
+fn one_to_four_rounds_undecided() {
     for n in 1..5 {
         let ratios = Ratios::paired(&session(n, 0.01, 0.0, 1), 1).unwrap();
         let judgement = judge(&ratios, ratios.p, DEFAULT_THRESHOLD);
@@ -227,16 +227,16 @@ fn one_to_four_rounds_decide_nothing_however_clear() {
 }
 
 #[test]
-fn identical_samples_are_no_difference() {
+fn identical_samples_no_difference() {
     for n in [5, 6, 17, 40] {
         assert_eq!(verdict(&vec![(TYPICAL, TYPICAL); n], 1), Verdict::NoDifference);
-        // Without any noise two values are told apart: a counter rather than a time.
+        // Without noise any difference is found: these are counters, not times.
         assert_eq!(verdict(&vec![(TYPICAL, TYPICAL / 2.0); n], 1), Verdict::Faster);
     }
 }
 
 #[test]
-fn intervals_hold_the_truth_about_as_often_as_they_say() {
+fn intervals_contain_truth_at_stated_rate() {
     for (n, least) in [(10, 180), (25, 184)] {
         let held = (0..SESSIONS).filter(|&seed| {
             let ratios = Ratios::paired(&session(n, 0.9, 0.1, seed), seed).unwrap();

@@ -1,28 +1,27 @@
-//! Two cells that were not measured in the same rounds: those of two sessions.
+//! Compares two cells that did not run in the same rounds: those of two sessions.
 //!
-//! Nothing cancels here. Whatever changed between the sessions (the machine, its load, its disk) is
-//! in the ratio with what was meant to be compared; who concludes something has to know that it did
-//! not.
+//! Nothing cancels here. Whatever changed between the sessions (the machine, its load, its disk)
+//! affects the ratio as much as the methods do.
 
 use super::paired::{RESAMPLES, Ratios, TAIL, resampled_median};
 use super::random::SplitMix64;
 use super::samples::{SampleError, check_positive, median_deviation, median_of_sorted, sorted};
 
-/// How many ways to deal the samples to the two sessions are tried.
-const DEALS: usize = 10_000;
+/// Number of random permutations for the p-value.
+const PERMUTATIONS: usize = 10_000;
 
 impl Ratios {
-    /// Compares two cells by samples that have nothing to do with each other, all in one unit. The
-    /// median is the ratio of the medians, `other / base`; n the smaller number of samples; the
-    /// deviation that of the other's samples from their median, as a part of the base's.
+    /// Compares two cells by independent samples in the same unit. `median` is the ratio of the medians,
+    /// `other / base`; `n` the smaller number of samples; `mad` the deviation of the other's samples,
+    /// divided by the base's median.
     ///
-    /// The interval is the percentile bootstrap, each side resampled by itself. p is how often the
-    /// medians would be as far apart if it were chance which sample belongs to which side: 10,000
-    /// deals, the one that was seen counted among them.
+    /// The interval is a percentile bootstrap, each side resampled by itself. p comes from a permutation
+    /// test: 10,000 permutations, the observed one included.
     ///
     /// # Errors
     ///
-    /// If there are no samples of one, or one of them is no number, infinite, below zero or zero.
+    /// One side has no samples; a sample is NaN, infinite, negative or zero; or the ratio overflows or
+    /// underflows.
     pub fn unpaired(base: &[f64], other: &[f64], seed: u64) -> Result<Self, SampleError> {
         for samples in [base, other] {
             samples.iter().enumerate().try_for_each(|(at, &value)| check_positive(at, value))?;
@@ -37,7 +36,7 @@ impl Ratios {
         let mad = median_deviation(&other, other_median).ok_or(SampleError::Empty)? / base_median;
         let mut random = SplitMix64::new(seed);
         let (low, high) = interval(&base, &other, median, &mut random);
-        let p = deal_p(&base, &other, median, &mut random);
+        let p = permutation_p(&base, &other, median, &mut random);
         Ok(Self { n: base.len().min(other.len()), median, low, high, mad, p, seed })
     }
 }
@@ -54,20 +53,20 @@ fn interval(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -
     (ratios[TAIL].min(median), ratios[RESAMPLES - 1 - TAIL].max(median))
 }
 
-fn deal_p(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -> f64 {
+fn permutation_p(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -> f64 {
     let far = |ratio: f64| ratio.max(1.0 / ratio);
     let seen = far(median);
     let mut all = [base, other].concat();
-    let as_far = (0..DEALS).filter(|_| {
+    let as_far = (0..PERMUTATIONS).filter(|_| {
         random.shuffle(&mut all);
         let (base, other) = all.split_at_mut(base.len());
-        // A hair below: the same two medians may be divided in another order.
+        // With a tolerance: dividing the same two medians the other way round may round differently.
         far(median_of(other) / median_of(base)) >= seen * (1.0 - 1e-12)
     });
-    (as_far.count() + 1) as f64 / (DEALS + 1) as f64
+    (as_far.count() + 1) as f64 / (PERMUTATIONS + 1) as f64
 }
 
-/// Returns the median of samples in no order, at least one; leaves them in another.
+/// Returns the median of at least one sample; reorders them.
 fn median_of(samples: &mut [f64]) -> f64 {
     let half = samples.len() / 2;
     let even = samples.len().is_multiple_of(2);
@@ -85,7 +84,7 @@ mod tests {
     use crate::stats::{Verdict, judge};
     use proptest::prelude::*;
 
-    /// Samples around a middle, a few percent apart, in no particular order.
+    /// Returns samples around a middle, within a few percent, unsorted.
     fn around(middle: f64, n: usize) -> Vec<f64> {
         (0..n).map(|at| middle * (1.0 + 0.004 * (((at * 7) % 11) as f64 - 5.0))).collect()
     }
@@ -96,17 +95,17 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_apart_and_what_does_not_is_not() {
+    fn unpaired_verdicts_match_known_differences() {
         let base = around(100.0, 20);
         assert_eq!(verdict(&base, &around(80.0, 20)), Verdict::Faster);
         assert_eq!(verdict(&base, &around(130.0, 12)), Verdict::Slower);
         assert_eq!(verdict(&base, &around(100.5, 20)), Verdict::NoDifference);
-        // Four samples tell nothing.
+        // Four samples are too few.
         assert_eq!(verdict(&base, &around(50.0, 4)), Verdict::Undecided);
     }
 
     #[test]
-    fn chance_is_seldom_taken_for_a_difference() {
+    fn unpaired_equal_groups_seldom_differ() {
         let mut random = SplitMix64::new(5);
         let mut draw = || (0..12).map(|_| 100.0 + 40.0 * random.unit()).collect::<Vec<f64>>();
         let alarms = (0..60).filter(|_| verdict(&draw(), &draw()).is_difference()).count();
@@ -115,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn all_deals_of_the_smallest_samples() {
-        // Of the six ways to deal 1, 1, 9, 9 in pairs two are as far apart as this one.
+    fn unpaired_p_of_the_smallest_samples() {
+        // Of the six ways to split 1, 1, 9, 9 into pairs, two are as extreme as this one.
         let ratios = Ratios::unpaired(&[1.0, 1.0], &[9.0, 9.0], 1).unwrap();
         assert_eq!((ratios.median, ratios.n), (9.0, 2));
         assert!((ratios.p - 1.0 / 3.0).abs() < 0.02, "{}", ratios.p);
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn unpaired_invalid_samples_refused() {
         assert_eq!(Ratios::unpaired(&[], &[1.0], 1), Err(SampleError::Empty));
         assert_eq!(Ratios::unpaired(&[1.0], &[], 1), Err(SampleError::Empty));
         assert_eq!(Ratios::unpaired(&[1.0, 0.0], &[1.0], 1), Err(SampleError::Zero { at: 1 }));
@@ -134,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_median_is_a_median(samples in prop::collection::vec(1.0..1e9_f64, 1..20)) {
+        fn median_of_unsorted_equals_median_of_sorted(samples in prop::collection::vec(1.0..1e9_f64, 1..20)) {
             let expected = median_of_sorted(&sorted(&samples)).unwrap();
             prop_assert_eq!(median_of(&mut samples.clone()), expected);
         }

@@ -1,4 +1,4 @@
-//! The four words the lab has for a difference, and when it may use them.
+//! Verdicts: whether two cells differ, and the rule that decides it.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::paired::Ratios;
 use super::significance::holm;
 
-/// The smallest difference worth a word, unless another is asked for: 3 %. Smaller ones come and
-/// go with the layout of a binary in memory.
+/// Default for the smallest difference that counts: 3 %. Smaller ones come and go with the memory
+/// layout of a binary.
 pub const DEFAULT_THRESHOLD: f64 = 0.03;
 
-/// With fewer rounds nothing is decided.
+/// Rounds needed for any verdict but "undecided".
 pub const MIN_ROUNDS: usize = 5;
 
-/// How often chance may be taken for a difference, among all cells of a session together.
+/// Significance level: the accepted probability of a false difference among all cells of a session.
 pub const LEVEL: f64 = 0.05;
 
-/// A need for more rounds than this is no estimate any more but a "no".
+/// Largest estimate of rounds still needed; above it there is no estimate.
 const MAX_ROUNDS: f64 = 10_000.0;
 
-/// What is said of a method beside the base.
+/// How a method compares with the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -28,14 +28,14 @@ pub enum Verdict {
     Faster,
     /// It takes more time than the base.
     Slower,
-    /// It differs by less than the threshold. This is a finding, and takes as much evidence.
+    /// It differs by less than the threshold. This is a result, and takes as much evidence.
     NoDifference,
-    /// The samples do not tell.
+    /// The samples do not decide it.
     Undecided,
 }
 
 impl Verdict {
-    /// The word in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// The word for people.
+    /// Returns the word that reports show.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Verdict {
         }
     }
 
-    /// Whether one of the two is said to be faster.
+    /// Returns whether the verdict is "faster" or "slower".
     #[must_use]
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
@@ -68,56 +68,55 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A verdict and what it rests on, besides the [`Ratios`].
+/// A verdict and its evidence, besides the [`Ratios`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// The word.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The p it was given, corrected for the other cells.
+    /// The p-value, corrected for the other cells.
     pub adjusted_p: f64,
-    /// The smallest difference worth a word: 0.03 is 3 %.
+    /// The smallest difference that counts: 0.03 is 3 %.
     pub threshold: f64,
-    /// About how many rounds more may decide it. `None` if it is decided, or cannot be estimated.
+    /// Estimated number of further rounds to a decision. `None` if it is decided or there is no estimate.
     pub more_rounds: Option<u64>,
-    /// Whether rounds commonly differ from each other by more than the two methods do. A verdict
-    /// beside it is about the median of many runs; a single run may well come out the other way.
+    /// Whether rounds usually differ by more than the two methods do. The verdict is about the median of
+    /// many runs; a single run may then well come out the other way.
     pub spread_exceeds_gap: bool,
 }
 
-/// Judges one cell against its base. `adjusted_p` is the cell's [`Ratios::p`] after [`holm`] over
-/// all cells of the session, `threshold` (d) the smallest difference worth a word, at least 0 and
-/// below 1 ([`DEFAULT_THRESHOLD`]).
+/// Judges one cell against its base.
 ///
-/// With m the median of the ratios, [low, high] its 95 % interval and n the number of rounds, the
-/// first line that holds is the verdict:
+/// `adjusted_p` is the cell's [`Ratios::p`] after [`holm`] over all cells of the session. `threshold`
+/// (d) is the smallest difference that counts, at least 0 and below 1 ([`DEFAULT_THRESHOLD`]).
 ///
-/// 1. **undecided** if n < 5. Four rounds that agree are what tossing a coin four times gives
-///    once in eight sessions.
-/// 2. **no difference** if 1 − d ≤ low and high ≤ 1 + d. The whole interval has to be there: a
-///    wide one around 1 is no evidence of anything.
+/// With m the median of the ratios, [low, high] its 95 % interval and n the number of rounds, the first
+/// rule that holds gives the verdict:
+///
+/// 1. **undecided** if n < 5. Four rounds agree by chance once in eight sessions.
+/// 2. **no difference** if 1 − d ≤ low and high ≤ 1 + d. The whole interval has to fit: a wide interval
+///    around 1 proves nothing.
 /// 3. **faster** if m < 1 − d, high < 1 and p ≤ limit; **slower** if m > 1 + d, low > 1 and
 ///    p ≤ limit.
-///    * m beyond d: a difference below the threshold is not worth a word, however certain it is.
-///    * the whole interval beyond 1, rather than beyond 1 ∓ d: there *is* a difference, and its
-///      best estimate is larger than d. That it is larger than d is not itself claimed; who
-///      reads "faster" reads the interval beside it.
-///    * p ≤ limit: the interval speaks of one cell alone and is too narrow at small n; p is exact
-///      at every n and corrected for the number of cells. The limit is 0.05, or 2 / 2ⁿ where
-///      that is larger, which is n = 5 only: the smallest p of five rounds is 0.0625, so they
-///      must all agree, and the chance of a false alarm is up to 1 in 16. With many cells the
-///      correction puts five rounds out of reach, as it should.
+///    * m beyond d: a difference below the threshold does not count, however certain it is.
+///    * The interval has to exclude 1, not 1 ∓ d: there *is* a difference, and its best estimate is
+///      larger than d. Reports show the interval beside the verdict.
+///    * p ≤ limit: the interval is about one cell and is too narrow at small n; p is exact at every n
+///      and corrected for the number of cells. The limit is 0.05, or 2 / 2ⁿ if that is larger, which
+///      is n = 5 only: the smallest p of five rounds is 0.0625, so all five must agree, and a false
+///      positive has a probability of up to 1 in 16. With several cells, the correction puts five
+///      rounds out of reach, as it should.
 /// 4. **undecided** otherwise.
 ///
-/// Lines 2 and 3 exclude each other, as an interval holds its median. A p that is no probability
-/// counts as 1. A threshold outside its range decides nothing.
+/// Rules 2 and 3 exclude each other, as an interval contains its median. A p outside `0.0..=1.0` counts
+/// as 1. A threshold outside its range gives "undecided".
 ///
-/// # How many more rounds
+/// # Further rounds
 ///
-/// An interval shrinks with √n. Undecided with m within d, the session is waiting for the interval
-/// to fit in there; with m beyond d, for it to leave 1, and for p, which rounds that go on
-/// as they did multiply: ln p falls in proportion to n. The larger need counts. It is an
-/// estimate: the median moves as well. There is none if m lies on the threshold (no number of
-/// rounds is enough) and none beyond 10,000 rounds.
+/// An interval shrinks with √n. If m is within d, the interval has to shrink until it fits there. If m
+/// is beyond d, it has to exclude 1, and p has to reach the limit; ln p falls in proportion to n if
+/// further rounds are like those so far. [`Judgement::more_rounds`] is the larger need. It is an
+/// estimate, as the median moves, too. There is none if m lies on the threshold (no number of rounds is
+/// enough) or more than 10,000 rounds are needed.
 #[must_use]
 pub fn judge(ratios: &Ratios, adjusted_p: f64, threshold: f64) -> Judgement {
     let adjusted_p = Some(adjusted_p).filter(|p| (0.0..=1.0).contains(p)).unwrap_or(1.0);
@@ -136,21 +135,21 @@ pub fn judge(ratios: &Ratios, adjusted_p: f64, threshold: f64) -> Judgement {
     Judgement { verdict, adjusted_p, threshold, more_rounds, spread_exceeds_gap }
 }
 
-/// Judges all cells of a session, corrected for their number together; in their order. The A/A
-/// pair is none of them: see [`aa_check`].
+/// Judges all cells of a session, corrected for their number, in their order. The A/A pair is not among
+/// them: see [`aa_check`].
 #[must_use]
 pub fn judge_all(cells: &[Ratios], threshold: f64) -> Vec<Judgement> {
     let p: Vec<f64> = cells.iter().map(|ratios| ratios.p).collect();
     cells.iter().zip(holm(&p)).map(|(ratios, p)| judge(ratios, p, threshold)).collect()
 }
 
-/// Returns whether the A/A pair, the base measured twice under two names, is as it should be: not
-/// told apart. If it is told apart, what the lab measures is not what it compares, and it prints
-/// no other verdict of that session.
+/// Returns whether the A/A pair, the base measured twice under two names, passes: it shows no
+/// difference. If it does, the measurement is wrong, and the lab prints no other verdict of that
+/// session.
 ///
-/// The pair is judged like any cell, but alone, without a correction for other cells: a lab in
-/// doubt doubts itself first. An undecided pair passes. The same noise then lies on the other
-/// cells, and leaves them undecided too.
+/// The pair is judged like any cell, but without a correction for other cells, which makes the check
+/// stricter. An undecided pair passes: the same noise affects the other cells and leaves them undecided,
+/// too.
 #[must_use]
 pub fn aa_check(pair: &Ratios, threshold: f64) -> bool {
     !judge(pair, pair.p, threshold).verdict.is_difference()
@@ -170,7 +169,7 @@ fn decide(ratios: &Ratios, adjusted_p: f64, d: f64) -> Verdict {
     }
 }
 
-/// Returns whether so many rounds that all agree decide anything for one of so many cells that are
+/// Returns whether this number of rounds, all in agreement, can decide one of this number of cells
 /// judged together.
 #[must_use]
 pub fn can_decide(cells: usize, rounds: usize) -> bool {
@@ -178,7 +177,7 @@ pub fn can_decide(cells: usize, rounds: usize) -> bool {
     rounds >= MIN_ROUNDS && least * cells as f64 <= limit(rounds)
 }
 
-/// The largest p that is taken for evidence.
+/// Returns the largest p that counts as evidence.
 fn limit(n: usize) -> f64 {
     0.5_f64.powi(n.min(64) as i32 - 1).max(LEVEL)
 }
@@ -189,7 +188,7 @@ fn more_rounds(ratios: &Ratios, adjusted_p: f64, d: f64) -> Option<u64> {
     }
     let [median, low, high] = [ratios.median, ratios.low, ratios.high].map(libm::log);
     let [least, most] = [1.0 - d, 1.0 + d].map(libm::log);
-    // By how much an interval has to shrink, squared, is by how much the rounds have to grow.
+    // Halving an interval takes four times the rounds.
     let growth = |width: f64, room: f64| (width / room).powi(2);
     let times = if (least..=most).contains(&median) {
         growth(high - median, most - median).max(growth(median - low, median - least))
@@ -198,11 +197,11 @@ fn more_rounds(ratios: &Ratios, adjusted_p: f64, d: f64) -> Option<u64> {
         growth(near, median).max(growth_for_p(ratios.p, adjusted_p))
     };
     let needed = (times * ratios.n as f64).ceil();
-    // What is no number at all is refused here too.
+    // This also refuses NaN.
     (needed <= MAX_ROUNDS).then(|| (needed as u64).saturating_sub(ratios.n as u64).max(1))
 }
 
-/// By how many times the rounds have to grow until p is small enough.
+/// Returns the factor by which the rounds have to grow until p is small enough.
 fn growth_for_p(p: f64, adjusted_p: f64) -> f64 {
     let cells = adjusted_p / p;
     libm::log(LEVEL / cells) / libm::log(p)
@@ -221,24 +220,24 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_rule_has_its_word() {
+    fn judge_follows_every_rule() {
         for (low, median, high, expected) in [
             (0.98, 1.0, 1.02, Verdict::NoDifference),
-            (0.98, 0.985, 0.99, Verdict::NoDifference), // certain, and not worth a word
+            (0.98, 0.985, 0.99, Verdict::NoDifference), // certain, but below the threshold
             (0.85, 0.9, 0.95, Verdict::Faster),
             (0.90, 0.95, 0.99, Verdict::Faster), // beyond 1, across 1 − d
             (1.01, 1.05, 1.10, Verdict::Slower),
             (0.90, 0.95, 1.00, Verdict::Undecided), // 1 itself is in it
             (0.95, 0.98, 0.99, Verdict::Undecided), // below d, perhaps
             (1.01, 1.02, 1.05, Verdict::Undecided),
-            (0.80, 1.0, 1.2, Verdict::Undecided), // wide, no evidence of sameness
+            (0.80, 1.0, 1.2, Verdict::Undecided), // wide: no evidence of equality
         ] {
             assert_eq!(verdict(&ratios(10, low, median, high)), expected, "{low} {median} {high}");
         }
     }
 
     #[test]
-    fn fewer_than_five_rounds_decide_nothing() {
+    fn judge_fewer_than_five_rounds_undecided() {
         for n in 1..MIN_ROUNDS {
             for clear in [ratios(n, 0.1, 0.1, 0.1), ratios(n, 1.0, 1.0, 1.0)] {
                 let judgement = judge(&clear, 0.0, DEFAULT_THRESHOLD);
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_p_too_large_leaves_it_undecided() {
+    fn judge_large_p_undecided() {
         let clear = ratios(10, 0.85, 0.9, 0.95);
         assert_eq!(judge(&clear, 0.05, 0.03).verdict, Verdict::Faster);
         assert_eq!(judge(&clear, 0.051, 0.03).verdict, Verdict::Undecided);
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn five_rounds_have_to_agree_all() {
+    fn judge_five_rounds_have_to_agree() {
         let clear = ratios(5, 0.85, 0.9, 0.95);
         assert_eq!(judge(&clear, 0.0625, 0.03).verdict, Verdict::Faster);
         assert_eq!(judge(&clear, 0.125, 0.03).verdict, Verdict::Undecided);
@@ -266,8 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn many_cells_need_more_rounds_and_are_told_so() {
-        // Unanimous as they are, five rounds do not stand out among ten cells.
+    fn judge_all_many_cells_need_more_rounds() {
+        // Five unanimous rounds are not enough among ten cells.
         let cell = Ratios { p: 0.0625, ..ratios(5, 0.85, 0.9, 0.95) };
         let judgements = judge_all(&[cell; 10], DEFAULT_THRESHOLD);
         for judgement in judgements {
@@ -279,23 +278,23 @@ mod tests {
     }
 
     #[test]
-    fn the_need_for_rounds_follows_the_width() {
+    fn more_rounds_follows_interval_width() {
         let need = |low, median, high| {
             let ratios = ratios(10, low, median, high);
             judge(&ratios, ratios.p, DEFAULT_THRESHOLD).more_rounds
         };
-        // Twice as wide as the room: four times the rounds, 30 more, less what logs make of it.
+        // Twice as wide as allowed: four times the rounds, so about 30 more; logs change it a little.
         let wide = need(0.94, 1.0, 1.06).unwrap();
         assert!((28..=33).contains(&wide), "{wide}");
-        // The interval reaches 1 and hardly passes it.
+        // The interval includes 1 by very little.
         assert!(need(0.85, 0.9, 1.001).unwrap() <= 2);
         assert_eq!(need(0.85, 0.9, 0.95), None, "it is decided");
         assert_eq!(need(0.90, 0.97, 1.04), None, "on the threshold no number of rounds helps");
-        assert_eq!(need(0.01, 1.0, 100.0), None, "so many that it is none");
+        assert_eq!(need(0.01, 1.0, 100.0), None, "too many for an estimate");
     }
 
     #[test]
-    fn a_threshold_that_is_none_decides_nothing() {
+    fn judge_invalid_threshold_undecided() {
         for threshold in [f64::NAN, -0.1, 1.0, f64::INFINITY] {
             let judgement = judge(&ratios(10, 0.4, 0.5, 0.6), 0.001, threshold);
             assert_eq!((judgement.verdict, judgement.more_rounds), (Verdict::Undecided, None));
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn spread_beyond_the_gap_is_said() {
+    fn judge_reports_spread_beyond_gap() {
         let noisy = Ratios { mad: 0.2, ..ratios(100, 0.85, 0.9, 0.95) };
         let judgement = judge(&noisy, 0.001, 0.03);
         assert_eq!((judgement.verdict, judgement.spread_exceeds_gap), (Verdict::Faster, true));
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_a_a_pair_passes_unless_it_is_told_apart() {
+    fn aa_check_fails_only_on_a_difference() {
         assert!(aa_check(&ratios(10, 0.98, 1.0, 1.02), 0.03));
         assert!(aa_check(&ratios(10, 0.80, 1.0, 1.20), 0.03), "undecided");
         assert!(!aa_check(&ratios(10, 0.85, 0.9, 0.95), 0.03));
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_same_in_json() {
+    fn verdict_names_match_json() {
         for verdict in [Verdict::Faster, Verdict::Slower, Verdict::NoDifference, Verdict::Undecided]
         {
             let json = serde_json::to_string(&verdict).unwrap();
