@@ -1,4 +1,4 @@
-//! Sessions by hand, for the tests of every form.
+//! Synthetic sessions for tests.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::harness::launch::{RunLine, Usage};
 use crate::harness::log::{Cell, Dataset, Outcome, SCHEMA, Sample, SessionData, SessionSpec};
 use crate::harness::work::Work;
 
-/// Names that want to be more than text.
+/// Hostile names: markup, separators, control characters.
 pub(crate) const NAMES: &[&str] = &[
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(1)</script>",
@@ -21,8 +21,8 @@ pub(crate) const NAMES: &[&str] = &[
     "{{script}}",
 ];
 
-/// A session on one place, in which every cell took the same time, but a nanosecond more in every
-/// round. `base` is the base, `floor` the floor.
+/// Returns a session on one dataset. Each cell takes the given time, plus a nanosecond for every round
+/// before. `base` is the base, `floor` the floor.
 pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     let work = Work { files: 3, directories: 1, bytes: 15, errors: 0 };
     let cell = |&(name, _): &(&str, u64)| Cell {
@@ -55,7 +55,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     };
     let samples = (0..rounds).flat_map(|round| times.iter().map(move |time| sample(round, time)));
     let mut environment = Environment::capture(vec!["transect".to_owned(), "lab".to_owned()]);
-    // Noon of a day that everybody has a calendar for.
+    // Noon of 15 November 2023.
     environment.began = 1_700_049_600;
     let spec = SessionSpec {
         schema: SCHEMA.to_owned(),
@@ -87,8 +87,8 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
 }
 
-/// A session with cells of every [name](NAMES), one that was wrong, and a second place with a name
-/// of that kind where nothing was measured yet.
+/// Returns a session with a cell for each of [`NAMES`], one wrong cell, and a second dataset with a hostile
+/// name and no samples.
 pub(crate) fn data() -> SessionData {
     let cells = ["base", "base (again)", "floor", "wrong"];
     let times: Vec<(&str, u64)> =

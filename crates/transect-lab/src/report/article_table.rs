@@ -1,4 +1,4 @@
-//! A ranking as an article would have printed it: shown where its rules were followed.
+//! A ranking as a seed article would print it, for sessions that follow its rules.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::harness::log::SessionSpec;
 use crate::stats::article_stats::{all_sorted, min_max_median};
 use crate::stats::ranking::{Ranking, Row};
 
-/// What a number is.
+/// Unit of the numbers in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -18,25 +18,25 @@ pub enum Unit {
     Times,
 }
 
-/// A column.
+/// A column of an article's table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArticleColumn {
-    /// What stands above it.
+    /// Its heading.
     pub name: String,
-    /// What its numbers are.
+    /// Its unit.
     pub unit: Unit,
 }
 
-/// What is left of a cell.
+/// The numbers of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleRow {
-    /// Its name.
+    /// Name of the cell.
     pub cell: String,
-    /// A number for each column; fewer where a cell has fewer samples.
+    /// One number for each column; fewer if the cell has fewer samples.
     pub values: Vec<f64>,
 }
 
-/// A ranking as an article would have printed it.
+/// A ranking as an article would print it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleTable {
     /// Index into the datasets of the spec.
@@ -45,26 +45,26 @@ pub struct ArticleTable {
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The row of the seed contract: `P1` to `P5`.
+    /// The protocol, by its row in the seed contract: `P1` to `P5`.
     pub protocol: &'static str,
-    /// What it does, in a few words.
+    /// A short description of the protocol.
     pub about: &'static str,
-    /// What is printed of every cell.
+    /// The columns.
     pub columns: Vec<ArticleColumn>,
-    /// The cells, in the order of the ranking.
+    /// The rows, in the order of the ranking.
     pub rows: Vec<ArticleRow>,
 }
 
-/// The numbers that are left of a cell.
+/// Computes the numbers of a cell.
 type Reduce = fn(&Row) -> Vec<f64>;
 
 impl ArticleTable {
-    /// Reduces rankings by the protocol of the session's preset; nothing if it has none, or one that
-    /// leaves the samples as they are (a single run is its own reduction).
+    /// Builds tables by the protocol of the session's preset; empty if it has none, or one that prints
+    /// single samples.
     pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
         let protocol = match spec.transform {
             None => Preset::find(&spec.preset).and_then(|preset| preset.contract),
-            // The article on passes over files is where this protocol is from.
+            // The article on file transforms defines this protocol.
             Some(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
         };
         let Some(protocol) = protocol else {
@@ -81,7 +81,7 @@ impl ArticleTable {
             "P1" => {
                 let last = spec.runs.saturating_sub(1);
                 let name = format!("mean of the last {last}");
-                // A sample is that mean already; of several rounds it is the mean of all.
+                // A sample already is that mean; several rounds are averaged again.
                 ("several walks in a process, the first is dropped", vec![time(name)], |row| {
                     vec![row.time.mean]
                 })
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn each_preset_of_an_article_prints_what_the_article_did() {
+    fn article_presets_print_the_articles_columns() {
         let of = |preset: &str| reduced(preset).remove(0);
         let s3 = of("article-s3");
         assert_eq!((s3.protocol, names(&s3)), ("P2", vec!["min", "max", "median"]));
@@ -157,12 +157,12 @@ mod tests {
         assert_eq!(of("article-s1").rows[0].values, [1001.0]);
         let s2 = of("article-s2");
         assert_eq!(names(&s2), ["time", "opening", "listing", "attributes"]);
-        // What was not timed is missing, and no zero.
+        // Calls that were not timed are missing, not zero.
         assert_eq!(s2.rows[0].values, [1001.0]);
     }
 
     #[test]
-    fn the_classic_grid_is_printed_as_its_article_does() {
+    fn classic_transform_preset_prints_min_max_median() {
         let mut data = with(&[("base", 1000), ("slow", 4000)], 5);
         data.spec.transform =
             Some(transform::Rules { kind: transform::Kind::Copy, sync: transform::Sync::None });
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn who_follows_no_article_is_not_reduced() {
+    fn other_presets_print_no_article_table() {
         for preset in ["quick", "full", "article-s3-naive", "no such preset"] {
             assert_eq!(reduced(preset), [], "{preset}");
         }

@@ -16,7 +16,7 @@ use crate::stats::compare::{Changed, Comparison, Group, Incomparable};
 pub struct ComparisonReport<'c> {
     /// `transect.lab.comparison/1`.
     pub schema: &'static str,
-    /// What is compared.
+    /// The comparison.
     #[serde(flatten)]
     pub comparison: &'c Comparison,
 }
@@ -28,7 +28,7 @@ impl<'c> ComparisonReport<'c> {
     }
 }
 
-/// Returns why the sessions are not to be compared, if they are not.
+/// Returns why the sessions cannot be compared, if they cannot.
 pub fn refusal(comparison: &Comparison) -> Option<String> {
     let differs = |Changed { what, before, after, .. }: &Changed| {
         let text = format!("{what} ({before}, then {after})");

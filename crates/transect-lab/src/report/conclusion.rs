@@ -1,4 +1,4 @@
-//! A ranking in words: one sentence to go on with, and what speaks against believing it.
+//! A ranking in words: a summary sentence, and the reasons to doubt it.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use crate::harness::log::{SessionData, SessionSpec};
 use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
-/// A first run that takes so many times the processor time of the second is told of.
+/// A note is added if first runs take more than this multiple of the measured run's processor time.
 const FRESH_MEMORY_RATIO: f64 = 1.3;
 
-/// What the lab may take itself of the time of a run without being told of.
+/// A note is added if the lab itself uses more than this share of the time of a run.
 const MAX_HARNESS_SHARE: f64 = 0.01;
 
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conclusion {
-    /// Who is the fastest, and how many differ from the base.
+    /// The fastest method, and how many differ from the base.
     pub sentence: String,
     /// The base against itself.
     pub noise: String,
-    /// Why the ranking, or a part of it, is not to be believed.
+    /// Reasons not to trust the ranking, or a part of it.
     pub alarms: Vec<String>,
-    /// What it lacks.
+    /// Limitations.
     pub notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Conclusion {
     }
 }
 
-/// The rows that are there to be compared.
+/// Returns the rows that are methods: neither floors nor the repeated base.
 fn methods<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect()
 }
@@ -132,8 +132,8 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     alarms
 }
 
-/// Says so where so few rounds cannot decide anything among so many cells, whatever they show: each
-/// cell makes it likelier that one differs by chance.
+/// Returns a note if there are too few rounds to decide anything among this number of cells: more cells
+/// need more evidence.
 fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
     let cells = ranking.rows.iter().filter(|row| row.judgement.is_some()).count();
     let enough = (MIN_ROUNDS..).find(|&rounds| can_decide(cells, rounds))?;
@@ -142,7 +142,7 @@ fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
     })
 }
 
-/// The ways in which samples of a ranking were disturbed, once each.
+/// Returns the kinds of disturbance among the samples of a ranking, once each.
 fn disturbances(data: &SessionData, ranking: &Ranking) -> impl Iterator<Item = Disturbance> {
     let here = data
         .samples
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_named_and_the_others_are_counted() {
+    fn sentence_names_fastest_and_counts_others() {
         let times = [("base", 1000), ("base (again)", 1000), ("slow", 2000), ("floor", 900)];
         let data = with(&times, 12);
         let conclusion = conclusion(&data);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_differs_from_itself_silences_the_rest() {
+    fn noisy_base_suppresses_other_verdicts() {
         let data = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
         let conclusion = conclusion(&data);
         assert!(
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_faster_than_the_floor_is_an_alarm() {
+    fn cell_below_floor_raises_alarm() {
         let data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
         let alarms = conclusion(&data).alarms;
         assert_eq!(alarms.len(), 1);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_many_samples_were_disturbed_only_processor_time_is_compared() {
+    fn many_disturbed_samples_compare_processor_time() {
         let mut data = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
         let disturb = |data: &mut SessionData, samples: usize| {
             for (at, sample) in data.samples.iter_mut().enumerate() {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_cannot_decide_are_said_to_be_too_few() {
+    fn too_few_rounds_for_cells_noted() {
         let many: Vec<(String, u64)> = (0..20).map(|n| (format!("cell {n}"), 2000 + n)).collect();
         let mut times = vec![("base", 1000), ("base (again)", 1000)];
         times.extend(many.iter().map(|(name, time)| (name.as_str(), *time)));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_said_to_be_too_little() {
+    fn incomplete_session_noted() {
         let mut few = with(&[("base", 1000)], 3);
         few.spec.rounds = 20;
         let conclusion = conclusion(&few);

@@ -1,14 +1,14 @@
-//! The rankings as comma-separated values: a line for each cell, place and pass.
+//! Rankings as comma-separated values: one line for each cell, dataset and cache state.
 //!
-//! Quoted as RFC 4180 says, but with the line ends of Unix, which every reader takes. Times are
-//! nanoseconds, memory is bytes. What is not known is empty, never 0.
+//! Fields are quoted by RFC 4180, but lines end with LF. Times are nanoseconds, memory is bytes. Unknown
+//! values are empty, never 0.
 
 use super::Report;
 use crate::harness::log::{Cell, Dataset, SessionSpec};
 use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row, Unranked};
 
-/// The names of the columns.
+/// Column names.
 const COLUMNS: &[&str] = &[
     "place",
     "entries",
@@ -66,27 +66,27 @@ const COLUMNS: &[&str] = &[
     "unranked_reason",
 ];
 
-/// Returns the line of names, without its end.
+/// Returns the header line, without its line end.
 pub fn header() -> String {
     COLUMNS.join(",")
 }
 
-/// Returns all lines, the names first.
+/// Returns all lines, the header first.
 pub fn write(report: &Report<'_>) -> String {
     let lines = report.rankings.iter().flat_map(|ranking| lines(report.session, ranking));
     std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Returns the lines of a ranking, without their ends: its rows, those apart, then what is not ranked.
+/// Returns the lines of a ranking, without line ends: rows, rows apart, unranked cells.
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
-    // Those apart are a ranking of their own.
+    // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
     let rows = rows.map(|(at, row)| of_row(spec, ranking, at + 1, row));
     let unranked = ranking.unranked.iter();
     rows.chain(unranked.map(|unranked| of_unranked(spec, ranking, unranked))).collect()
 }
 
-/// What a cell is, and where: the columns up to `contract`.
+/// Returns the columns up to `contract`: the dataset, its cache state and the cell.
 fn what(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
     let dataset: &Dataset = &spec.datasets[ranking.dataset];
     vec![
@@ -160,7 +160,7 @@ fn join(fields: &[String]) -> String {
     fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",")
 }
 
-/// Returns a field, in quotes if it holds what ends a field or a line.
+/// Returns a field, quoted if it contains a comma, a quote or a line end.
 pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{NAMES, data};
 
-    /// Splits a text as RFC 4180 says.
+    /// Parses a text by RFC 4180.
     fn parse(text: &str) -> Vec<Vec<String>> {
         let (mut lines, mut fields, mut field) = (Vec::new(), Vec::new(), String::new());
         let mut chars = text.chars().peekable();
@@ -194,12 +194,12 @@ mod tests {
                 c => field.push(c),
             }
         }
-        assert!(!is_quoted && field.is_empty() && fields.is_empty(), "it ends with a line");
+        assert!(!is_quoted && field.is_empty() && fields.is_empty(), "the text ends with a line end");
         lines
     }
 
     #[test]
-    fn every_cell_is_a_line_of_as_many_fields_whatever_it_is_called() {
+    fn every_cell_is_one_line_whatever_its_name() {
         let data = data();
         let lines = parse(&write(&Report::of(&data)));
         let cells = data.spec.cells.len();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_ranked_has_a_reason_and_no_number() {
+    fn unranked_cell_has_reason_and_no_numbers() {
         let data = data();
         let lines = parse(&write(&Report::of(&data)));
         let unranked = lines.iter().find(|line| line[4] == "wrong").unwrap();

@@ -60,7 +60,7 @@ fn write_fastest(out: &mut impl Write, fastest: &Fastest) -> std::io::Result<()>
         (None, Some(why)) => writeln!(out, "  its limit is {WARN}undecided{WARN:#}: {why}")?,
         (None, None) => {}
     }
-    // A part that rounds to nothing is none worth a line.
+    // Leave out parts that round to 0 %.
     for TimePart { what, share } in fastest.parts.iter().filter(|part| part.share.high >= 0.005) {
         let percent = |share: f64| format!("{:.0}", 100.0 * share);
         let [median, low, high] = [share.median, share.low, share.high].map(percent);
@@ -69,7 +69,7 @@ fn write_fastest(out: &mut impl Write, fastest: &Fastest) -> std::io::Result<()>
     writeln!(out, "  {DIM}{}{DIM:#}", counters(fastest).join(", "))
 }
 
-/// What the kernel kept account of, as far as it is known.
+/// Returns the known counters of the kernel as text.
 fn counters(fastest: &Fastest) -> Vec<String> {
     let length = |number: Option<f64>, what: &str| {
         number.map(|number| format!("{} {what}", bytes(number as u64)))

@@ -30,7 +30,7 @@ pub fn write<'a>(
     write_rules(out)
 }
 
-/// Writes every run as a line of comma-separated values, with the name of the file it is from.
+/// Returns one CSV line for each run, with the name of its file.
 pub fn csv<'a>(listings: impl Iterator<Item = (&'a str, &'a [ListedRun])>) -> String {
     let mut text = "file,api,block,size,sequential,real_ns,user_ns,system_ns\n".to_owned();
     for (file, samples) in listings {
@@ -131,7 +131,7 @@ fn time(nanoseconds: f64) -> String {
     duration(Duration::from_nanos(nanoseconds as u64))
 }
 
-/// Returns the name of a cell: `CRT 16K of 256M, sequential`.
+/// Formats the name of a cell: `CRT 16K of 256M, sequential`.
 fn name(what: &CellKey) -> String {
     let CellKey { api, block, size, sequential } = what;
     let sequential = if *sequential { ", sequential" } else { "" };
@@ -139,7 +139,7 @@ fn name(what: &CellKey) -> String {
     format!("{api} {} of {}{sequential}", short(*block), short(*size))
 }
 
-/// Returns what a difference is between: what they have in common is said once.
+/// Formats the two sides of a difference, without repeating what they share.
 fn between(difference: &Difference) -> String {
     let Difference { factor, base, other, .. } = difference;
     match factor {
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_run_is_a_line_of_csv() {
+    fn csv_has_one_line_for_each_run() {
         let run = |percent: u64| ListedRun {
             api: "CRT".to_owned(),
             block: 1024,

@@ -1,4 +1,4 @@
-//! The report in Markdown, as GitHub reads it.
+//! The report of a session as GitHub-flavoured Markdown.
 
 use std::io::{Result, Write};
 
@@ -14,6 +14,9 @@ use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row};
 
 /// Writes a report.
+///
+/// # Errors
+/// `out` cannot be written to.
 pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
     let spec = report.session;
@@ -118,7 +121,7 @@ fn ranking_section(
     Ok(())
 }
 
-/// What a column is there for.
+/// The sessions that show a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Everything,
@@ -155,7 +158,7 @@ const fn column(
     Column { title, is_number, of, text }
 }
 
-/// All columns, in their order.
+/// All columns, in order.
 const COLUMNS: &[Column] = &[
     column("method", false, Of::Everything, |_, row| text(&row.cell.name)),
     column("language", false, Of::Everything, |_, row| text(&row.cell.language)),
@@ -232,7 +235,7 @@ fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()>
     Ok(())
 }
 
-/// Writes the head of a table; `right` are the columns of numbers.
+/// Writes the head of a table; the columns in `right` are aligned to the right.
 fn table(out: &mut impl Write, titles: &[&str], right: &[usize]) -> Result<()> {
     line(out, titles)?;
     let rule = |at| if right.contains(&at) { "---:" } else { "---" };
@@ -244,7 +247,7 @@ fn line(out: &mut impl Write, cells: &[impl AsRef<str>]) -> Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
-/// Returns a text that is text, in a table, too: in one line, and without markup.
+/// Escapes a text so that it is plain text in one line, also inside a table.
 fn text(text: &str) -> String {
     let visible = quote::for_terminal(text.as_ref());
     let mut escaped = String::with_capacity(visible.len());
@@ -260,7 +263,7 @@ fn text(text: &str) -> String {
     escaped
 }
 
-/// Returns how often a character stands behind itself, at most.
+/// Returns the length of the longest run of a character.
 fn longest_run(text: &str, of: char) -> usize {
     text.split(|character| character != of).map(str::len).max().unwrap_or(0)
 }
@@ -274,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_is_markup_or_ends_a_cell() {
+    fn names_never_become_markup() {
         assert_eq!(text("a|b`c`"), "a\\|b\\`c\\`");
         assert_eq!(text("<img src=x>\n# x"), "\\<img src=x\\>\\\\n\\# x");
         assert_eq!(text("\u{202e}x"), "\\\\u{202e}x");
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_longer_than_what_it_holds() {
+    fn longest_run_of_backticks() {
         assert_eq!(longest_run("a ``` b `", '`'), 3);
         assert_eq!(longest_run("", '`'), 0);
     }

@@ -1,5 +1,8 @@
-//! All that is reported of a session, in one object: what `--json` prints, and what every other form
-//! is made of.
+//! Reports: what the lab prints.
+//!
+//! [`Report`] holds everything about a session. `--json` prints it as it is; [`terminal`],
+//! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`,
+//! `import` and `tune` print.
 
 mod article_table;
 pub mod comparison;
@@ -22,34 +25,34 @@ use serde::Serialize;
 use crate::harness::log::{Ended, SessionData, SessionSpec};
 use crate::stats::ranking::{Ranking, Row, rank};
 
-/// The schema of the object.
+/// Schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.report/1";
 
-/// All that is reported of a session.
+/// The report of a session.
 #[derive(Debug, Serialize)]
 pub struct Report<'s> {
     /// `transect.lab.report/1`.
     pub schema: &'static str,
-    /// The first line of the session.
+    /// What was measured, and how.
     pub session: &'s SessionSpec,
-    /// Why there were no more rounds, where that was open, and how many there were.
+    /// Number of rounds and why they ended, if the number was not fixed.
     pub ended: Option<Ended>,
-    /// How many samples there are so far.
+    /// Number of samples.
     pub samples: usize,
-    /// One for each dataset in each cache state.
+    /// One ranking for each dataset and cache state.
     pub rankings: Vec<Ranking>,
-    /// The same in words, one for each ranking.
+    /// The rankings in words, one conclusion each.
     #[serde(rename = "findings")]
     pub conclusions: Vec<Conclusion>,
-    /// The rankings as the article would have printed them whose rules were followed, if any.
+    /// The rankings as the seed article prints them whose rules the session follows, if any.
     #[serde(rename = "reductions")]
     pub article_tables: Vec<ArticleTable>,
-    /// What the articles printed themselves, for what was measured here: others' numbers.
+    /// The published tables of the articles for these datasets and rules: others' numbers.
     pub references: Vec<PublishedTable>,
 }
 
 impl<'s> Report<'s> {
-    /// Ranks a session, and gathers what belongs to it.
+    /// Ranks a session and builds its report.
     pub fn of(data: &'s SessionData) -> Self {
         let session = &data.spec;
         let rankings = rank(data);
@@ -66,7 +69,7 @@ impl<'s> Report<'s> {
     }
 }
 
-/// Returns what is said of a row beside the base, for people.
+/// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
         Some(judgement) => judgement.verdict.word(),
@@ -78,24 +81,22 @@ pub fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     format!("{word}{below}")
 }
 
-/// Returns the system calls of a row for each entry that was walked, with two digits; nothing if they
-/// were not counted.
+/// Returns the system calls per entry with two decimals; empty if they were not counted.
 pub fn calls_per_entry(row: &Row) -> String {
     row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
 }
 
-/// Returns how many million bytes a row passes over in a second; nothing where bytes tell nothing.
+/// Returns the throughput in 10⁶ bytes per second; empty if time does not depend on bytes.
 pub fn megabytes_per_second(row: &Row) -> String {
     row.ns_per_byte.map_or(String::new(), |each| format!("{:.0}", 1e3 / each))
 }
 
-/// Returns what a row takes for each byte, in nanoseconds with three digits; nothing where bytes tell
-/// nothing.
+/// Returns the nanoseconds per byte with three decimals; empty if time does not depend on bytes.
 pub fn nanoseconds_per_byte(row: &Row) -> String {
     row.ns_per_byte.map_or(String::new(), |each| format!("{each:.3}"))
 }
 
-/// Returns a time in milliseconds, for tables that name the unit above their columns.
+/// Formats nanoseconds as milliseconds without a unit, for tables with the unit in the heading.
 pub fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e6)
 }

@@ -1,5 +1,5 @@
-//! Which tables of the articles belong beside a session: those of a tree like one that was walked,
-//! and those that were taken by the rules that it followed.
+//! Selects the published tables of the seed articles that a report shows: those of a tree like one of
+//! the session's, and those measured by the same rules.
 
 use serde::Serialize;
 
@@ -7,28 +7,28 @@ use crate::experiments::walk::preset::Preset;
 use crate::harness::log::SessionSpec;
 use crate::published::reference::{self, ReferenceRow};
 
-/// What stands above every such table.
+/// The text above every published table.
 pub const DISCLAIMER: &str = "The article's own numbers, from another machine, system and tree, and as \
                          it printed them. They are shown beside ours, and ranked with nothing.";
 
-/// A table of an article, as far as it belongs to what was measured.
+/// The rows of a published table that belong to a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct PublishedTable {
     /// The article: `S0` to `S4`.
     pub source: &'static str,
-    /// What it is about.
+    /// The article's subject.
     pub article: &'static str,
     /// The article's tree.
     pub corpus: &'static str,
-    /// Which of the session's datasets has as many entries, if one has.
+    /// Index of the dataset that stands for the article's tree, if there is one.
     pub dataset: Option<usize>,
-    /// Whose numbers these are, in words.
+    /// Whose numbers these are: [`DISCLAIMER`].
     pub whose: &'static str,
-    /// The table.
+    /// The rows.
     pub rows: Vec<&'static ReferenceRow>,
 }
 
-/// Our corpora and the trees of the articles that they stand for: corpus, article, tree.
+/// The corpora and the article trees that they stand for: corpus, article, tree.
 const TREES: [(&str, &str, &str); 7] = [
     ("flat-1000", "S0", "D1: 1,000 "),
     ("flat-2000", "S0", "D1: 2,000 "),
@@ -39,7 +39,7 @@ const TREES: [(&str, &str, &str); 7] = [
     ("users", "S4", "D8"),
 ];
 
-/// Returns the tables that belong beside a session; those for its places first.
+/// Returns the published tables for a session; those for its datasets first.
 pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
     let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract);
     let mut tables: Vec<PublishedTable> = Vec::new();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_brings_the_table_of_its_tree() {
+    fn corpus_selects_table_of_its_tree() {
         let found = tables("quick", &["data", "flat-2000"]);
         assert_eq!(
             found,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_bring_the_tables_that_were_taken_by_them() {
+    fn preset_selects_tables_of_its_rules() {
         let found = tables("article-s0", &["flat-5000", "/srv"]);
         assert_eq!(found[0], ("S0", "D1: 5,000 small files", Some(0)));
         assert_eq!(found.len(), 3);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tree_is_there_on_both_sides() {
+    fn trees_exist_as_corpus_and_in_an_article() {
         for (name, source, tree) in TREES {
             assert!(corpora::find(name).is_some(), "{name}");
             let mut rows = reference::rows().iter();

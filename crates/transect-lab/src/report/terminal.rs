@@ -1,4 +1,4 @@
-//! The report on a terminal.
+//! The report of a session as text on a terminal.
 
 use std::io::{Result, Write};
 
@@ -16,11 +16,14 @@ use crate::harness::log::{SessionKind, SessionSpec};
 use crate::stats::ranking::{Ranking, Row};
 use crate::stats::{Ratios, Verdict};
 
-/// How wide prose is where nobody says how wide it may be.
+/// Width of prose if the width of the terminal is unknown.
 const PROSE: usize = 100;
 
-/// Writes a report in lines of at most `width` characters, or with all that there is. What is longer
-/// is a name, which is not cut.
+/// Writes a report in lines of at most `width` characters; without a width, with all columns. Only long
+/// names exceed it, as they are never cut.
+///
+/// # Errors
+/// `out` cannot be written to.
 pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
     screen.session(report)?;
@@ -42,7 +45,7 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
         for alarm in &conclusion.alarms {
             screen.say(ERROR, alarm)?;
         }
-        // What is known of noise has been said.
+        // The noise was written above.
         for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
             screen.say(WARN, note)?;
         }
@@ -60,7 +63,7 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
     report.references.iter().try_for_each(|table| screen.published_table(table))
 }
 
-/// Returns a name that steers no terminal.
+/// Escapes characters of a name that control the terminal.
 fn name(name: &str) -> String {
     quote::for_terminal(name.as_ref())
 }
@@ -69,7 +72,7 @@ fn time(nanoseconds: f64) -> String {
     duration(std::time::Duration::from_nanos(nanoseconds as u64))
 }
 
-/// Returns a ratio with its interval, if there is one.
+/// Formats a ratio with its interval; empty if there is none.
 fn interval(ratios: Option<&Ratios>) -> String {
     ratios.map(ToString::to_string).unwrap_or_default()
 }
@@ -78,12 +81,12 @@ fn ratio(ratios: Option<&Ratios>) -> String {
     ratios.map_or(String::new(), |ratios| format!("{:.2}", ratios.median))
 }
 
-/// Returns what is shown of passes over files only.
+/// Returns a text for sessions of transforms; empty for other kinds.
 fn of_files(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
     spec.transform.map_or(String::new(), |_| text())
 }
 
-/// Returns the time in which nobody worked for a method that works on one thread.
+/// Returns the time off the processor; empty for methods with several threads.
 fn off_cpu(row: &Row) -> String {
     if row.cell.parallel {
         return String::new();
@@ -102,18 +105,18 @@ fn length(number: Option<f64>) -> String {
 /// A column of the ranking.
 struct Column {
     title: &'static str,
-    /// What is in it; a short form of it where there is no room for the long one.
+    /// Formats its cell in a row.
     text: fn(&SessionSpec, &Row) -> String,
-    /// Its numbers end where they end; words begin where they begin.
+    /// Numbers are aligned to the right, words to the left.
     is_number: bool,
-    /// Where there is no room, the lowest go first; 0 stays.
+    /// Columns with the lowest number above 0 are dropped first if the table is too wide; 0 is kept.
     order: u8,
-    /// The title of what stands in for it if it goes.
+    /// Title of the shorter column that replaces it if it is dropped.
     instead: Option<&'static str>,
 }
 
-/// All columns, in their order. What stands in for another is there only if that one is not; one that
-/// holds nothing is not there.
+/// All columns, in order. A replacement is shown only if the column it replaces was dropped. Empty
+/// columns are left out.
 const COLUMNS: &[Column] = &[
     Column {
         title: "method",
@@ -329,7 +332,7 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// Between two columns.
+/// Separates two columns.
 const GAP: &str = "  ";
 
 fn colour(row: &Row) -> Style {
@@ -342,7 +345,7 @@ fn colour(row: &Row) -> Style {
     }
 }
 
-/// A table whose columns are as wide as what is in them.
+/// A table with columns as wide as their content.
 struct Grid {
     titles: Vec<String>,
     is_number: Vec<bool>,
@@ -364,7 +367,7 @@ impl Grid {
         widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
     }
 
-    /// Writes the table. The last cell of a row has the colour of the row.
+    /// Writes the table. The last cell of a row has the style of the row.
     fn write(&self, out: &mut dyn Write) -> Result<()> {
         let widths = self.widths();
         let fitted = |at: usize, text: &str| match self.is_number[at] {
@@ -386,14 +389,14 @@ impl Grid {
     }
 }
 
-/// Where it is written, and how wide that is.
+/// The output and its width.
 struct Screen<'o> {
     out: &'o mut dyn Write,
     width: Option<usize>,
 }
 
 impl Screen<'_> {
-    /// Writes prose.
+    /// Writes wrapped text.
     fn say(&mut self, style: Style, text: &str) -> Result<()> {
         for line in wrap(&name(text), self.width.unwrap_or(PROSE)) {
             writeln!(self.out, "{style}{line}{style:#}")?;
@@ -426,7 +429,7 @@ impl Screen<'_> {
         let passes = spec.cache_states.len();
         let pass =
             if passes > 1 { format!("{}. ", ranking.cache_state + 1) } else { String::new() };
-        // A tree is its path; a file is made for the session, and only its folder is anybody's.
+        // A tree is known by its path; inputs are made for the session and known by their names.
         let title = match spec.kind() {
             SessionKind::Enumerate => format!("{BOLD}{root}{BOLD:#}"),
             SessionKind::Transform | SessionKind::Attributes => {
@@ -463,7 +466,7 @@ impl Screen<'_> {
         grid(&fitting(&grid, &columns, self.width)).write(self.out)
     }
 
-    /// Writes a table; where it does not fit, each of its rows as prose.
+    /// Writes a table; if it is too wide, writes each row as text.
     fn table(&mut self, grid: &Grid) -> Result<()> {
         if self.width.is_none_or(|width| grid.width() <= width) {
             return grid.write(self.out);
@@ -477,7 +480,7 @@ impl Screen<'_> {
         Ok(())
     }
 
-    /// Writes what an article would have printed.
+    /// Writes a ranking as an article would print it.
     fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
         let ArticleTable { protocol, about, columns, rows, .. } = table;
         writeln!(self.out)?;
@@ -498,7 +501,7 @@ impl Screen<'_> {
         self.table(&Grid { titles, is_number, rows: rows.collect() })
     }
 
-    /// Writes what an article printed.
+    /// Writes a published table.
     fn published_table(&mut self, table: &PublishedTable) -> Result<()> {
         let PublishedTable { source, article, corpus, rows, .. } = table;
         writeln!(self.out)?;
@@ -521,7 +524,7 @@ impl Screen<'_> {
     }
 }
 
-/// Returns the columns that there is room for.
+/// Returns the columns that fit into the width.
 fn fitting<'c>(
     grid: &dyn Fn(&[&Column]) -> Grid,
     of: &[&'c Column],
@@ -549,7 +552,7 @@ mod tests {
     use super::*;
 
     fn titles(width: Option<usize>) -> Vec<&'static str> {
-        // Every cell is as wide as the title, or as a number with its interval.
+        // Every cell is as wide as its title, or as a ratio with its interval.
         let grid = |columns: &[&Column]| Grid {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
@@ -573,14 +576,14 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_room_all_is_shown_and_nothing_twice() {
+    fn unlimited_width_shows_all_columns_once() {
         let all = titles(None);
         assert_eq!(all.len(), COLUMNS.len() - 2);
         assert!(!all.contains(&"× base") && !all.contains(&"× floor"));
     }
 
     #[test]
-    fn the_least_important_goes_first() {
+    fn narrow_width_drops_least_important_columns() {
         let wide = titles(None);
         let narrow = titles(Some(100));
         assert!(narrow.len() < wide.len() && !narrow.contains(&"max"), "{narrow:?}");

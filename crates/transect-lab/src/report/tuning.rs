@@ -8,7 +8,7 @@ use transect_text::style::{BOLD, DIM, GOOD};
 
 use crate::tune::profile::{Evidence, Settings};
 
-/// Writes what was tried: one line each.
+/// Writes everything that was tried, one line each.
 ///
 /// # Errors
 /// `out` cannot be written to.

@@ -1,16 +1,16 @@
-//! The report as a page: one file that needs nothing beside it, and asks nothing of any network.
+//! The report of a session as an HTML page: one self-contained file that works offline.
 //!
 //! ```text
-//! transect_web::page ── the skeleton, with places for all that follows
-//! page.css, scripts/ ── looks and behaviour, as real files
-//! plain.rs ── the report as plain tables: what a browser without scripts shows
-//! the report as JSON ── what the scripts draw from
+//! transect_web::page ── the skeleton
+//! page.css, scripts/ ── styles and scripts
+//! plain.rs ── the report as plain tables, for browsers without scripts
+//! the report as JSON ── the data of the scripts
 //! ```
 //!
-//! Names in a session are anybody's: methods, paths, what a process said when it died. They are data
-//! and never markup, three times over: in the plain tables they are escaped, in the JSON there is
-//! neither `<` nor `&`, and the scripts write text only. Should all that fail, the page's policy runs
-//! no script and takes no style but those that carry its own nonce, and loads nothing.
+//! Names in a session are untrusted: methods, paths, error output of processes. Three measures keep them
+//! from becoming markup: the plain tables escape them, the JSON contains neither `<` nor `&`, and the
+//! scripts only set text. As a last defence, the page's policy allows only scripts and styles with its
+//! own nonce, and loads nothing.
 
 mod plain;
 
@@ -21,7 +21,7 @@ use crate::report::{Report, csv};
 
 const STYLE: &str = include_str!("page.css");
 
-/// What the page does, in the order in which it is put together: each file uses those before it.
+/// The scripts, in order: each uses those before it.
 const SCRIPTS: &[&str] = &[
     include_str!("scripts/format.js"),
     ELEMENTS,
@@ -39,22 +39,22 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/page.js"),
 ];
 
-/// What the scripts draw from.
+/// The data of the scripts.
 #[derive(Serialize)]
 struct Data<'r> {
     report: &'r Report<'r>,
-    /// The seed once more: it has more digits than a number of the scripts holds.
+    /// The seed as text: it does not fit into a JavaScript number.
     seed: String,
-    /// The names of the columns, for who copies the table.
+    /// The CSV header, for copying the table.
     csv_head: String,
-    /// A line for each row and what is not ranked, for each ranking.
+    /// The CSV lines of each ranking.
     csv: Vec<Vec<String>>,
 }
 
-/// Returns the page of a report: the same for the same session and the same nonce.
+/// Returns the page of a report. The same session and nonce give the same page.
 ///
 /// # Errors
-/// A number in it is none, which JSON cannot say.
+/// The report contains a number that JSON cannot represent.
 pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     let rankings = report.rankings.iter();
     let data = Data {
@@ -78,7 +78,7 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     Ok(page.html(nonce))
 }
 
-/// Returns the name of the page: the first tree and how many more, and how many methods.
+/// Returns the title: the number of methods and the names of the first datasets.
 fn title(report: &Report<'_>) -> String {
     let datasets = &report.session.datasets;
     let names: Vec<&str> = datasets.iter().take(3).map(|dataset| dataset.name.as_str()).collect();
@@ -100,24 +100,24 @@ mod tests {
         html(&Report::of(&data()), &Nonce::predictable(1)).unwrap()
     }
 
-    /// Returns what is between two texts.
+    /// Returns the text between two markers.
     fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
         let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
         rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
     }
 
     #[test]
-    fn no_name_is_markup() {
+    fn page_names_never_become_markup() {
         let page = page();
         assert!(!page.contains("<img") && !page.contains("alert(1)</script>"));
         assert_eq!(page.matches("<script").count(), 2, "the data and the script");
         assert_eq!(page.matches("</script").count(), 2);
         assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"), "in the plain table");
-        assert!(page.contains("{{script}}"), "a name like a place is a name");
+        assert!(page.contains("{{script}}"), "a name like a placeholder stays a name");
     }
 
     #[test]
-    fn the_data_is_the_report() {
+    fn page_data_equals_report() {
         let page = page();
         let json = between(&page, "<script type=\"application/json\" id=\"data\">", "</script>");
         let embedded: serde_json::Value = serde_json::from_str(json).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_and_nothing_foreign_runs() {
+    fn page_loads_nothing_and_runs_only_its_own_script() {
         let page = page();
         let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
@@ -145,14 +145,14 @@ mod tests {
         assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
         let own = SCRIPTS.concat() + STYLE;
         for address in ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent"] {
-            // The name of a namespace is no address, and nothing is asked there.
+            // The name of a namespace is not fetched.
             let own = own.replace("http://www.w3.org/2000/svg", "");
             assert!(!own.contains(address), "{address}");
         }
     }
 
     #[test]
-    fn the_same_session_is_the_same_page() {
+    fn page_is_reproducible() {
         let data = data();
         let page = || html(&Report::of(&data), &Nonce::predictable(1)).unwrap();
         assert!(page() == page());

@@ -1,4 +1,4 @@
-//! The report as plain tables, without a script: what is there is all in them but the charts.
+//! The report as plain HTML tables: everything but the charts, for browsers without scripts.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::report::{
 use crate::stats::Ratios;
 use crate::stats::ranking::{Metric, Ranking, Row};
 
-/// Returns the inside of the page's plain part.
+/// Returns the HTML of the page's plain part.
 pub(super) fn write(report: &Report<'_>) -> String {
     let mut out = String::new();
     let session = report.session;
@@ -141,7 +141,7 @@ fn open(out: &mut String, heads: &[&str]) {
 fn line(out: &mut String, cells: &[String]) {
     out.push_str("<tr>");
     for cell in cells {
-        // A name that changes the direction of writing does so within its own cell.
+        // `bdi` confines names that change the text direction to their own cell.
         let _ = write!(out, "<td><bdi>{}</bdi></td>", escaped(cell));
     }
     out.push_str("</tr>\n");
