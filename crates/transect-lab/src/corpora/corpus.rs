@@ -1,32 +1,32 @@
 //! The corpora, by name.
 
-/// A corpus: everything that makes it the tree that it is.
+/// A corpus: a pinned definition of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Corpus {
-    /// The word for it, on the command line and in results.
+    /// Its name on the command line and in results.
     pub name: &'static str,
-    /// Regular files.
+    /// Number of regular files.
     pub files: u64,
-    /// Directories below the root.
+    /// Number of directories below the root.
     pub directories: u64,
-    /// What the draws begin with.
+    /// Seed of all draws.
     pub seed: u64,
-    /// What the files hold.
+    /// Content of the files.
     pub content: Content,
     /// The sum of the lengths of all files, in bytes.
     pub bytes: u64,
-    /// What it is like, in one line.
+    /// One-line description.
     pub about: &'static str,
 }
 
-/// What the files of a corpus hold.
+/// Content of the files of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Random text, written out.
+    /// Random text.
     Text,
-    /// Nothing: files have a length, and no blocks.
+    /// Sparse files: a length, but no blocks.
     Sparse,
 }
 
@@ -115,7 +115,7 @@ pub const CORPORA: &[Corpus] = &[
     },
 ];
 
-/// Returns the corpus of that name.
+/// Returns the corpus with this name.
 pub fn find(name: &str) -> Option<&'static Corpus> {
     CORPORA.iter().find(|definition| definition.name == name)
 }

@@ -1,25 +1,25 @@
-//! What a tree comes to.
+//! Entry counts of a tree.
 
 use std::fmt;
 
 use super::corpus::Corpus;
 
-/// What a tree comes to.
+/// Entry counts and total length of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeCounts {
-    /// Regular files.
+    /// Number of regular files.
     pub files: u64,
-    /// Directories below the root.
+    /// Number of directories below the root.
     pub directories: u64,
-    /// Anything else: a corpus has none.
+    /// Number of other entries: 0 in a corpus.
     pub others: u64,
     /// The sum of the lengths of the files, in bytes.
     pub bytes: u64,
 }
 
 impl TreeCounts {
-    /// What a definition says.
+    /// Returns the counts that a definition states.
     pub(super) fn of(corpus: &Corpus) -> Self {
         let Corpus { files, directories, bytes, .. } = *corpus;
         Self { files, directories, others: 0, bytes }

@@ -1,4 +1,4 @@
-//! Making a corpus: beside its place first, and all of it or nothing.
+//! Creates a corpus, completely or not at all: under another name first, then renamed.
 
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
@@ -15,47 +15,47 @@ use super::plan::{self, Step};
 use super::target::TargetPaths;
 use super::verify::count;
 
-/// Entries between two reports of progress.
+/// Entries between two calls of `progress`.
 const PROGRESS_INTERVAL: u64 = 256;
 
-/// What was made so far.
+/// Entries created so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Created {
-    /// Regular files.
+    /// Number of regular files.
     pub files: u64,
-    /// Directories below the root.
+    /// Number of directories below the root.
     pub directories: u64,
     /// The sum of the lengths of the files, in bytes.
     pub bytes: u64,
 }
 
-/// A corpus that was made.
+/// Result of [`create`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateReport {
-    /// What was made.
+    /// Entries created.
     pub created: Created,
-    /// How long making it took.
+    /// Time spent creating entries.
     pub create_time: Duration,
-    /// How long counting it took.
+    /// Time spent counting them afterwards.
     pub count_time: Duration,
 }
 
-/// Makes a corpus in `dir`, which is not there yet or is an empty directory; its parent is there.
+/// Creates a corpus in `dir`, which must not exist or must be an empty directory; its parent must exist.
 ///
-/// The corpus is made in `dir.partial`, counted, and then renamed, so that whatever is called `dir`
-/// is complete. Nothing is written anywhere else: every path is made of the place and of names that
-/// the definition draws. An error, a cancellation and a panic of `progress` remove what was begun.
-/// Only a killed run leaves `dir.partial` behind, and the next one says so: it might as well belong
-/// to a run that is still at work, and nobody's files are removed on a guess.
+/// The corpus is created in `dir.partial`, counted, and then renamed, so `dir` is never incomplete.
+/// Nothing is written anywhere else: every path is built from the target and from names drawn by the
+/// definition. An error, a cancellation or a panic of `progress` removes the partial tree. Only a killed
+/// run leaves `dir.partial` behind. The next run then refuses: the directory might belong to a run that
+/// is still active, and no files are removed on a guess.
 ///
-/// `progress` hears of every 256th entry, and of the last; counting comes after that. An empty
-/// directory is replaced by the corpus, which has the permissions of any new directory.
+/// `progress` is called after every 256th entry and after the last; counting comes after that. An empty
+/// directory is replaced, and the corpus gets the default permissions of a new directory.
 ///
 /// # Errors
-/// [`CorpusError::UnusableTarget`], [`CorpusError::NotEnoughSpace`] and a directory that cannot be written to are
-/// told before anything is written. See [`CorpusError`] for the others.
+/// [`CorpusError::UnusableTarget`], [`CorpusError::NotEnoughSpace`] and a directory without write
+/// permission are reported before anything is written. See [`CorpusError`] for the others.
 pub fn create(
     corpus: &Corpus,
     dir: &Path,
@@ -97,14 +97,14 @@ fn fill(
     }
     let count_time = began.elapsed();
     if replaces {
-        // Not every system renames onto a directory, even an empty one.
+        // Not every system can rename onto an existing directory, even an empty one.
         std::fs::remove_dir(target).map_err(CorpusError::failed(Operation::Remove, target))?;
     }
     std::fs::rename(partial, target).map_err(CorpusError::failed(Operation::Rename, partial))?;
     Ok(CreateReport { created, create_time, count_time })
 }
 
-/// Makes all that the plan says below `root`; returns `None` if it was cancelled.
+/// Creates all entries of the plan below `root`; returns `None` if cancelled.
 fn run_steps(
     corpus: &Corpus,
     root: &Path,
@@ -151,11 +151,11 @@ fn create_file(path: &Path, length: u64, modified: Duration, text: Option<u64>) 
     file.set_times(FileTimes::new().set_accessed(modified).set_modified(modified))
 }
 
-/// The folder of a corpus that is not finished: it goes away, unless it is kept.
+/// The directory of an unfinished corpus; removed on drop unless kept.
 struct PartialDir(Option<PathBuf>);
 
 impl PartialDir {
-    /// Makes the folder. The system makes it for one run only, however many try.
+    /// Creates the directory. If several runs try at once, one succeeds.
     fn create(path: &Path) -> Result<Self, CorpusError> {
         match std::fs::create_dir(path) {
             Ok(()) => Ok(Self(Some(path.to_owned()))),
@@ -166,12 +166,12 @@ impl PartialDir {
         }
     }
 
-    /// The folder was renamed.
+    /// Keeps the directory, as it was renamed.
     fn keep(mut self) {
         self.0 = None;
     }
 
-    /// Removes the folder, and returns why that had to be.
+    /// Removes the directory and returns the cause, with the error if removing fails.
     fn discard(mut self, cause: CorpusError) -> CorpusError {
         let Some(path) = self.0.take() else { return cause };
         match std::fs::remove_dir_all(&path) {
@@ -184,7 +184,7 @@ impl PartialDir {
 impl Drop for PartialDir {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // A panic is on its way, which nothing may replace.
+            // During a panic: ignore errors, so that they do not replace it.
             let _ = std::fs::remove_dir_all(path);
         }
     }

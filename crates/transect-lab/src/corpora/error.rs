@@ -1,4 +1,4 @@
-//! Why a corpus was not made, or is not what it is called.
+//! Errors of creating and verifying a corpus.
 
 use std::fmt;
 use std::io;
@@ -14,26 +14,26 @@ use super::space::{FreeSpace, SpaceNeeded};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Asking for the attributes of something.
+    /// Querying attributes.
     Stat,
-    /// Asking a file system for its room.
+    /// Querying free space.
     QueryFreeSpace,
     /// Opening or listing a directory.
     ReadDirectory,
-    /// Asking whether a directory can be written to.
+    /// Checking write permission.
     WriteTo,
-    /// Making a directory.
+    /// Creating a directory.
     CreateDirectory,
-    /// Making a file, its content and its time.
+    /// Creating a file with its content and times.
     CreateFile,
-    /// Giving the finished corpus its name.
+    /// Renaming the finished corpus.
     Rename,
-    /// Removing what was begun.
+    /// Removing a partial corpus.
     Remove,
 }
 
 impl Operation {
-    /// Returns what a message says could not be done.
+    /// Returns the verb for error messages.
     fn describe(self) -> &'static str {
         match self {
             Self::Stat => "access",
@@ -48,19 +48,19 @@ impl Operation {
     }
 }
 
-/// What is wrong with the place that was named for a corpus.
+/// Why a path cannot be the target of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TargetProblem {
-    /// The path has no last name: `/`, `.`, `..`.
+    /// The path has no file name: `/`, `.`, `..`.
     NoName,
-    /// There is something that is not a directory; a link to one is not one.
+    /// The path exists and is not a directory; a link to a directory is not one.
     NotDirectory,
-    /// The directory holds something.
+    /// The directory is not empty.
     NotEmpty,
-    /// Another file system begins there, so that nothing can be renamed to it.
+    /// It is a mount point, which cannot be the target of a rename.
     MountPoint,
-    /// The folder of an unfinished corpus lies beside it.
+    /// The partial directory of an earlier run exists.
     PartialExists,
 }
 
@@ -79,66 +79,66 @@ impl fmt::Display for TargetProblem {
     }
 }
 
-/// Why a corpus was not made, or is not what it is called.
+/// Error of creating or verifying a corpus.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CorpusError {
-    /// The system refused something.
+    /// A system call failed.
     Failed {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// To what.
+        /// Its path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The place cannot be used. Nothing was written.
+    /// The target cannot be used. Nothing was written.
     UnusableTarget {
-        /// The place.
+        /// The target.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: TargetProblem,
     },
-    /// Space or inodes would run out. Nothing was written.
+    /// There is not enough space, or not enough inodes. Nothing was written.
     NotEnoughSpace {
         /// The name of the corpus.
         name: &'static str,
-        /// Where it was to be.
+        /// The target.
         path: PathBuf,
-        /// What it takes.
+        /// The space it needs.
         needed: SpaceNeeded,
-        /// What is there.
+        /// The free space.
         free: FreeSpace,
     },
-    /// The tree is not what its definition says.
+    /// The tree does not match its definition.
     Mismatch {
-        /// What it should be.
+        /// Name of the corpus.
         corpus: &'static str,
-        /// Where it is; for a corpus that was being made, where it was to be.
+        /// Its path; while creating a corpus, the target.
         path: PathBuf,
-        /// What the definition says.
+        /// The counts of the definition.
         expected: TreeCounts,
-        /// What was counted.
+        /// The actual counts.
         found: TreeCounts,
     },
-    /// Somebody asked to stop. What was begun is removed.
+    /// The operation was cancelled. The partial corpus was removed.
     Cancelled {
-        /// Where the corpus was to be.
+        /// The target.
         path: PathBuf,
     },
-    /// What was begun could not be removed.
+    /// The partial corpus could not be removed.
     CleanupFailed {
-        /// Why the corpus was not made.
+        /// Why the corpus was not created.
         cause: Box<CorpusError>,
-        /// What was left.
+        /// The path left behind.
         path: PathBuf,
-        /// Why it could not be removed.
+        /// Why removing it failed.
         source: io::Error,
     },
 }
 
 impl CorpusError {
-    /// Returns what makes an error of the system one of an operation on a path.
+    /// Returns a function that adds an operation and a path to a system error.
     pub(super) fn failed(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Failed { operation, path: path.to_owned(), source }
     }

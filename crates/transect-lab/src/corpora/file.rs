@@ -1,4 +1,4 @@
-//! A single file with a stated content, the same on every machine: what transforms read.
+//! Single files with fixed content, the same on every machine: the inputs of transforms.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,36 +11,34 @@ use super::error::CorpusError;
 use super::free_space::free_space_at;
 use crate::stats::SplitMix64;
 
-/// What is in a file.
+/// Content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// The bytes from 32 to 127 in their order, begun anew every [`TILE`] bytes: the files of the
-    /// fourth article.
+    /// The bytes from 32 to 127 in order, restarting every [`TILE`] bytes, as in the fourth article.
     Printable96,
-    /// Bytes drawn from a seed: they cannot be compressed.
+    /// Random bytes from a seed: incompressible.
     Random,
-    /// [`EXTENT_DATA`] bytes drawn from a seed at the beginning of every [`EXTENT`] bytes, and
-    /// holes.
+    /// [`EXTENT_DATA`] random bytes at the beginning of every [`EXTENT`] bytes; the rest are holes.
     Sparse,
 }
 
-/// After so many bytes the printable pattern begins anew: the article's tool wrote such blocks.
+/// Bytes after which the printable pattern restarts: the block size of the article's tool.
 pub const TILE: usize = 4096;
 
-/// The distance of data in a sparse file.
+/// Distance between data ranges of a sparse file, in bytes.
 pub const EXTENT: u64 = 1 << 20;
 
-/// The data in it, a sixteenth.
+/// Bytes of data in each [`EXTENT`]: a sixteenth.
 pub const EXTENT_DATA: u64 = 64 << 10;
 
-/// What is written at once.
+/// Bytes per write.
 const BLOCK: usize = 1 << 20;
 
 impl Pattern {
     /// All patterns.
     pub const ALL: &[Self] = &[Self::Printable96, Self::Random, Self::Sparse];
 
-    /// Returns the word for it.
+    /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Printable96 => "printable96",
@@ -49,7 +47,7 @@ impl Pattern {
         }
     }
 
-    /// Returns what is in such a file, in a few words.
+    /// Returns a short description.
     pub fn about(self) -> &'static str {
         match self {
             Self::Printable96 => {
@@ -66,19 +64,19 @@ impl Pattern {
     }
 }
 
-/// A file that can be made.
+/// Specification of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSpec {
-    /// What is in it.
+    /// Its content.
     pub pattern: Pattern,
     /// Its length in bytes.
     pub size: u64,
-    /// What its bytes are drawn from, if they are drawn.
+    /// Seed of random content.
     pub seed: u64,
 }
 
 impl FileSpec {
-    /// Returns how many of its bytes are data, and no hole.
+    /// Returns the number of bytes that are not holes.
     pub fn data_bytes(&self) -> u64 {
         match self.pattern {
             Pattern::Sparse => {
@@ -89,24 +87,24 @@ impl FileSpec {
     }
 }
 
-/// Why a file was not made. Nothing of it is left, and what was there is there still.
+/// Why a file was not created. Nothing is left of it, and an existing file is unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// There is less room than the file takes. Nothing was written.
+    /// There is not enough free space. Nothing was written.
     NotEnoughSpace {
-        /// Where it was to be.
+        /// Its path.
         path: PathBuf,
-        /// The bytes it takes.
+        /// Bytes it needs.
         needed: u64,
-        /// The bytes that are free.
+        /// Free bytes.
         free: u64,
     },
-    /// It is not known what is free there.
+    /// The free space could not be queried.
     FreeSpace(CorpusError),
-    /// It cannot be written, or not there.
+    /// The file could not be written.
     Write(transect_transform::Error),
-    /// Somebody asked to stop.
+    /// The operation was cancelled.
     Cancelled,
 }
 
@@ -140,10 +138,10 @@ impl From<transect_transform::Error> for FileError {
     }
 }
 
-/// Makes a file, and returns how long it took until the device had it. It is written beside its
-/// place, and put there when it is complete. What is there may be replaced if `existing` says so.
+/// Creates a file and returns how long it took, including the sync to the device. The file is written
+/// under a temporary name and renamed when complete. `existing` decides whether it may replace a file.
 ///
-/// `progress` hears how many bytes there are, after each mebibyte.
+/// `progress` is called with the bytes written so far, after each MiB.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -189,7 +187,7 @@ pub fn create_file(
     Ok(began.elapsed())
 }
 
-/// The bytes of a file that are no hole, from its beginning to its end.
+/// Generates the data of a file, in order, without holes.
 enum Content {
     Tiles,
     Drawn(SplitMix64),
@@ -203,8 +201,7 @@ impl Content {
         }
     }
 
-    /// Fills a block with what comes next. Only the last may have another length than the others,
-    /// which hold whole tiles.
+    /// Fills a block with the next bytes. Every block but the last must be a multiple of [`TILE`].
     fn fill(&mut self, block: &mut [u8]) {
         match self {
             Self::Tiles => {
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_the_printable_pattern_is_where_the_article_has_it() {
+    fn printable_pattern_matches_article() {
         let temp = TempDir::new();
         for size in [0, 1, 95, 97, 4095, 4097, (1 << 20) + 4097] {
             let path = temp.join(size.to_string());
@@ -277,16 +274,16 @@ mod tests {
         assert_eq!(one, make("again", size, 7));
         assert_ne!(one, make("other", size, 8));
         assert_eq!(one[..100], make("short", 100, 7), "a longer file begins as a shorter one");
-        // Published beside the generator's other numbers: the same on every machine.
+        // The first draw of the published generator: the same on every machine.
         assert_eq!(one[..8], SplitMix64::new(7).bits().to_le_bytes());
-        // Every byte is about as frequent as any other: 12,288 times, and 111 is a deviation.
+        // Every byte value is about equally frequent: 12,288 times, with a standard deviation of 111.
         let mut counts = [0_u32; 256];
         one.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
         assert!(counts.iter().all(|&count| count.abs_diff(12_288) < 111 * 6), "{counts:?}");
     }
 
     #[test]
-    fn a_sparse_file_has_its_data_where_it_is_said_and_zeros_elsewhere() {
+    fn sparse_file_has_data_at_extents_and_zeros_elsewhere() {
         let temp = TempDir::new();
         for size in [0, 1, 64 << 10, (64 << 10) + 1, 1 << 20, (3 << 20) + 70_000] {
             let (path, definition) =
@@ -307,7 +304,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn holes_occupy_nothing() {
+    fn sparse_file_holes_take_no_blocks() {
         use std::os::unix::fs::MetadataExt;
         let temp = TempDir::new();
         let path = temp.join("file");
@@ -317,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_stays_unless_it_may_be_replaced() {
+    fn existing_file_kept_unless_replace() {
         let temp = TempDir::new();
         let path = temp.join("file");
         fs::write(&path, "precious").unwrap();
@@ -335,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_in_the_middle_leaves_nothing() {
+    fn cancelled_creation_leaves_nothing() {
         let temp = TempDir::new();
         let (path, cancel) = (temp.join("file"), Cancel::new());
         let mut told = Vec::new();
@@ -352,9 +349,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_has_no_room_is_not_begun() {
+    fn creation_without_space_writes_nothing() {
         let temp = TempDir::new();
-        // More than any device holds, and no more than a file may have.
+        // Larger than any device, but a valid file size.
         let definition = definition(Pattern::Random, 1 << 60);
         let refused = create(&definition, &temp.join("file")).unwrap_err();
         assert!(

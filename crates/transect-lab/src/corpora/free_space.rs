@@ -1,4 +1,4 @@
-//! What a corpus takes, and what a file system has.
+//! Checks that a corpus fits into the free space of a file system.
 
 use std::path::Path;
 
@@ -8,24 +8,23 @@ use super::plan::Step;
 use super::space::{FreeSpace, SpaceNeeded};
 use super::target::TargetPaths;
 
-/// Bytes that a directory or a small file occupies at least: the block of nearly every file system.
+/// Smallest allocation of a directory or small file, in bytes: the block size of most file systems.
 const BLOCK: u64 = 4096;
 
-/// Bytes of a directory for one name: the longest name here, and what stands beside it, in blocks
-/// that are half empty.
+/// Bytes of a directory per name: the longest name of a corpus and its record, in half-empty blocks.
 const ENTRY: u64 = 64;
 
-/// Bytes of an inode where inodes are taken from the free space. XFS makes them so large; ext4 has
-/// set them apart before.
+/// Bytes of an inode on file systems that take inodes from free space, such as XFS. Ext4 reserves them in
+/// advance.
 const INODE: u64 = 512;
 
 impl Corpus {
-    /// Returns what the corpus takes.
+    /// Returns the space that the corpus needs.
     pub fn space_needed(&self) -> SpaceNeeded {
         let inodes = self.files + self.directories + 1;
         let texts = match self.content {
             Content::Text => self.plan().map(|step| blocks_of(&step)).sum(),
-            // Windows makes a file sparse only for those who ask, which the standard library does not.
+            // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
         };
@@ -43,19 +42,18 @@ fn blocks_of(step: &Step) -> u64 {
     }
 }
 
-/// Returns what is free where `dir` is or would be.
+/// Returns the free space at `dir`, which need not exist.
 ///
 /// # Errors
-/// If `dir` cannot be the folder of a corpus (see [`create`](super::create())), or the system does
-/// not tell.
+/// `dir` cannot be the target of a corpus (see [`create`](super::create())), or the query fails.
 pub fn free_space_at(dir: &Path) -> Result<FreeSpace, CorpusError> {
     free_space_in(&TargetPaths::of(dir)?.parent)
 }
 
-/// Checks that a corpus has room where `dir` is or would be.
+/// Checks that a corpus fits at `dir`, which need not exist.
 ///
 /// # Errors
-/// [`CorpusError::NotEnoughSpace`] if it has not; otherwise as [`free_space_at`].
+/// [`CorpusError::NotEnoughSpace`] if it does not; otherwise as [`free_space_at`].
 pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
     let (needed, free) = (corpus.space_needed(), free_space_at(dir)?);
     if needed.fits(free) {
@@ -68,22 +66,22 @@ fn free_space_in(parent: &Path) -> Result<FreeSpace, CorpusError> {
     free_space(parent).map_err(CorpusError::failed(Operation::QueryFreeSpace, parent))
 }
 
-/// Returns what is free where a folder is.
+/// Returns the free space of the file system of a folder.
 ///
 /// # Errors
-/// Whatever the system says.
+/// The error of the system call.
 #[cfg(unix)]
 pub fn free_space(folder: &Path) -> std::io::Result<FreeSpace> {
-    let told = rustix::fs::statvfs(folder)?;
-    // Who makes inodes when they are needed tells that there are none.
-    let inodes = (told.f_files > 0).then_some(told.f_favail);
-    Ok(FreeSpace { bytes: Some(told.f_bavail.saturating_mul(told.f_frsize)), inodes })
+    let stat = rustix::fs::statvfs(folder)?;
+    // File systems that create inodes on demand report a total of 0.
+    let inodes = (stat.f_files > 0).then_some(stat.f_favail);
+    Ok(FreeSpace { bytes: Some(stat.f_bavail.saturating_mul(stat.f_frsize)), inodes })
 }
 
-/// Returns what is free where a folder is: the system is not asked.
+/// Returns unknown free space: it is not queried on this system.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 #[cfg(not(unix))]
 pub fn free_space(_: &Path) -> std::io::Result<FreeSpace> {
     Ok(FreeSpace { bytes: None, inodes: None })
@@ -95,7 +93,7 @@ mod tests {
     use crate::corpora::find;
 
     #[test]
-    fn room_is_enough_or_too_little_to_the_last_byte_and_inode() {
+    fn fits_is_exact_to_the_byte_and_inode() {
         let needed = SpaceNeeded { bytes: 100, inodes: 10 };
         for (bytes, inodes, enough) in [
             (Some(100), Some(10), true),
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn text_takes_its_length_and_sparse_files_do_not() {
+    fn space_needed_text_counts_length_sparse_does_not() {
         let (flat, users) = (find("flat-1000").unwrap(), find("users").unwrap());
         assert!(flat.space_needed().bytes > flat.bytes);
         assert_eq!(flat.space_needed().inodes, 1001);

@@ -1,4 +1,4 @@
-//! What is to be made, in which order: steps that can be counted as well as taken.
+//! The steps that create a corpus, in order. Iterating over them writes nothing.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,48 +6,47 @@ use std::time::Duration;
 use super::corpus::{Content, Corpus};
 use super::random::{LENGTHS, Random, SHARES};
 
-/// Levels below the root that a corpus has at most.
+/// Largest depth of a corpus, in levels below the root.
 pub const MAX_DEPTH: u32 = 14;
 
-/// One thing to make.
+/// One entry to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// A directory, in which the files that follow lie. The files before the first directory lie in
-    /// the root.
+    /// A directory; the files that follow are in it. Files before the first directory are in the root.
     Directory {
-        /// Where it is, below the root. Its parent was made before.
+        /// Its path relative to the root. Its parent comes earlier.
         path: PathBuf,
     },
-    /// A file in the directory before.
+    /// A file in the last directory.
     File {
         /// Its name.
         name: String,
         /// Its length, in bytes.
         length: u64,
-        /// When it was modified, after the Unix epoch.
+        /// Its modification time, since the Unix epoch.
         modified: Duration,
-        /// What its text is drawn from; `None` if it is sparse.
+        /// Seed of its text; `None` if it is sparse.
         text: Option<u64>,
     },
 }
 
-/// The steps that make a corpus: an iterator, so that nobody holds two million names.
+/// Iterator over the steps that create a corpus, so that two million names are never in memory.
 #[derive(Clone, Debug)]
 pub struct Plan {
     random: Random,
     content: Content,
     /// The root first, a parent before its children.
     directories: Vec<Directory>,
-    /// The directory whose files are due.
+    /// Index of the current directory.
     here: usize,
-    /// How many of them were delivered.
+    /// Number of its files already returned.
     delivered: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Directory {
-    /// Its parent, which comes before it; the root is its own.
+    /// Index of its parent, which comes before it; the root is its own parent.
     parent: usize,
     depth: u32,
     name: String,
@@ -55,7 +54,7 @@ struct Directory {
 }
 
 impl Corpus {
-    /// Returns the steps that make the corpus, in their order. Nothing is written.
+    /// Returns the steps that create the corpus. Nothing is written.
     pub fn plan(&self) -> Plan {
         Plan::new(self)
     }
@@ -69,7 +68,7 @@ impl Plan {
         Self { random, content: definition.content, directories, here: 0, delivered: 0 }
     }
 
-    /// The path of a directory, below the root.
+    /// Returns the path of a directory relative to the root.
     fn path(&self, mut at: usize) -> PathBuf {
         let mut names = Vec::new();
         while at != 0 {
@@ -111,7 +110,7 @@ impl Iterator for Plan {
     }
 }
 
-/// Draws the shape: the root, and as many directories below it.
+/// Draws the shape: the root and the directories below it.
 fn draw_directories(random: &mut Random, below_root: usize) -> Vec<Directory> {
     let root = Directory { parent: 0, depth: 0, name: String::new(), files: 0 };
     let mut directories = vec![root];
@@ -129,7 +128,7 @@ fn draw_directories(random: &mut Random, below_root: usize) -> Vec<Directory> {
     directories
 }
 
-/// Recent directories are preferred, so that a tree grows deep and not only wide.
+/// Draws a parent, preferring recent directories, so that the tree grows deep as well as wide.
 fn draw_parent(random: &mut Random, index: usize) -> usize {
     if random.below(100) < 60 {
         index - 1 - random.below(index.min(12) as u64) as usize
@@ -138,8 +137,8 @@ fn draw_parent(random: &mut Random, index: usize) -> usize {
     }
 }
 
-/// Spreads exactly `files` files: one for each directory that is to have any, and the rest by
-/// their shares. The root of a tree without directories has them all.
+/// Distributes exactly `files` files: one for each directory that has any, the rest by drawn shares. A
+/// tree without directories has all files in the root.
 fn spread_files(random: &mut Random, directories: &mut [Directory], files: u64) {
     let is_flat = directories.len() == 1;
     let shares: Vec<u64> = directories
@@ -149,7 +148,7 @@ fn spread_files(random: &mut Random, directories: &mut [Directory], files: u64) 
     let with_files = shares.iter().filter(|&&share| share > 0).count() as u64;
     let rest = files.checked_sub(with_files).expect("BUG: more directories than files");
     let all: u64 = shares.iter().sum();
-    // What is rounded off one directory comes to the next.
+    // Rounding remainders carry over to the next directory.
     let (mut shared, mut spread) = (0, 0);
     for (directory, share) in directories.iter_mut().zip(shares) {
         if share > 0 {
@@ -171,7 +170,7 @@ const EXTENSIONS: [&str; 16] = [
     ".rs", ".pdf", ".docx", "",
 ];
 
-/// A readable name. The number of a directory is its own in the whole tree, that of a file in its
+/// Draws a readable name. The number of a directory is unique in the tree, that of a file in its
 /// directory.
 fn draw_directory_name(random: &mut Random, index: usize) -> String {
     let syllables = draw_syllables(random, 3);
@@ -181,7 +180,7 @@ fn draw_directory_name(random: &mut Random, index: usize) -> String {
 fn draw_file_name(random: &mut Random, index: u64) -> String {
     let syllables = draw_syllables(random, 5);
     match random.pick(&EXTENSIONS) {
-        // No directory has a dot in its name, so no file is called as a directory is.
+        // Directories have no dot in their names, so a file never has the name of a directory.
         "" => format!("{syllables}.{index}"),
         extension => format!("{syllables}{}{index}{extension}", draw_separator(random)),
     }
@@ -195,7 +194,7 @@ fn draw_separator(random: &mut Random) -> char {
     if random.one_in(2) { '-' } else { '_' }
 }
 
-/// Returns the text of a file: words of small letters, in lines.
+/// Returns the text of a file: lines of lowercase words.
 pub(super) fn text(seed: u64, length: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length)
@@ -215,7 +214,7 @@ mod tests {
     use crate::corpora::find;
 
     #[test]
-    fn no_name_is_given_twice() {
+    fn plan_paths_are_unique() {
         let mut paths = HashSet::new();
         let mut here = PathBuf::new();
         for step in find("data").unwrap().plan() {
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_comes_before_its_children_and_nothing_is_too_deep() {
+    fn plan_parents_come_first_within_max_depth() {
         let plan = find("users").unwrap().plan();
         for (index, directory) in plan.directories.iter().enumerate().skip(1) {
             assert!(directory.parent < index);
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn one_directory_in_five_has_no_files_and_some_have_many() {
+    fn plan_one_directory_in_five_is_empty() {
         let plan = find("drive").unwrap().plan();
         let empty = plan.directories.iter().filter(|directory| directory.files == 0).count();
         let of_hundred = empty * 100 / plan.directories.len();
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_in_25_is_empty_and_half_are_small() {
+    fn plan_one_file_in_25_is_empty_and_half_are_small() {
         let lengths: Vec<u64> = find("data")
             .unwrap()
             .plan()
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_letters_in_lines() {
+    fn text_is_lowercase_words_in_lines() {
         let text = text(1, 1000);
         assert_eq!(text.len(), 1000);
         assert!(text.iter().all(|byte| matches!(byte, b'a'..=b'z' | b' ' | b'\n')));

@@ -1,9 +1,8 @@
-//! Numbers that are the same on every machine: integers only, nothing passes through a
-//! mathematics library.
+//! Random draws that are the same on every machine: integers only, no floating-point library.
 
 use crate::stats::SplitMix64;
 
-/// What a tree is drawn from. Every draw counts: their order is the tree.
+/// The generator of a tree. The order of draws determines the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Random(SplitMix64);
 
@@ -16,7 +15,7 @@ impl Random {
         self.0.bits()
     }
 
-    /// A number below `end`. Small ends make the bias of a remainder smaller than anybody can see.
+    /// Returns a number below `end`. For small `end`, the bias of the remainder is negligible.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.draw() % end
     }
@@ -30,15 +29,14 @@ impl Random {
     }
 }
 
-/// A distribution as a table: ranks in millionths, and the value that so many stay below.
+/// A distribution as a table of quantiles: ranks in millionths and their values.
 ///
-/// One draw picks the step of the table, another the place within it.
+/// One draw selects the interval of the table, another the position within it.
 pub(super) struct Quantiles(pub(super) &'static [(u64, u64)]);
 
-/// Lengths of files, in bytes: close to a log-normal distribution around 4 KiB with a sigma of 2.4,
-/// as the lengths of files in a home directory are. The mean is about 80 KiB; one file in a
-/// thousand has more than 6.8 MB, one in a million more than 370 MB, none more than 4 GB, which is
-/// as much as FAT32 takes.
+/// File lengths in bytes: close to a log-normal distribution around 4 KiB with a sigma of 2.4, like the
+/// files of a home directory. The mean is about 80 KiB; one file in a thousand is larger than 6.8 MB, one
+/// in a million larger than 370 MB, none larger than 4 GB, the limit of FAT32.
 pub(super) const LENGTHS: Quantiles = Quantiles(&[
     (0, 1),
     (1_000, 2),
@@ -70,8 +68,8 @@ pub(super) const LENGTHS: Quantiles = Quantiles(&[
     (1_000_000, 4_000_000_000),
 ]);
 
-/// How many files a directory has, measured against the others: close to a log-normal distribution
-/// around 1,000 with a sigma of 1.1. One directory in a hundred has thirteen times the median.
+/// Relative number of files in a directory: close to a log-normal distribution around 1,000 with a sigma
+/// of 1.1. One directory in a hundred has thirteen times the median.
 pub(super) const SHARES: Quantiles = Quantiles(&[
     (0, 1),
     (1_000, 33),
@@ -110,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_draws_are_those_of_the_published_generator() {
+    fn draws_match_published_generator() {
         let mut random = Random::new(1_234_567);
         let first = [random.draw(), random.draw(), random.draw()];
         let published =
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_covers_all_ranks_and_rises() {
+    fn quantile_tables_cover_all_ranks_and_rise() {
         for Quantiles(table) in [LENGTHS, SHARES] {
             assert_eq!(table.first().unwrap().0, 0);
             assert_eq!(table.last().unwrap().0, 1_000_000);
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_draws_are_below_the_median() {
+    fn half_of_draws_below_median() {
         let mut random = Random::new(1);
         let below = (0..100_000).filter(|_| LENGTHS.draw(&mut random) < 4096).count();
         assert!((49_000..51_000).contains(&below), "{below}");

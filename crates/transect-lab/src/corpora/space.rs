@@ -1,24 +1,24 @@
-//! Space that is needed, and space that is free.
+//! Space that a corpus needs, and space that is free.
 
 use std::fmt;
 
-/// What a corpus takes, estimated rather too high.
+/// Space that a corpus needs: an estimate, rather too high.
 ///
-/// Text files: their lengths in blocks of 4 KiB. All corpora: a block for each directory, 64 bytes
-/// for each name, 512 bytes for each inode. Sparse files take no more than that, but on Windows their
-/// lengths.
+/// Text files take their lengths in blocks of 4 KiB. All corpora take a block for each directory, 64
+/// bytes for each name and 512 bytes for each inode. Sparse files take nothing more, except their full
+/// lengths on Windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceNeeded {
     /// Bytes of free space.
     pub bytes: u64,
-    /// Inodes, that of the root included.
+    /// Inodes, including the root.
     pub inodes: u64,
 }
 
 impl SpaceNeeded {
     pub(super) fn fits(&self, free: FreeSpace) -> bool {
-        // What is not known cannot be too little.
+        // Unknown counts as enough.
         free.bytes.is_none_or(|free| self.bytes <= free)
             && free.inodes.is_none_or(|free| self.inodes <= free)
     }
@@ -30,13 +30,13 @@ impl fmt::Display for SpaceNeeded {
     }
 }
 
-/// What is free in a file system for whoever asks.
+/// Free space of a file system, for the current user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FreeSpace {
-    /// Bytes; `None` where the system is not asked (Windows).
+    /// Bytes; `None` on Windows, where it is not queried.
     pub bytes: Option<u64>,
-    /// Inodes; `None` where the file system has no fixed number of them (Btrfs), and on Windows.
+    /// Inodes; `None` if the file system has no fixed number (Btrfs), and on Windows.
     pub inodes: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a corpus is to be, and what may be in the way.
+//! The target of a new corpus: its paths, and the checks before anything is written.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 
 use super::error::{CorpusError, Operation, TargetProblem};
 
-/// Where a corpus is to be.
+/// The paths of a corpus.
 pub(super) struct TargetPaths {
-    /// The directory that is to hold the corpus.
+    /// The parent directory.
     pub(super) parent: PathBuf,
     /// The corpus.
     pub(super) target: PathBuf,
-    /// Where it is made, until it is finished.
+    /// Where it is created until it is complete.
     pub(super) partial: PathBuf,
 }
 
 impl TargetPaths {
-    /// Takes a path apart, without asking the system.
+    /// Splits a path, without system calls.
     pub(super) fn of(dir: &Path) -> Result<Self, CorpusError> {
-        // "a/.." and "/" have no name; "a/." has that of a, "." none.
+        // "a/..", "/" and "." have no file name; "a/." has the name "a".
         let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
             return Err(CorpusError::unusable(dir, TargetProblem::NoName));
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let mut partial = OsString::from(name);
         partial.push(".partial");
-        // Put together anew: behind "link/" the system would see what the link leads to.
+        // Joined again, as the system follows a link with a trailing slash ("link/").
         Ok(Self {
             target: parent.join(name),
             partial: parent.join(partial),
@@ -34,9 +34,8 @@ impl TargetPaths {
         })
     }
 
-    /// Checks that the corpus can be made, and returns whether an empty directory is there, which
-    /// it replaces.
-    #[expect(clippy::disallowed_methods, reason = "it is asked what is in the way of a new tree")]
+    /// Checks that the corpus can be created; returns whether it replaces an empty directory.
+    #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
     pub(super) fn check(&self) -> Result<bool, CorpusError> {
         let Self { parent, target, partial } = self;
         let above =
@@ -76,8 +75,8 @@ fn check_writable(dir: &Path) -> Result<(), CorpusError> {
         .map_err(|errno| CorpusError::failed(Operation::WriteTo, dir)(errno.into()))
 }
 
-/// Whether a directory can be written to is seen when the first one is made in it: before that,
-/// nothing is written either.
+/// Elsewhere, creating the first directory fails if the parent is not writable; nothing is written before
+/// that.
 #[cfg(not(unix))]
 fn check_writable(_: &Path) -> Result<(), CorpusError> {
     Ok(())
@@ -89,7 +88,7 @@ fn is_mount_point(above: &std::fs::Metadata, there: &std::fs::Metadata) -> bool 
     above.dev() != there.dev()
 }
 
-/// Windows shows a mounted volume as a link, which is no directory.
+/// Windows reports a mounted volume as a link, not a directory.
 #[cfg(not(unix))]
 fn is_mount_point(_: &std::fs::Metadata, _: &std::fs::Metadata) -> bool {
     false

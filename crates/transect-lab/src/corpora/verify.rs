@@ -1,4 +1,4 @@
-//! Counting a corpus, to see whether it is one.
+//! Verifies a corpus by counting its entries.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use super::corpus::Corpus;
 use super::counts::TreeCounts;
 use super::error::{CorpusError, Operation};
 
-/// Checks that the tree in `dir` has the counts and bytes of a corpus.
+/// Checks that the tree in `dir` has the entry counts and bytes of a corpus.
 ///
-/// Names are not compared: this tells whether a corpus is there, complete and untouched by those
-/// who add, remove and append.
+/// Names are not compared. The check finds incomplete corpora and added, removed or extended files.
 ///
 /// # Errors
-/// [`CorpusError::Mismatch`] if it has not; [`CorpusError::Failed`] if it cannot be read.
+/// [`CorpusError::Mismatch`] if the counts differ; [`CorpusError::Failed`] if the tree cannot be read.
 pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
     match count(dir, &Cancel::new())? {
         Some(found) if found != TreeCounts::of(corpus) => {
@@ -24,11 +23,11 @@ pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
     }
 }
 
-/// Counts a tree as plainly as it can be done: what is measured on a corpus must not be what says
-/// that it is right. Returns `None` if it was cancelled.
+/// Counts a tree with a plain recursion that shares no code with the engine: measured code must not
+/// verify its own corpus. Returns `None` if cancelled.
 #[expect(
     clippy::disallowed_methods,
-    reason = "nothing of transect may judge what it is measured on"
+    reason = "the engine must not verify the trees it is measured on"
 )]
 pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<TreeCounts>, CorpusError> {
     let mut found = TreeCounts::default();
