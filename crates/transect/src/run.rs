@@ -49,7 +49,7 @@ impl ScanPlan {
 
     /// Calls `user` with a factory of this plan's reader, to be wrapped for [`ScanPlan::run_with`].
     pub fn dispatch_reader<U: ReaderVisitor>(&self, user: U) -> U::Value {
-        self.reader.give(self.reader_settings, user)
+        self.reader.dispatch(self.reader_settings, user)
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.

@@ -194,7 +194,10 @@ mod tests {
                 c => field.push(c),
             }
         }
-        assert!(!is_quoted && field.is_empty() && fields.is_empty(), "the text ends with a line end");
+        assert!(
+            !is_quoted && field.is_empty() && fields.is_empty(),
+            "the text ends with a line end"
+        );
         lines
     }
 

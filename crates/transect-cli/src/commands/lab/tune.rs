@@ -9,7 +9,7 @@ use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
-use transect_sys::private::PrivateTempDir;
+use transect_sys::private_dir::PrivateTempDir;
 
 use super::begin;
 use crate::args::LabTuneArgs;
