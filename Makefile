@@ -155,12 +155,13 @@ check: need-cargo ## Check format, lints, documentation and generated files
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
 	if command -v shellcheck >/dev/null; then shellcheck tools/windows .ci/run; fi
+	if command -v python3 >/dev/null; then tools/check-style; fi
 	set +x
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
 	for source in bench/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
 	if command -v python3 >/dev/null; then
-		for script in bench/*.py; do python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$$script"; done
+		for script in bench/*.py tools/check-style; do python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$$script"; done
 	fi
 
 ci: check test ## All that has to hold before a change goes in
