@@ -3,7 +3,9 @@
 CARGO  ?= cargo
 PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-BINARY := $(TARGET)/release/transect
+# What is installed, packed and measured: with link-time optimization.
+BINARY := $(TARGET)/dist/transect
+BUILD = TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --locked
 FUZZ_SECONDS ?= 60
 TORTURE_RUNS ?= 170
 # Explains itself when it is called with nothing.
@@ -17,24 +19,27 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build static windows test torture check ci fuzz bench install completions clean need-cargo need-programs
+.PHONY: help build dist static windows test quick torture check ci fuzz bench install completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: need-cargo ## Build the release binary, target/release/transect
-	TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --release --locked
+build: need-cargo ## Build the program, target/release/transect
+	$(BUILD) --release
+
+dist: need-cargo ## Build it fully optimized, as for packages: target/dist/transect
+	$(BUILD) --profile dist
 
 # Named, even if it is this machine: else procedural macros would be built without a loader, too.
 static: need-cargo ## Build a program for Linux that needs no libraries, and starts the sooner
 	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
-	export TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :)
-	RUSTFLAGS='-C target-feature=+crt-static' $(CARGO) build --release --locked --target "$$machine"
-	echo "built $(TARGET)/$$machine/release/transect"
+	export RUSTFLAGS='-C target-feature=+crt-static'
+	$(BUILD) --profile dist --target "$$machine"
+	echo "built $(TARGET)/$$machine/dist/transect"
 
 windows: ## Build transect.exe for Windows (tools/windows brings what that takes)
-	@'$(WINDOWS)' cargo build -p transect-cli --release --locked
-	folder=$$('$(WINDOWS)' dir)/release
+	@'$(WINDOWS)' cargo build -p transect-cli --profile dist --locked
+	folder=$$('$(WINDOWS)' dir)/dist
 	'$(WINDOWS)' shim "$$folder"
 	echo "built $$folder/transect.exe"
 	echo "run it here: tools/windows wine $$folder/transect.exe doctor"
@@ -175,11 +180,11 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 		$(CARGO) +nightly fuzz run "$$name" -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
 	done
 
-bench: build ## Measure against the floor and peers: make bench ARGS='--quick' (bench/README.md)
+bench: dist ## Measure against the floor and peers: make bench ARGS='--quick' (bench/README.md)
 	@command -v python3 >/dev/null || { echo 'python3 is missing' >&2; exit 1; }
 	bench/run.py --transect '$(BINARY)' $(ARGS)
 
-completions: build ## Write completions and the man page into target/generated
+completions: dist ## Write completions and the man page into target/generated
 	@mkdir -p '$(TARGET)/generated'
 	for shell in bash zsh fish elvish powershell; do
 		'$(BINARY)' completions "$$shell" >'$(TARGET)/generated/transect.'"$$shell"

@@ -491,8 +491,8 @@ def parse_arguments():
     add("--corpus", action="append", metavar="NAME|PATH", help="default: data, drive, /usr")
     add("--rounds", type=int, metavar="N", help="rounds of a warm cell (default 9); cold: half of it")
     add("--quick", action="store_true", help="3 rounds on flat-1000 and music: does everything work?")
-    add("--transect", type=Path, default=REPOSITORY / "target/release/transect", metavar="PATH",
-        help="the binary under test (default: target/release/transect)")
+    add("--transect", type=Path, default=REPOSITORY / "target/dist/transect", metavar="PATH",
+        help="the binary under test (default: target/dist/transect)")
     add("--seed", type=int, help="of the order within rounds (default: the time)")
     add("--name", help="of the folder, after the date (default: cores and file system)")
     args = parser.parse_args()

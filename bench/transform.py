@@ -2,7 +2,7 @@
 """Compares passes over files with a floor and with the programs that people use for them, in
 interleaved rounds.
 
-    bench/transform.py --transect target/release/transect --out bench/runs/DATE-transform
+    bench/transform.py --transect target/dist/transect --out bench/runs/DATE-transform
 
 One text file of 256 MB (--bytes), and a tree of 10,000 small files whose lines already end as they
 should. Everything is in memory before it is read; results go into the page cache. Processor time
