@@ -213,7 +213,7 @@ const KINDS: &[(ErrorKind, FaultKind)] = &[
 ];
 
 /// Walks a forest with one fault in every order, and checks that all orders agree.
-fn with_fault(path: &str, at: At, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
+fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
     let mut tree = forest();
     tree.fail(path, at, kind);
     let tree = Arc::new(tree);
@@ -263,7 +263,7 @@ fn unopenable_directory_counted_without_content() {
 fn listing_failed_midway_keeps_listed_entries() {
     for &(error, kind) in KINDS {
         // Batches of three: one of four files is lost.
-        with_fault("/2/3/4", At::List, Some(error), |got, context| {
+        with_fault("/2/3/4", FaultPoint::List, Some(error), |got, context| {
             one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
             let mut expected = forest_counts();
             expected.files -= 1;
@@ -277,7 +277,7 @@ fn listing_failed_midway_keeps_listed_entries() {
 #[test]
 fn listing_failed_midway_listed_directories_read() {
     // The link, the pipe and the first of five directories arrive before the fault.
-    with_fault("/2/3", At::List, Some(ErrorKind::Other), |got, context| {
+    with_fault("/2/3", FaultPoint::List, Some(ErrorKind::Other), |got, context| {
         let (operation, kind) = (Operation::ReadDirectory, FaultKind::Other);
         one_error(got, operation, kind, "/2/3", context);
         assert_eq!(got.directories, 156 - 4, "{context}");
@@ -329,7 +329,7 @@ fn errors_counted_in_all_directories_above() {
 
 #[test]
 fn vanished_entry_not_counted_no_error() {
-    with_fault("/2/3/4", At::Open, None, |got, context| {
+    with_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
@@ -403,7 +403,7 @@ fn directory_opened_but_gone_when_listed_is_error() {
 
 #[test]
 fn missing_entry_recreated_no_error() {
-    for (path, at) in [("/2/3/4/file3", At::Stat), ("/2/3", At::Open), ("/2/3", At::List)] {
+    for (path, at) in [("/2/3/4/file3", FaultPoint::Stat), ("/2/3", FaultPoint::Open), ("/2/3", FaultPoint::List)] {
         let mut tree = forest();
         tree.vanish_once(path, at);
         let tree = Arc::new(tree);
@@ -447,8 +447,8 @@ fn errors_many_counted_by_operation_and_kind() {
         tree.fail(&format!("/0/4/{c}"), FaultPoint::Open, None);
     }
     // Both opening and querying it fail: one error is enough.
-    tree.fail("/1/0/0", At::Open, Some(ErrorKind::PermissionDenied));
-    tree.fail("/1/0/0", At::Stat, Some(ErrorKind::TimedOut));
+    tree.fail("/1/0/0", FaultPoint::Open, Some(ErrorKind::PermissionDenied));
+    tree.fail("/1/0/0", FaultPoint::Stat, Some(ErrorKind::TimedOut));
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         let mut got = fake_totals(&tree, options().order(order).threads(threads));

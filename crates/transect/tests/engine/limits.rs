@@ -120,7 +120,7 @@ fn ends(options: &ScanOptions, largest: usize, expected: &Counts) {
     let context = format!("{:?} in {}", options.reader, options.order.as_str());
     let plan = options.clone().plan().expect("the options are right");
     let got = plan.run(|| Totals::new(largest)).expect("the walk begins").sink;
-    assert_complete(&got.tally, &context);
+    assert_complete(&got.diagnostics, &context);
     counts(&got).assert_are(expected, &context);
 }
 

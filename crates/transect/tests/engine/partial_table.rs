@@ -179,7 +179,7 @@ fn tree() -> FakeTree {
     for path in ["/a/kept.c", "/a/b/kept.c", "/a/b/c/dropped.h", "/other/kept.c", "/torn/kept.c"] {
         tree.add(path, FileType::File, 600);
     }
-    tree.fail("/locked", At::Open, Some(io::ErrorKind::PermissionDenied));
+    tree.fail("/locked", FaultPoint::Open, Some(io::ErrorKind::PermissionDenied));
     // Its listing fails after the first entry.
     tree.batch = 1;
     tree.add("/torn/second", FileType::File, 600);
