@@ -26,8 +26,8 @@ mod linux {
     use std::path::{Path, PathBuf};
     use std::time::Instant;
 
-    use transect::cache::{CacheOptions, Level};
     use transect::{Cancel, FieldMask};
+    use transect_cache::{CacheOptions, Level};
     use transect_service::{Client, ServeOptions, Server, own_folder};
     use transect_sys::file::query_attributes;
 
@@ -73,7 +73,7 @@ mod linux {
     /// Returns nanoseconds a path: of the system, a cache, a service.
     fn compare(
         paths: &[PathBuf],
-        cache: &transect::cache::AttributeCache,
+        cache: &transect_cache::AttributeCache,
         socket: &Path,
         runs: usize,
     ) -> Result<[f64; 3], Box<dyn Error>> {

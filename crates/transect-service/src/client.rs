@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use transect::FieldMask;
-use transect::cache::{Answer, Refusal, by_directory};
+use transect_cache::{Answer, Refusal, by_directory};
 
 use crate::error::Error;
 use crate::place::{is_us, peer};

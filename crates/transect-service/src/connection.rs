@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use transect::cache::{AttributeCache, Refusal};
+use transect_cache::{AttributeCache, Refusal};
 
 use crate::protocol::{
     Complaint, ComplaintCode, Greeting, Holder, Inbox, Kind, LONGEST_REQUEST, Layout, Malformed,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::cache::{Answer, CacheOptions};
 use transect::{Cancel, FieldMask};
+use transect_cache::{Answer, CacheOptions};
 
 use crate::protocol::Greeting;
 use crate::{Ended, Error, Event, ServeOptions};

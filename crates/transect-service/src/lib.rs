@@ -1,6 +1,6 @@
 //! One cache of attributes for several programs.
 //!
-//! A [`Server`] keeps an [`AttributeCache`](transect::cache::AttributeCache) and answers on a local
+//! A [`Server`] keeps an [`AttributeCache`](transect_cache::AttributeCache) and answers on a local
 //! socket; a [`Client`] asks it. What they say to each other is in [`protocol`], and for those who
 //! write a client in another language in `docs/SERVICE.md`.
 //!
@@ -8,7 +8,7 @@
 //! # #[cfg(target_os = "linux")] {
 //! use transect::Cancel;
 //! use transect::FieldMask;
-//! use transect::cache::{CacheOptions, Level};
+//! use transect_cache::{CacheOptions, Level};
 //! use transect_service::{Client, ServeOptions, Server};
 //!
 //! let folder = std::env::temp_dir().join(format!("transect-doc-{}", std::process::id()));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use transect::Cancel;
-use transect::cache::{AttributeCache, CacheCounts, CacheOptions};
+use transect_cache::{AttributeCache, CacheCounts, CacheOptions};
 
 use crate::KEPT;
 use crate::connection::{Connection, HungUp, Service};

@@ -63,6 +63,7 @@ pub mod windows;
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
 pub use fault::{Fault, FaultKind, Inconsistent};
+pub use name::name_from_bytes;
 pub use name_buffer::NameBuffer;
 pub use portable::PortableReader;
 pub use reader::{ListStatus, Reader, Want};

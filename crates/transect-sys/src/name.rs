@@ -4,7 +4,7 @@
 //! bytes. Elsewhere they are UTF-8 or the encoded bytes of an [`OsStr`], which preserve unpaired
 //! surrogates.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 /// Returns the name with these bytes.
 ///
@@ -26,4 +26,13 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
     // and `Batch::push_utf16` for names that are not Unicode), or made of `char`s (`append_utf8`).
     // No range is ever split or joined.
     unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }
+}
+
+/// Returns the name with these bytes. Where names are not bytes (Windows), invalid UTF-8 is
+/// replaced.
+pub fn name_from_bytes(bytes: Vec<u8>) -> OsString {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(&bytes).into_owned().into();
 }

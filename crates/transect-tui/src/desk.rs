@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use transect::FileType;
-use transect::remove::Removal;
 use transect::table::{Row, Table};
+use transect_remove::Removal;
 
 use crate::app::{Answer, Biggest, Found, Ticket};
 use crate::order::{Measure, Order};

@@ -1,6 +1,6 @@
 //! What differs with whoever looks on.
 
-use transect::remove::Trash;
+use transect_remove::Trash;
 
 /// How things are shown.
 pub struct Look {

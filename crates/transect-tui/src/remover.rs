@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect::remove::{Counts, Removal, Report, Trash};
 use transect::table::{Row, Table};
+use transect_remove::{Counts, Removal, Report, Trash};
 
 use crate::app::Answer;
 use transect_text::quote;

@@ -9,9 +9,9 @@ use std::sync::mpsc::channel;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use transect::remove::Trash;
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
+use transect_remove::Trash;
 
 use crate::app::{Answer, App, Way, Wish};
 use crate::look::Look;

@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use transect::remove::Removal;
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
+use transect_remove::Removal;
 
 use crate::app::Answer;
 

@@ -18,11 +18,10 @@
 //! ```
 //!
 //! The library prints nothing, never ends the process, and reads neither configuration nor the
-//! environment (except the location of temporary files, for [`cache::Level::Watched`]). Errors
-//! inside a tree do not end a walk: sinks receive them like entries, and the result is partial.
+//! environment. Errors inside a tree do not end a walk: sinks receive them like entries, and the
+//! result is partial.
 
 mod account;
-pub mod cache;
 mod cancel;
 mod dir;
 mod error;
@@ -33,7 +32,6 @@ mod order;
 mod path;
 mod plan;
 mod progress;
-pub mod remove;
 mod run;
 mod sink;
 pub mod table;

@@ -32,15 +32,6 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     rest.as_path()
 }
 
-/// Returns the name with these bytes. Where names are not bytes (Windows), invalid UTF-8 is
-/// replaced.
-pub(crate) fn name_from_bytes(bytes: Vec<u8>) -> OsString {
-    #[cfg(unix)]
-    return std::os::unix::ffi::OsStringExt::from_vec(bytes);
-    #[cfg(not(unix))]
-    return String::from_utf8_lossy(&bytes).into_owned().into();
-}
-
 /// Appends a name to a path.
 pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
     if !ends_with_separator(path.as_encoded_bytes()) {

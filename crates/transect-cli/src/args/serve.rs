@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use transect::cache::Level;
+use transect_cache::Level;
 use transect_text::size;
 
 use super::one_of;

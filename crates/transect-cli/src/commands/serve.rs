@@ -1,6 +1,6 @@
 //! `transect serve`: one cache for several programs, until it is interrupted.
 
-use transect::cache::CacheOptions;
+use transect_cache::CacheOptions;
 use transect_service::{Ended, Event, ServeOptions, Server, own_folder};
 
 use crate::args::ServeArgs;

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use anstream::ColorChoice;
-use transect::remove::Trash;
 use transect::{FieldMask, SkipReason};
+use transect_remove::Trash;
 use transect_tui::{Look, browse};
 
 use crate::args::TuiArgs;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::cache::{CacheOptions, Level};
+use transect_cache::{CacheOptions, Level};
 use transect_lab::harness::environment::FileSystem;
 use transect_lab::tune::profile::{Profile, Profiles};
 

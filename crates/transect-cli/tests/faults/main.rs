@@ -16,7 +16,7 @@ mod snapshot;
 mod torture;
 mod transforms;
 
-use transect::cache::Level;
+use transect_cache::Level;
 
 /// What processes are started for that run a part of a library: not a test of its own.
 #[test]

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::remove::{Removal, Trash};
 use transect::table::TableBuilder;
 use transect::{Cancel, FieldMask, ScanOptions};
+use transect_remove::{Removal, Trash};
 use transect_testkit::Mount;
 
 use crate::snapshot::Content;

@@ -1,7 +1,7 @@
 //! Answers: a byte that says how it went, and what belongs to it.
 
-use transect::cache::{Answer, Refusal};
 use transect::{Attributes, FaultKind};
+use transect_cache::{Answer, Refusal};
 
 use super::{Bytes, Layout, Malformed};
 

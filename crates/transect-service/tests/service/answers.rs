@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use transect::cache::{CacheOptions, Level, Refusal};
 use transect::{FaultKind, FieldMask};
+use transect_cache::{CacheOptions, Level, Refusal};
 use transect_service::{KEPT, ServeOptions};
 use transect_testkit::{TempDir, trees};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use transect::cache::{CacheOptions, Level};
+use transect_cache::{CacheOptions, Level};
 use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
 use transect_testkit::TempDir;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use transect::FieldMask;
-use transect::cache::Level;
+use transect_cache::Level;
 use transect_service::Client;
 
 use crate::support::Served;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use transect::cache::{CacheOptions, Level};
+use transect_cache::{CacheOptions, Level};
 use transect_service::protocol::{
     Complaint, ComplaintCode, Inbox, Kind, LONGEST_ANSWER, LONGEST_REQUEST, PathsEncoder, Question,
     Request, VERSION, append_frame,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use transect::Cancel;
-use transect::cache::{Answer, CacheOptions, Level};
+use transect_cache::{Answer, CacheOptions, Level};
 use transect_service::protocol::{Layout, append_answer};
 use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
 use transect_testkit::{TempDir, wait_for};

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
-use transect::remove::{Counts, Report, Summary};
 use transect::table::{Row, Table};
+use transect_remove::{Counts, Report, Summary};
 
 use crate::cursor::Cursor;
 use crate::desk::Job;

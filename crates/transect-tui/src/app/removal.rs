@@ -6,8 +6,8 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use transect::remove::{Counts, Report, Summary};
 use transect::table::{Row, Table};
+use transect_remove::{Counts, Report, Summary};
 
 use super::{App, Over, Reading, Ticket, Wish};
 use crate::cursor::{Cursor, Motion};

@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use transect::remove::Summary;
+use transect_remove::Summary;
 
 use super::pen::Pen;
 use super::popup;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
-use transect::remove::Report;
+use transect_remove::Report;
 
 use crate::Look;
 use crate::app::{Answer, Wish};

@@ -2,11 +2,10 @@
 
 use std::io::{self, BufRead};
 
-use transect_sys::{Attributes, FieldMask, FileType};
+use transect_sys::{Attributes, FieldMask, FileType, name_from_bytes};
 
 use super::Error;
 use super::json::JsonReader;
-use crate::path;
 use crate::sink::SkipReason;
 use crate::table::{Table, TableImporter};
 
@@ -207,7 +206,7 @@ impl Importer {
     fn enter<R: BufRead>(&mut self, json: &mut JsonReader<R>) -> Result<(), Error> {
         let item = self.item(json)?;
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
-        self.table.enter(&path::name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.enter(&name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.devices.push(device);
         if item.read_error {
             self.table
@@ -228,7 +227,7 @@ impl Importer {
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
         let boundary = match item.excluded.as_deref() {
             None => {
-                let name = path::name_from_bytes(item.name.clone());
+                let name = name_from_bytes(item.name.clone());
                 self.table.add_entry(&name, &item.attributes(false, device));
                 return Ok(());
             }
@@ -239,7 +238,7 @@ impl Importer {
                 return Ok(());
             }
         };
-        self.table.enter(&path::name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.enter(&name_from_bytes(item.name.clone()), &item.attributes(true, device));
         self.table.skip_directory(boundary);
         self.table.leave().expect("BUG: nothing is in a directory that was not read");
         Ok(())

@@ -403,7 +403,9 @@ fn directory_opened_but_gone_when_listed_is_error() {
 
 #[test]
 fn missing_entry_recreated_no_error() {
-    for (path, at) in [("/2/3/4/file3", FaultPoint::Stat), ("/2/3", FaultPoint::Open), ("/2/3", FaultPoint::List)] {
+    for (path, at) in
+        [("/2/3/4/file3", FaultPoint::Stat), ("/2/3", FaultPoint::Open), ("/2/3", FaultPoint::List)]
+    {
         let mut tree = forest();
         tree.vanish_once(path, at);
         let tree = Arc::new(tree);

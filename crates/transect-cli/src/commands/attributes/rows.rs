@@ -6,7 +6,7 @@ use anstream::AutoStream;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use transect::Attributes;
-use transect::cache::{Answer, Refusal};
+use transect_cache::{Answer, Refusal};
 
 use crate::args::AttributesArgs;
 use crate::output::clock::Clock;

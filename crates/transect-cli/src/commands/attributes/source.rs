@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect::FieldMask;
-use transect::cache::{Answer, CacheOptions, Level};
+use transect_cache::{Answer, CacheOptions, Level};
 use transect_service::{Client, KEPT};
 
 use crate::args::AttributesArgs;

@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use transect::cache::{Answer, AttributeCache, CacheOptions, Level, SearchDirs};
 use transect::{
     Attributes, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason,
     Visit, Want,
 };
+use transect_cache::{Answer, AttributeCache, CacheOptions, Level, SearchDirs};
 
 use super::method::Way;
 use super::questions::Questions;

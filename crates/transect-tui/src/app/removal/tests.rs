@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use transect::remove::Report;
+use transect_remove::Report;
 use transect_testkit::TempDir;
 
 use crate::Look;

@@ -1,0 +1,194 @@
+//! Measures what the attribute cache goes by on this machine: the prices of questions to the system
+//! (`CacheCosts`), what an answer from memory costs beside one `statx`, and the memory of an entry.
+//!
+//! ```text
+//! cargo run --release -p transect --example cache_costs [FOLDER]
+//! ```
+//!
+//! A tree of 20,000 files is made in FOLDER, by default that for temporary files, and removed.
+#![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use transect::{Batch, FieldMask, Reader, ReaderKind, ReaderVisitor, Want};
+use transect_cache::{CacheCosts, CacheOptions, Level};
+use transect_sys::ReaderSettings;
+
+const DIRECTORIES: usize = 400;
+const FILES: usize = 50;
+const ROUNDS: usize = 5;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
+    let root = folder.join(format!("transect-cache-costs-{}", std::process::id()));
+    let measured = make_tree(&root).map_err(Into::into).and_then(|paths| measure(&root, &paths));
+    std::fs::remove_dir_all(&root)?;
+    measured
+}
+
+fn make_tree(root: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    std::fs::create_dir_all(root.join("empty"))?;
+    for directory in 0..DIRECTORIES {
+        let directory = root.join(format!("some/way/down/directory-{directory:03}"));
+        std::fs::create_dir_all(&directory)?;
+        for file in 0..FILES {
+            paths.push(directory.join(format!("source_file_{file:02}.h")));
+            std::fs::write(&paths[paths.len() - 1], "content")?;
+        }
+    }
+    Ok(paths)
+}
+
+fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
+    let reader = ReaderKind::best();
+    let dirs: Vec<&[PathBuf]> = paths.chunks(FILES).collect();
+    let costs = reader.dispatch(ReaderSettings::default(), Prices { root, dirs: &dirs });
+    println!("reader {}, tree in {}", reader.as_str(), root.display());
+    println!("{costs:#?}");
+
+    let line = |what: &str, nanoseconds: f64| {
+        let ratio = nanoseconds / costs.query as f64;
+        println!("{what:44} {nanoseconds:8.1} ns, {ratio:6.3} of a query");
+    };
+    line(
+        "get, nothing known",
+        of_each(&dirs, |files| {
+            let cache = CacheOptions::new(Level::Frozen).open().expect("these options hold");
+            timed(files.len(), || files.iter().all(|file| cache.get(file).is_ok()))
+        }),
+    );
+    line(
+        "get_many, nothing known",
+        of_each(&dirs, |files| {
+            let cache = CacheOptions::new(Level::Frozen).open().expect("these options hold");
+            timed(files.len(), || cache.get_many(files))
+        }),
+    );
+    let cache = CacheOptions::new(Level::Frozen).open()?;
+    let _ = cache.get_many(paths);
+    let all_known = |files: &&[PathBuf]| {
+        let get = || files.iter().all(|file| cache.get(file).is_ok());
+        timed(files.len(), get)
+    };
+    line("get, all known, by directory", of_each(&dirs, all_known));
+    line(
+        "get_many, all known, by directory",
+        of_each(&paths.chunks(1000).collect::<Vec<_>>(), |paths| {
+            timed(paths.len(), || cache.get_many(paths))
+        }),
+    );
+    let scattered: Vec<&PathBuf> =
+        (0..paths.len()).map(|number| &paths[number * 7919 % paths.len()]).collect();
+    line(
+        "a query, scattered",
+        of_each(&scattered.chunks(100).collect::<Vec<_>>(), |paths| {
+            let ask = |path: &&PathBuf| {
+                transect_sys::file::query_attributes(path, FieldMask::MTIME, true).is_ok()
+            };
+            timed(paths.len(), || paths.iter().all(ask))
+        }),
+    );
+    line(
+        "get, all known, scattered",
+        of_each(&scattered.chunks(100).collect::<Vec<_>>(), |paths| {
+            timed(paths.len(), || paths.iter().all(|path| cache.get(path).is_ok()))
+        }),
+    );
+
+    let parents = dirs.iter().filter_map(|files| files[0].parent()).take(200);
+    let search = cache.search_dirs(parents)?;
+    let names: Vec<PathBuf> = (0..200).map(|n| format!("missing_{n:03}.h").into()).collect();
+    let resolve = |name: &PathBuf| timed(200, || cache.resolve(name, &search).is_ok());
+    let _ = of_each(&names, resolve);
+    line("resolve, in each directory without the name", of_each(&names, resolve));
+
+    let (counts, memory) = (cache.counts(), cache.memory());
+    let each = memory as f64 / counts.names as f64;
+    let (names, directories) = (counts.names, counts.directories);
+    println!("memory: {memory} bytes, {names} names, {directories} directories, {each:.1} a name");
+    Ok(())
+}
+
+/// Measures the prices with readers of some kind.
+struct Prices<'a> {
+    root: &'a Path,
+    dirs: &'a [&'a [PathBuf]],
+}
+
+impl ReaderVisitor for Prices<'_> {
+    type Value = CacheCosts;
+
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> CacheCosts {
+        let (mut reader, mut batch) = (make(), Batch::new());
+        let want = CacheOptions::default().want;
+        let ask = |path: &PathBuf| transect_sys::file::query_attributes(path, want, false).is_ok();
+        let query = of_each(self.dirs, |files| timed(files.len(), || files.iter().all(ask)));
+        let open = |reader: &mut R, dir: &Path| {
+            let mut handle = reader.open_root(dir, true).expect("the tree was just made");
+            let fields = FieldMask::FILE_ID | FieldMask::TIMES | FieldMask::SIZE;
+            reader.stat_open(&mut handle, fields).expect("it is open");
+            handle
+        };
+        let opening = of_each(self.dirs, |files| timed(1, || open(&mut reader, parent(files))));
+        let in_open = of_each(self.dirs, |files| {
+            timed(1, || {
+                let handle = open(&mut reader, parent(files));
+                files
+                    .iter()
+                    .filter_map(|file| file.file_name())
+                    .all(|name| reader.stat(&handle, &[name], want, false).is_ok())
+            })
+        });
+        let empty = vec![self.root.join("empty"); 400];
+        let nothing = of_each(&empty, |dir| {
+            timed(1, || {
+                let handle = open(&mut reader, dir);
+                reader.list(&handle, &mut batch, &Want::default()).is_ok()
+            })
+        });
+        // From the system to where names are kept: by the cache itself. What it does for any
+        // listing is what it does for an empty one.
+        let list = |dir: &Path| {
+            let options = CacheOptions::new(Level::Frozen).costs(ONE_NAME_LISTS);
+            let cache = options.open().expect("these options hold");
+            timed(1, || cache.exists(dir.join("missing")))
+        };
+        let kept_nothing = of_each(&empty, |dir| list(dir));
+        let kept = of_each(self.dirs, |files| list(parent(files)));
+        CacheCosts {
+            query: query as u64,
+            open: opening as u64,
+            query_open: ((in_open - opening) / FILES as f64) as u64,
+            // With the check that nothing was changed meanwhile.
+            listing: (nothing - opening).max(kept_nothing - opening) as u64,
+            name: ((kept - kept_nothing) / FILES as f64) as u64,
+        }
+    }
+}
+
+fn parent(files: &[PathBuf]) -> &Path {
+    files[0].parent().expect("a file lies in a directory")
+}
+
+/// Prices at which one missing name has a directory listed.
+const ONE_NAME_LISTS: CacheCosts =
+    CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
+
+/// Does some work, and returns the nanoseconds that it took for each of its units.
+fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {
+    let begun = Instant::now();
+    black_box(work());
+    begun.elapsed().as_nanos() as f64 / units as f64
+}
+
+/// Returns the median of what is measured of each of many things, several times over. Each takes so
+/// little time that somebody else's turn on the processor falls into few of them.
+fn of_each<T>(things: &[T], mut measure: impl FnMut(&T) -> f64) -> f64 {
+    let mut times: Vec<f64> =
+        (0..ROUNDS).flat_map(|_| things.iter().map(&mut measure).collect::<Vec<_>>()).collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}

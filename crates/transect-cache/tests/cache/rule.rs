@@ -1,0 +1,96 @@
+//! One listing or single queries, seen from the counters: what is chosen by the default prices.
+
+use std::path::PathBuf;
+
+use transect_cache::Level;
+use transect_testkit::TempDir;
+
+use crate::support::{cache, make_dir, write};
+
+fn many(dir: &TempDir, prefix: &str, number: usize) -> Vec<PathBuf> {
+    (0..number).map(|number| dir.join(format!("{prefix}{number}"))).collect()
+}
+
+#[test]
+fn one_question_in_a_huge_directory_is_one_call() {
+    let temp = TempDir::new();
+    let files = many(&temp, "file", 20_000);
+    files.iter().for_each(|file| drop(write(file.clone(), "")));
+    for level in [Level::Frozen, Level::Checked] {
+        let cache = cache(level);
+        assert!(cache.get(&files[7]).is_ok());
+        let counts = cache.counts();
+        assert_eq!((counts.queries, counts.listings, counts.listings_given_up), (1, 0, 0));
+        assert_eq!(cache.get_many(&files[10..20]).len(), 10);
+        assert_eq!(cache.counts().listings, 0, "{:?}", cache.counts());
+        // A few missing names are no reason either.
+        for path in many(&temp, "missing", 50) {
+            assert_eq!(cache.exists(path), Ok(false));
+        }
+        assert_eq!(cache.counts().listings, 0, "{:?}", cache.counts());
+        assert!(cache.counts().listings_given_up <= 2, "{:?}", cache.counts());
+        // As many as it holds are.
+        assert!(cache.get_many(&files).iter().all(Result::is_ok));
+        assert_eq!(cache.counts().listings, 1, "{:?}", cache.counts());
+    }
+}
+
+#[test]
+fn names_that_are_not_there_have_a_small_directory_listed() {
+    let temp = TempDir::new();
+    many(&temp, "file", 10).into_iter().for_each(|file| drop(write(file, "")));
+    let cache = cache(Level::Frozen);
+    for path in many(&temp, "missing", 1000) {
+        assert_eq!(cache.exists(path), Ok(false));
+    }
+    let counts = cache.counts();
+    assert_eq!(counts.listings, 1);
+    assert!(counts.queries < 20, "{counts:?}");
+    assert_eq!(counts.hits + counts.misses, 1000);
+    assert_eq!(counts.misses, counts.queries);
+}
+
+#[test]
+fn names_that_are_there_are_no_reason_to_list() {
+    let temp = TempDir::new();
+    let files = many(&temp, "file", 100);
+    files.iter().for_each(|file| drop(write(file.clone(), "")));
+    let cache = cache(Level::Frozen);
+    assert!(files.iter().all(|file| cache.get(file).is_ok()));
+    let counts = cache.counts();
+    assert_eq!((counts.queries, counts.listings, counts.listings_given_up), (100, 0, 0));
+}
+
+#[test]
+fn a_batch_asks_for_every_name_once_whatever_the_order() {
+    let temp = TempDir::new();
+    let mut paths = Vec::new();
+    for dir in 0..10 {
+        let dir = make_dir(temp.join(format!("dir{dir}")));
+        for file in 0..30 {
+            paths.push(write(dir.join(format!("file{file}")), &"x".repeat(file)));
+        }
+        paths.push(dir.join("missing"));
+    }
+    // Directories in turn, and everything twice.
+    let mut shuffled: Vec<_> = (0..31)
+        .flat_map(|file| (0..10).map(move |dir| dir * 31 + file))
+        .map(|index| paths[index].clone())
+        .collect();
+    shuffled.extend(paths.iter().cloned());
+    let cache = cache(Level::Frozen);
+    let answers = cache.get_many(&shuffled);
+    for (path, answer) in shuffled.iter().zip(&answers) {
+        match path.file_name().unwrap().to_str().unwrap().strip_prefix("file") {
+            Some(size) => assert_eq!(answer.unwrap().size(), Some(size.parse().unwrap())),
+            None => assert!(answer.unwrap_err().is_missing()),
+        }
+    }
+    let counts = cache.counts();
+    assert!(counts.queries <= 310, "{counts:?}");
+    assert_eq!(counts.hits + counts.misses, 620, "{counts:?}");
+    let again = cache.get_many(&shuffled);
+    assert_eq!(again.len(), 620);
+    assert_eq!(cache.counts().queries, counts.queries);
+    assert_eq!(cache.counts().hits, counts.hits + 620);
+}

@@ -1,0 +1,122 @@
+//! What the tests of the cache share: the oracle, and caches that list at once or never.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use transect_cache::{Answer, AttributeCache, CacheCosts, CacheOptions, Level};
+
+/// What is compared of an answer: type and permissions, size, times, identity; or the system's number.
+pub(crate) type Seen = Result<(u32, u64, i64, i64, u64, u64), Option<i32>>;
+
+/// What the standard library says.
+#[expect(clippy::disallowed_methods, reason = "the oracle shares nothing with the cache")]
+pub(crate) fn oracle(path: &Path, follow: bool) -> Seen {
+    let metadata = if follow { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+    let metadata = metadata.map_err(|error| error.raw_os_error())?;
+    let nanoseconds = |seconds: i64, rest: i64| seconds * 1_000_000_000 + rest;
+    Ok((
+        metadata.mode(),
+        metadata.size(),
+        nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+        nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+        metadata.ino(),
+        metadata.dev(),
+    ))
+}
+
+/// What an answer says of the same.
+pub(crate) fn seen(answer: &Answer) -> Seen {
+    match answer {
+        Ok(attributes) => Ok((
+            u32::from(attributes.mode().unwrap()),
+            attributes.size().unwrap(),
+            attributes.mtime().unwrap(),
+            attributes.ctime().unwrap(),
+            attributes.inode().unwrap(),
+            attributes.device().unwrap(),
+        )),
+        Err(refusal) => Err(std::io::Error::from(*refusal).raw_os_error()),
+    }
+}
+
+/// Whether a path leads to something, by the oracle.
+pub(crate) fn oracle_exists(path: &Path) -> Result<bool, Option<i32>> {
+    match oracle(path, true) {
+        Ok(_) => Ok(true),
+        // ENOENT, ENOTDIR.
+        Err(Some(2 | 20)) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// Whether a path leads to something, by the cache.
+pub(crate) fn seen_exists(cache: &AttributeCache, path: &Path) -> Result<bool, Option<i32>> {
+    cache.exists(path).map_err(|refusal| std::io::Error::from(refusal).raw_os_error())
+}
+
+/// Prices at which every directory is listed at the first question.
+pub(crate) const EAGER: CacheCosts =
+    CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
+
+/// Prices at which no directory is ever listed.
+pub(crate) const NEVER: CacheCosts =
+    CacheCosts { query: 1, open: 1, query_open: 1, listing: u64::MAX / 4, name: 1 };
+
+pub(crate) fn cache(level: Level) -> AttributeCache {
+    CacheOptions::new(level).open().unwrap()
+}
+
+/// A cache that lists whatever it is asked about.
+pub(crate) fn eager(level: Level) -> AttributeCache {
+    CacheOptions::new(level).costs(EAGER).open().unwrap()
+}
+
+/// Waits until a listing made now is not racy: twice as long as the cache wants.
+pub(crate) fn let_time_pass() {
+    std::thread::sleep(Duration::from_millis(50));
+}
+
+pub(crate) fn write(path: PathBuf, content: &str) -> PathBuf {
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+pub(crate) fn make_dir(path: PathBuf) -> PathBuf {
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// Where, in a process that runs as nobody, the test finds what it is about.
+pub(crate) const AT: &str = "TRANSECT_CACHE_AT";
+
+/// Runs a test of this binary once more as somebody for whom permissions hold; or says that this
+/// cannot be.
+pub(crate) fn as_nobody(test: &str, at: &Path) {
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    // Where the build lies, nobody may look.
+    let program = at.join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(AT, at).current_dir("/").uid(NOBODY).gid(NOBODY);
+    let output = loop {
+        match command.output() {
+            // A process that another test has started meanwhile still holds it open for writing.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => {
+                return transect_testkit::loudly_skip(
+                    test,
+                    format!("cannot become nobody: {error}"),
+                );
+            }
+            Ok(output) => break output,
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
+}

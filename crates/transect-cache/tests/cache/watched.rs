@@ -1,0 +1,387 @@
+//! Watched: what is told, what is not, and what becomes of what was lost; row by row of
+//! `docs/CACHE.md`.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use transect_cache::{AttributeCache, CacheOptions, Level};
+use transect_testkit::{Mount, TempDir, loudly_skip};
+
+use crate::support::{
+    EAGER, NEVER, cache, eager, make_dir, oracle, oracle_exists, seen, seen_exists, write,
+};
+
+/// Caches that list at once, never, and when it pays.
+fn caches() -> [AttributeCache; 3] {
+    let never = CacheOptions::new(Level::Watched).costs(NEVER).open().unwrap();
+    [eager(Level::Watched), never, cache(Level::Watched)]
+}
+
+/// Asks about every path, changes something, and asks again: first without the system if nothing is
+/// to be told of that path, then compared with the oracle.
+fn assert_told(what: &str, paths: &[PathBuf], change: impl Fn(), undo: impl Fn()) {
+    for cache in caches() {
+        for turn in 0..2 {
+            for path in paths {
+                assert_eq!(seen(&cache.get(path)), oracle(path, true), "{what}, before");
+                assert_eq!(seen(&cache.get_link(path)), oracle(path, false), "{what}, before");
+            }
+            change();
+            assert!(cache.settle());
+            for path in paths {
+                let context = format!("{what}, turn {turn}, {}", path.display());
+                assert_eq!(seen(&cache.get(path)), oracle(path, true), "{context}");
+                assert_eq!(seen(&cache.get_link(path)), oracle(path, false), "{context}");
+                assert_eq!(seen_exists(&cache, path), oracle_exists(path), "{context}");
+            }
+            undo();
+            assert!(cache.settle());
+        }
+        assert_eq!(cache.counts().lost, 0);
+        assert_eq!(cache.counts().unwatched, 0, "{what}");
+    }
+}
+
+#[test]
+fn what_nobody_touches_is_not_asked_again() {
+    let temp = TempDir::new();
+    let files: Vec<PathBuf> =
+        (0..20).map(|number| write(temp.join(format!("file{number}")), "1")).collect();
+    for cache in caches() {
+        let ask = || {
+            for path in &files {
+                assert_eq!(cache.get(path).unwrap().size(), Some(1));
+                assert_eq!(cache.exists(path.with_extension("missing")), Ok(false));
+            }
+        };
+        ask();
+        let before = cache.counts();
+        // Reading is no change.
+        files.iter().for_each(|file| drop(std::fs::read(file).unwrap()));
+        assert!(cache.settle());
+        ask();
+        let after = cache.counts();
+        assert_eq!(after.hits - before.hits, 40, "{after:?}");
+        assert_eq!((after.queries, after.listings), (before.queries, before.listings));
+        assert!(after.watches > 0);
+        // What is touched is asked again, alone.
+        write(files[3].clone(), "12");
+        assert!(cache.settle());
+        assert_eq!(cache.get(&files[3]).unwrap().size(), Some(2));
+        ask_all_but(&cache, &files, 3);
+        assert_eq!(cache.counts().queries, after.queries + 1);
+        write(files[3].clone(), "1");
+    }
+}
+
+fn ask_all_but(cache: &AttributeCache, files: &[PathBuf], left_out: usize) {
+    for (number, file) in files.iter().enumerate() {
+        if number != left_out {
+            assert_eq!(cache.get(file).unwrap().size(), Some(1));
+        }
+    }
+}
+
+#[test]
+fn changes_of_a_file_are_told() {
+    let temp = TempDir::new();
+    let file = write(temp.join("file"), "1");
+    let paths = [file.clone(), temp.join("other")];
+    let rewrite = || drop(write(file.clone(), "1"));
+    let mode = |mode| std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    assert_told("written", &paths, || drop(write(file.clone(), "12345")), rewrite);
+    assert_told("truncated", &paths, || drop(std::fs::File::create(&file).unwrap()), rewrite);
+    assert_told("permitted", &paths, || mode(0o600), || mode(0o644));
+    let back = || {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        std::fs::File::open(&file).unwrap().set_modified(time).unwrap();
+    };
+    assert_told("set back", &paths, back, rewrite);
+    let other = temp.join("other");
+    let rename = |from: &Path, to: &Path| std::fs::rename(from, to).unwrap();
+    assert_told("renamed", &paths, || rename(&file, &other), || rename(&other, &file));
+    assert_told("removed", &paths, || std::fs::remove_file(&file).unwrap(), rewrite);
+    let replace = || {
+        write(temp.join("new"), "123");
+        rename(&temp.join("new"), &file);
+    };
+    assert_told("replaced", &paths, replace, rewrite);
+}
+
+#[test]
+fn what_comes_and_goes_is_told() {
+    let temp = TempDir::new();
+    let dir = make_dir(temp.join("dir"));
+    let names = ["dir/new", "dir/sub", "dir/sub/x", "dir/sub/y/z", "dir", "dir/sub/", "other/new"];
+    let paths: Vec<PathBuf> = names.iter().map(|name| temp.join(name)).collect();
+    let remove = |path: PathBuf| {
+        let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
+    };
+    let (new, sub) = (dir.join("new"), dir.join("sub"));
+    assert_told("a file", &paths, || drop(write(new.clone(), "1")), || remove(new.clone()));
+    let deep = || {
+        make_dir(sub.join("y"));
+        write(sub.join("y/z"), "1");
+        write(sub.join("x"), "12");
+    };
+    assert_told("directories", &paths, deep, || remove(sub.clone()));
+    assert_told("a link", &paths, || symlink("..", &sub).unwrap(), || remove(sub.clone()));
+    assert_told(
+        "a file for a directory",
+        &paths,
+        || drop(write(sub.clone(), "")),
+        || remove(sub.clone()),
+    );
+    let other = temp.join("other");
+    let away = || std::fs::rename(&dir, &other).unwrap();
+    assert_told("the directory's name", &paths, away, || std::fs::rename(&other, &dir).unwrap());
+    let swap = || {
+        std::fs::rename(&dir, temp.join("kept")).unwrap();
+        make_dir(dir.clone());
+        write(dir.join("new"), "other");
+    };
+    let back = || {
+        remove(dir.clone());
+        std::fs::rename(temp.join("kept"), &dir).unwrap();
+    };
+    assert_told("another directory", &paths, swap, back);
+    let gone = || remove(dir.clone());
+    assert_told("no directory", &paths, gone, || drop(make_dir(dir.clone())));
+}
+
+#[test]
+fn changes_on_the_way_are_told() {
+    let temp = TempDir::new();
+    for way in ["one", "two"] {
+        make_dir(temp.join(way).join("a/b"));
+        write(temp.join(way).join("a/b/file"), way);
+        write(temp.join(way).join("top"), way);
+    }
+    write(temp.join("two/a/b/more"), "");
+    let link = temp.join("link");
+    symlink("one", &link).unwrap();
+    symlink(temp.join("link/a"), temp.join("chain")).unwrap();
+    let names = [
+        "link/a/b/file",
+        "link/a/b/more",
+        "link/a/b/../../top",
+        "chain/b/file",
+        "chain/../top",
+        "link",
+        "one/a/b/file",
+    ];
+    let paths: Vec<PathBuf> = names.iter().map(|name| temp.join(name)).collect();
+    let lead = |to: &str| {
+        std::fs::remove_file(&link).unwrap();
+        symlink(to, &link).unwrap();
+    };
+    assert_told("a link's target", &paths, || lead("two"), || lead("one"));
+    assert_told("a dangling link", &paths, || lead("nowhere"), || lead("one"));
+    assert_told("a loop", &paths, || lead("link"), || lead("one"));
+    let rename = |from: &str, to: &str| std::fs::rename(temp.join(from), temp.join(to)).unwrap();
+    assert_told(
+        "a parent's name",
+        &paths,
+        || rename("one/a", "one/z"),
+        || rename("one/z", "one/a"),
+    );
+    let exchange = || {
+        rename("one", "three");
+        rename("two", "one");
+        rename("three", "two");
+    };
+    assert_told("two parents", &paths, exchange, exchange);
+}
+
+#[test]
+fn a_parent_that_lets_nobody_in_any_more_is_told() {
+    // Root is let in everywhere; that the directory is forgotten is seen from the question.
+    let temp = TempDir::new();
+    let file = write(make_dir(temp.join("a/b")).join("file"), "1");
+    let cache = cache(Level::Watched);
+    assert!(cache.get(&file).is_ok());
+    let queries = cache.counts().queries;
+    std::fs::set_permissions(temp.join("a"), PermissionsExt::from_mode(0o700)).unwrap();
+    assert!(cache.settle());
+    assert!(cache.get(&file).is_ok());
+    assert_eq!(cache.counts().queries, queries + 1);
+}
+
+#[test]
+fn where_links_lead_and_what_directories_are_like_is_asked() {
+    let (temp, elsewhere) = (TempDir::new(), TempDir::new());
+    let target = write(elsewhere.join("target"), "1");
+    symlink(&target, temp.join("link")).unwrap();
+    make_dir(temp.join("dir"));
+    for cache in caches() {
+        write(target.clone(), "1");
+        for path in ["link", "dir"].map(|name| temp.join(name)) {
+            assert_eq!(seen(&cache.get(&path)), oracle(&path, true));
+        }
+        // Neither happens in a directory that is watched for them.
+        write(target.clone(), "12345");
+        write(temp.join("dir/new"), "");
+        for path in ["link", "dir"].map(|name| temp.join(name)) {
+            assert_eq!(seen(&cache.get(&path)), oracle(&path, true));
+        }
+        std::fs::remove_file(temp.join("dir/new")).unwrap();
+    }
+}
+
+#[test]
+fn another_name_of_a_file_is_not_watched() {
+    let (temp, elsewhere) = (TempDir::new(), TempDir::new());
+    let file = write(temp.join("file"), "1");
+    let other = elsewhere.join("other");
+    std::fs::hard_link(&file, &other).unwrap();
+    let cache = cache(Level::Watched);
+    assert_eq!(cache.get(&file).unwrap().size(), Some(1));
+    write(other, "12345");
+    assert!(cache.settle());
+    // As documented: who needs this asks at another level.
+    assert_eq!(cache.get(&file).unwrap().size(), Some(1));
+    cache.invalidate(&file).unwrap();
+    assert_eq!(cache.get(&file).unwrap().size(), Some(5));
+}
+
+#[test]
+fn a_directory_under_two_names_of_a_bind_mount_is_watched_under_one() {
+    let test = "a_directory_under_two_names_of_a_bind_mount_is_watched_under_one";
+    let temp = TempDir::new();
+    let file = write(make_dir(temp.join("dir")).join("file"), "1");
+    let source = temp.join("dir");
+    let mount = Mount::new(&["--bind", source.to_str().unwrap()], &temp.join("bound"));
+    let mount = match mount {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    let bound = mount.path().join("file");
+    let cache = cache(Level::Watched);
+    for path in [&file, &bound] {
+        assert_eq!(cache.get(path).unwrap().size(), Some(1));
+    }
+    assert_eq!(cache.counts().unwatched, 1, "the second is checked");
+    for content in ["12", "123"] {
+        write(bound.clone(), content);
+        assert!(cache.settle());
+        for path in [&file, &bound] {
+            assert_eq!(seen(&cache.get(path)), oracle(path, true), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_the_kernel_makes_up_is_checked() {
+    let cache = cache(Level::Watched);
+    let path = Path::new("/proc/self/stat");
+    assert!(cache.get(path).is_ok());
+    let counts = cache.counts();
+    assert_eq!(counts.unwatched, 1);
+    assert!(cache.get(path).is_ok());
+    assert_eq!(cache.counts().queries, counts.queries + 1, "asked each time");
+}
+
+#[test]
+fn where_no_more_can_be_watched_directories_are_checked() {
+    let temp = TempDir::new();
+    let files: Vec<PathBuf> = (0..20)
+        .map(|number| write(make_dir(temp.join(format!("dir{number}"))).join("file"), "1"))
+        .collect();
+    let options = CacheOptions::new(Level::Watched).watches(10).costs(EAGER);
+    let cache = options.open().unwrap();
+    for content in ["1", "12", "123"] {
+        for file in &files {
+            write(file.clone(), content);
+        }
+        assert!(cache.settle());
+        for file in &files {
+            assert_eq!(seen(&cache.get(file)), oracle(file, true));
+            assert_eq!(cache.exists(file.with_extension("h")), Ok(false));
+        }
+    }
+    let counts = cache.counts();
+    assert_eq!(counts.watches, 10);
+    assert!(counts.unwatched >= 10, "{counts:?}");
+    // Those that are evicted leave their watches to others.
+    cache.clear();
+    assert_eq!(cache.counts().watches, 0);
+    assert!(cache.get(&files[19]).is_ok());
+    assert_eq!(cache.counts().unwatched, counts.unwatched);
+}
+
+#[test]
+fn a_frozen_while_is_made_up_for_afterwards() {
+    let temp = TempDir::new();
+    let (file, late) = (write(temp.join("file"), "1"), temp.join("late"));
+    symlink("file", temp.join("link")).unwrap();
+    make_dir(temp.join("dir"));
+    for cache in caches() {
+        write(file.clone(), "1");
+        let paths = [&file, &late, &temp.join("link"), &temp.join("dir")];
+        let ask = |context: &str| {
+            for path in paths {
+                assert_eq!(seen(&cache.get(path)), oracle(path, true), "{context}");
+            }
+        };
+        ask("at first");
+        cache.freeze();
+        ask("frozen");
+        write(file.clone(), "12345");
+        write(late.clone(), "");
+        write(temp.join("dir/new"), "");
+        assert_eq!(cache.get(&file).unwrap().size(), Some(1), "frozen");
+        assert_eq!(cache.get(temp.join("link")).unwrap().size(), Some(1), "frozen");
+        assert!(cache.get(&late).is_err(), "frozen");
+        cache.thaw();
+        assert!(cache.settle());
+        ask("thawed");
+        cache.freeze();
+        ask("frozen again");
+        cache.thaw();
+        std::fs::remove_file(&late).unwrap();
+        std::fs::remove_file(temp.join("dir/new")).unwrap();
+    }
+}
+
+/// The system's own limit, lowered for a user namespace that only this test lives in.
+#[test]
+fn where_the_system_lets_no_more_be_watched_directories_are_checked() {
+    const LIMIT: &str = "/proc/sys/user/max_inotify_watches";
+    const INSIDE: &str = "TRANSECT_CACHE_NAMESPACE";
+    let test = "watched::where_the_system_lets_no_more_be_watched_directories_are_checked";
+    if std::env::var_os(INSIDE).is_some() {
+        let temp = TempDir::new();
+        let files: Vec<PathBuf> = (0..20)
+            .map(|number| write(make_dir(temp.join(format!("dir{number}"))).join("file"), "1"))
+            .collect();
+        std::fs::write(LIMIT, "8").unwrap();
+        let cache = cache(Level::Watched);
+        for content in ["1", "12", "123"] {
+            for file in &files {
+                write(file.clone(), content);
+            }
+            assert!(cache.settle());
+            for file in &files {
+                assert_eq!(seen(&cache.get(file)), oracle(file, true));
+            }
+        }
+        let counts = cache.counts();
+        assert!(counts.watches > 2 && counts.watches <= 8, "{counts:?}");
+        assert!(counts.unwatched >= 13, "{counts:?}");
+        return;
+    }
+    let probe = format!("test -w {LIMIT} && echo 8 > {LIMIT}");
+    let unshare = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user"]).args(arguments).env(INSIDE, "1").output()
+    };
+    if !unshare(&["sh", "-c", &probe]).is_ok_and(|said| said.status.success()) {
+        return loudly_skip(test, "no user namespace with limits of its own is to be had");
+    }
+    let program = std::env::current_exe().unwrap();
+    let program = program.to_str().expect("a path of tests is text");
+    let output = unshare(&[program, test, "--exact", "--nocapture"]).unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
+}

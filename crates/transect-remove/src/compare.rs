@@ -1,0 +1,32 @@
+//! Whether an entry is still what the scan found.
+
+use transect_sys::{Attributes, FileType};
+
+use super::Reason;
+use transect::table::{Row, Table};
+
+/// Compares what the system says of an entry with what the table does: device and inode where the
+/// table has them; size and time of all but directories, which change with what is removed from
+/// them.
+pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), Reason> {
+    let then = table.attributes(row);
+    let differ =
+        |then: Option<u64>, now: Option<u64>| then.zip(now).is_some_and(|(then, now)| then != now);
+    if then.file_type() != now.file_type()
+        || differ(then.inode(), now.inode())
+        || differ(then.device(), now.device())
+    {
+        return Err(Reason::Changed);
+    }
+    if now.file_type() == FileType::Directory {
+        return Ok(());
+    }
+    let (Some(size), Some(mtime)) = (then.size(), then.mtime()) else {
+        return Err(Reason::NotScanned);
+    };
+    if now.size() == Some(size) && now.mtime() == Some(mtime) {
+        Ok(())
+    } else {
+        Err(Reason::Changed)
+    }
+}

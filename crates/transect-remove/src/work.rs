@@ -1,0 +1,53 @@
+//! A removal on its way: what all of its parts need, and what has become of entries so far.
+
+use super::{Counts, Report};
+use crate::way::Obstacle;
+use transect::Cancel;
+use transect::table::{Row, Table};
+
+/// A removal on its way.
+pub(super) struct Work<'a> {
+    pub(super) table: &'a Table,
+    /// Rows at which something is mounted, in their order.
+    pub(super) mounts: &'a [Row],
+    pub(super) cancel: &'a Cancel,
+    pub(super) progress: &'a mut dyn FnMut(&Counts, Row),
+    pub(super) report: Report,
+}
+
+impl Work<'_> {
+    /// Returns whether to stop here, with something left to do.
+    pub(super) fn is_cancelled(&mut self) -> bool {
+        self.report.cancelled |= self.cancel.is_cancelled();
+        self.report.cancelled
+    }
+
+    /// Notes what became of an entry, before which `gone` rows had gone: removed, and how many
+    /// bytes that freed, or why not. Returns whether it is gone.
+    pub(super) fn settle(&mut self, row: Row, gone: usize, done: Result<u64, Obstacle>) -> bool {
+        let report = &mut self.report;
+        let is_gone = match done {
+            Ok(freed) => {
+                report.counts.removed += 1;
+                report.counts.freed += freed;
+                true
+            }
+            Err(Obstacle::Vanished) => {
+                report.counts.vanished += 1;
+                true
+            }
+            Err(Obstacle::Kept(reason, error)) => {
+                report.keep(reason, error, row, || self.table.path(row));
+                false
+            }
+            Err(Obstacle::Told) => false,
+        };
+        if is_gone {
+            // What lay below it need not be told any more.
+            report.gone.truncate(gone);
+            report.gone.push(row);
+        }
+        (self.progress)(&report.counts, row);
+        is_gone
+    }
+}

@@ -1,0 +1,227 @@
+//! Links, names, depth, width, and what may not be removed.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use transect::{Cancel, FaultKind};
+use transect_remove::{Reason, Removal};
+use transect_testkit::{Mount, TempDir, alone, limit_descriptors, loudly_skip, trees, within};
+
+use crate::support::{
+    chosen, delete, delete_at, gone, in_memory, is_there, kept, paths, row, rows, scanned, write,
+};
+
+#[test]
+fn links_go_and_what_they_lead_to_stays() {
+    let temp = TempDir::new();
+    write(temp.join("precious/file"), "12345");
+    std::fs::create_dir(temp.join("tree")).unwrap();
+    symlink("../precious", temp.join("tree/directory")).unwrap();
+    symlink("../precious/file", temp.join("tree/file")).unwrap();
+    symlink(temp.join("precious"), temp.join("tree/absolute")).unwrap();
+    let table = scanned(temp.path());
+    assert!(delete_at(&table, ["tree/directory"]).is_complete());
+    assert!(!is_there(temp.join("tree/directory")));
+    assert!(delete_at(&table, ["tree"]).is_complete());
+    assert!(!is_there(temp.join("tree")) && is_there(temp.join("precious/file")));
+}
+
+#[test]
+fn a_link_in_place_of_a_directory_is_not_followed() {
+    let temp = TempDir::new();
+    for folder in ["tree/a/b", "precious/a/b", "precious/b"] {
+        write(temp.join(folder).join("file"), "12345");
+    }
+    let table = scanned(temp.join("tree"));
+    let root = table.roots().next().unwrap();
+    let changed = |path: &str| [(path.into(), Reason::Changed)];
+
+    // Of what was chosen; on the way to it; of the root, which the scan did not follow either.
+    std::fs::rename(temp.join("tree/a/b"), temp.join("aside")).unwrap();
+    symlink("../../precious/b", temp.join("tree/a/b")).unwrap();
+    let report = delete_at(&table, ["a"]);
+    assert_eq!(kept(&report, temp.path()), changed("tree/a/b"));
+    let report = delete_at(&table, ["a/b/file"]);
+    assert_eq!(kept(&report, temp.path()), changed("tree/a/b/file"));
+    std::fs::remove_file(temp.join("tree/a/b")).unwrap();
+    std::fs::rename(temp.join("aside"), temp.join("tree/a/b")).unwrap();
+    std::fs::rename(temp.join("tree"), temp.join("aside")).unwrap();
+    symlink("precious", temp.join("tree")).unwrap();
+    let report = delete_at(&table, ["a"]);
+    assert_eq!(kept(&report, temp.path()), changed("tree/a"));
+    let report = delete(&Removal::of(&table, [root]).unwrap());
+    assert_eq!(kept(&report, temp.path()), changed("tree"));
+    for precious in ["precious/a/b/file", "precious/b/file", "aside/a/b/file"] {
+        assert!(is_there(temp.join(precious)), "{precious}");
+    }
+}
+
+#[test]
+fn names_are_bytes() {
+    let temp = TempDir::new();
+    trees::weirdnames(temp.path());
+    let table = scanned(temp.path());
+    let name = OsStr::from_bytes(b"\xff\xfe");
+    let root = table.roots().next().unwrap();
+    let removal = Removal::of(&table, table.child(root, name)).unwrap();
+    assert!(delete(&removal).is_complete());
+    assert!(!is_there(temp.join(name)));
+    let removal = Removal::of(&table, table.children(root)).unwrap();
+    let report = delete(&removal);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(report.counts.vanished, 1);
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
+}
+
+/// A tree that somebody else has written down may have names that are paths.
+#[test]
+fn names_of_an_import_lead_nowhere_else() {
+    let temp = TempDir::new();
+    write(temp.join("precious"), "12345");
+    std::fs::create_dir(temp.join("root")).unwrap();
+    let told = transect_sys::file::attributes_at(&temp.join("precious")).unwrap();
+    let own = transect_sys::file::attributes_at(&temp.join("root")).unwrap();
+    let mut given = transect::table::TableImporter::new(Removal::COLUMNS);
+    given.enter(temp.join("root").as_os_str(), &own);
+    given.add_entry("../precious".as_ref(), &told);
+    given.leave().unwrap();
+    let table = given.finish().unwrap();
+    let root = table.roots().next().unwrap();
+    let report = delete(&Removal::of(&table, table.children(root)).unwrap());
+    assert_eq!((report.counts.removed, report.counts.vanished, report.counts.kept), (0, 0, 1));
+    assert!(is_there(temp.join("precious")));
+}
+
+#[test]
+fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
+    alone("limits::a_chain_as_deep_as_it_may_be_goes_with_few_handles", || {
+        let temp = in_memory();
+        std::fs::create_dir(temp.join("chain")).unwrap();
+        let levels = 100_000;
+        trees::as_deep_as(&temp.join("chain"), levels);
+        let root = temp.path().to_owned();
+        within("removing a chain", move || {
+            let table = scanned(&root);
+            limit_descriptors(64);
+            let removal = chosen(&table, ["chain"]);
+            assert_eq!(removal.summary().directories, levels + 1);
+            let report = delete(&removal);
+            assert!(report.is_complete(), "{report:?}");
+            assert_eq!(report.counts.removed, levels + 1 + levels / 10);
+            assert_eq!(report.gone, rows(&table, ["chain"]));
+        });
+        assert!(!is_there(temp.join("chain")));
+    });
+}
+
+/// What keeps the deepest directory is told, and everything above it stays.
+#[test]
+fn what_is_kept_in_the_depth_is_told_with_its_path() {
+    let temp = TempDir::new();
+    let deep: String = (0..100).map(|level| format!("{level}/")).collect();
+    write(temp.join(&deep).join("old"), "12345");
+    let table = scanned(temp.path());
+    write(temp.join(&deep).join("new"), "12345");
+    let report = delete_at(&table, ["0"]);
+    assert_eq!(kept(&report, temp.path()), [(Path::new(&deep).join("new"), Reason::NotScanned)]);
+    assert_eq!(gone(&table, &report, temp.path()), [Path::new(&deep).join("old")]);
+    assert!(is_there(temp.join(&deep).join("new")));
+}
+
+#[test]
+fn a_crowd_goes() {
+    let temp = TempDir::new();
+    std::fs::create_dir(temp.join("crowd")).unwrap();
+    let count = 70_000;
+    for number in 0..count {
+        std::fs::File::create(temp.join("crowd").join(number.to_string())).unwrap();
+    }
+    let table = scanned(temp.path());
+    // One by one, too: the way to them is gone once.
+    let some = table.children(row(&table, "crowd")).take(1000);
+    let report = delete(&Removal::of(&table, some).unwrap());
+    assert_eq!((report.is_complete(), report.counts.removed), (true, 1000));
+    let report = delete_at(&table, ["crowd"]);
+    assert!(report.is_complete());
+    assert_eq!((report.counts.removed, report.counts.vanished), (count - 1000 + 1, 1000));
+    assert!(!is_there(temp.join("crowd")));
+}
+
+#[test]
+fn what_may_not_be_removed_stays_and_the_rest_goes_on() {
+    let test = "what_may_not_be_removed_stays_and_the_rest_goes_on";
+    let temp = TempDir::new();
+    let mount = match Mount::tmpfs("4m", &temp.join("memory")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    let at = mount.path();
+    write(at.join("a/before"), "12345");
+    write(at.join("a/fixed/file"), "12345");
+    write(at.join("a/since"), "12345");
+    let table = scanned(at);
+    let attribute = |change: &str| {
+        let said = Command::new("chattr").arg(change).arg(at.join("a/fixed")).output();
+        said.is_ok_and(|said| said.status.success())
+    };
+    if !attribute("+i") {
+        return loudly_skip(test, "no immutable directories here");
+    }
+    let report = delete_at(&table, ["a"]);
+    let thawed = attribute("-i");
+    let denied = Reason::Failed(FaultKind::Denied);
+    assert_eq!(kept(&report, at), [("a/fixed/file".into(), denied)]);
+    assert_eq!(gone(&table, &report, at), paths(["a/before", "a/since"]));
+    assert!(report.kept[0].io_error().is_some() && is_there(at.join("a/fixed/file")));
+    assert!(thawed && delete_at(&table, ["a"]).is_complete());
+}
+
+#[test]
+fn who_may_not_write_removes_nothing() {
+    let test = "who_may_not_write_removes_nothing";
+    let temp = TempDir::new();
+    write(temp.join("tree/a/file"), "12345");
+    let source = temp.join("tree");
+    let bound = temp.join("bound");
+    let options = ["--bind", "-o", "ro", source.to_str().unwrap()];
+    let _mount = match Mount::new(&options, &bound) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    let table = scanned(&bound);
+    let report = delete_at(&table, ["a"]);
+    assert_eq!((report.counts.removed, report.counts.freed, report.counts.kept), (0, 0, 1));
+    let told = report.kept[0].to_string();
+    assert!(told.ends_with("a/file': Read-only file system"), "{told}");
+    assert!(report.gone.is_empty() && is_there(temp.join("tree/a/file")));
+}
+
+/// Whoever comes up again from the depth looks where to.
+#[test]
+fn a_directory_that_is_moved_away_meanwhile_leads_nowhere_else() {
+    let temp = TempDir::new();
+    let path = |levels: u32| (0..levels).map(|level| format!("{level}/")).collect::<String>();
+    write(temp.join(path(100)).join("file"), "12345");
+    write(temp.join("elsewhere/9/precious"), "12345");
+    let table = scanned(temp.path());
+    let mut moved = false;
+    let report = chosen(&table, ["0"]).delete(&Cancel::new(), &mut |_, _| {
+        if !moved {
+            let moving = Path::new(&path(11)).to_owned();
+            std::fs::rename(temp.join(moving), temp.join("elsewhere/9/10")).unwrap();
+            moved = true;
+        }
+    });
+    let expected = Path::new(&path(11)).to_owned();
+    assert_eq!(kept(&report, temp.path()), [(expected, Reason::Changed)]);
+    assert_eq!(
+        report.counts.removed,
+        1 + 89,
+        "the file, and what lies below the one that was moved"
+    );
+    assert_eq!(std::fs::read_dir(temp.join("elsewhere/9")).unwrap().count(), 2);
+    assert!(is_there(temp.join(path(10))) && is_there(temp.join("elsewhere/9/precious")));
+}

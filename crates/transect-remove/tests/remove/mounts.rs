@@ -1,0 +1,113 @@
+//! Where something is mounted nothing is removed, whenever it was mounted.
+
+use transect::table::Table;
+use transect::{FieldMask, ScanOptions};
+use transect_remove::{Reason, Removal};
+use transect_testkit::{Mount, TempDir, loudly_skip};
+
+use crate::support::{
+    chosen, delete, delete_at, gone, is_there, kept, paths, row, scanned, scanned_with, write,
+};
+
+/// A tree `a` with a file, in which memory is mounted that holds one.
+fn mounted(temp: &TempDir) -> Result<Mount, String> {
+    write(temp.join("a/file"), "12345");
+    write(temp.join("a/below/hidden"), "12345");
+    let mount = Mount::tmpfs("4m", &temp.join("a/below"))?;
+    write(temp.join("a/below/precious"), vec![1; 100_000]);
+    Ok(mount)
+}
+
+#[track_caller]
+fn stays(temp: &TempDir, table: &Table) {
+    let report = delete_at(table, ["a"]);
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+    assert_eq!(gone(table, &report, temp.path()), paths(["a/file"]));
+    assert!(!is_there(temp.join("a/file")));
+}
+
+#[test]
+fn what_was_mounted_before_the_scan_stays_and_counts_for_nothing() {
+    let temp = TempDir::new();
+    let mount = match mounted(&temp) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("what_was_mounted_before_the_scan", reason),
+    };
+    for columns in [FieldMask::FILE_ID, FieldMask::empty()] {
+        write(temp.join("a/file"), "12345");
+        for one_file_system in [false, true] {
+            let options = ScanOptions::new([temp.path()]).one_file_system(one_file_system);
+            let table = scanned_with(columns, options);
+            let summary = chosen(&table, ["a"]).summary();
+            assert_eq!((summary.mounts, summary.above_mounts), (1, 1));
+            assert_eq!((summary.files, summary.directories, summary.unread), (1, 1, 0));
+            assert_eq!(summary.freed, table.allocated(row(&table, "a/file")).unwrap());
+            let summary = chosen(&table, ["a/below"]).summary();
+            assert_eq!((summary.mounts, summary.freed, summary.files), (1, 0, 0));
+            let report = delete_at(&table, ["a/below"]);
+            let expected = [("a/below".into(), Reason::MountBoundary)];
+            assert_eq!(kept(&report, temp.path()), expected);
+        }
+        let table = scanned_with(columns, ScanOptions::new([temp.path()]));
+        stays(&temp, &table);
+        assert!(is_there(temp.join("a/below/precious")));
+    }
+    // What lies on it may be chosen if the table knows for sure where it lies.
+    for (columns, removed) in [(FieldMask::empty(), 0), (FieldMask::FILE_ID, 1)] {
+        let table = scanned_with(columns, ScanOptions::new([temp.path()]));
+        let report = delete_at(&table, ["a/below/precious"]);
+        assert_eq!(report.counts.removed, removed, "{report:?}");
+    }
+    // A root that is a mount point has a name, and stays all the same.
+    let table = scanned(mount.path());
+    write(mount.path().join("new"), "12345");
+    let report = delete(&Removal::of(&table, table.roots()).unwrap());
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+}
+
+#[test]
+fn what_was_mounted_since_the_scan_stays() {
+    let temp = TempDir::new();
+    write(temp.join("a/file"), "12345");
+    write(temp.join("a/below/precious"), "12345");
+    let table = scanned(temp.path());
+    let removal = chosen(&table, ["a"]);
+    assert_eq!(removal.summary().mounts, 0);
+    let mount = match Mount::tmpfs("4m", &temp.join("a/below")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("what_was_mounted_since_the_scan_stays", reason),
+    };
+    write(mount.path().join("precious"), "12345");
+    let report = delete(&removal);
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+    let report = delete_at(&table, ["a/below/precious"]);
+    assert_eq!(kept(&report, temp.path()), [("a/below/precious".into(), Reason::Changed)]);
+    assert!(is_there(mount.path().join("precious")));
+}
+
+fn run(program: &str, arguments: &[&std::path::Path]) -> bool {
+    std::process::Command::new(program).args(arguments).status().is_ok_and(|said| said.success())
+}
+
+#[test]
+fn the_same_file_system_at_another_place_is_a_mount_too() {
+    let temp = TempDir::new();
+    write(temp.join("precious/file"), "12345");
+    write(temp.join("a/file"), "12345");
+    write(temp.join("a/single"), "12345");
+    let (source, single) = (temp.join("precious"), temp.join("a/single"));
+    let bind = ["--bind", source.to_str().unwrap()];
+    let _mount = match Mount::new(&bind, &temp.join("a/below")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("the_same_file_system_at_another_place", reason),
+    };
+    let table = scanned_with(FieldMask::empty(), ScanOptions::new([temp.path()]));
+    // A file upon a file, of which the scan knows nothing.
+    assert!(run("mount", &["--bind".as_ref(), &source.join("file"), &single]));
+    let report = delete_at(&table, ["a"]);
+    assert!(run("umount", &[&single]));
+    let boundary = |path: &str| (path.into(), Reason::MountBoundary);
+    assert_eq!(kept(&report, temp.path()), [boundary("a/below"), boundary("a/single")]);
+    assert_eq!(gone(&table, &report, temp.path()), paths(["a/file"]));
+    assert!(is_there(source.join("file")) && is_there(single));
+}

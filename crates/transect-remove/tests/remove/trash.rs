@@ -1,0 +1,223 @@
+//! The trash: in the home, at the top of other file systems, and where there is none.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use transect::table::Table;
+use transect::{Cancel, FaultKind};
+use transect_remove::{Reason, Refused, Report, Trash};
+use transect_testkit::{Mount, TempDir, loudly_skip};
+
+use crate::support::{chosen, gone, is_there, kept, paths, scanned, write};
+
+const DATE: &str = "2026-11-21T19:07:37";
+
+fn user() -> u32 {
+    transect_sys::host::effective_user_id().unwrap()
+}
+
+fn trash_at<const N: usize>(table: &Table, home: &Path, paths: [&str; N]) -> Report {
+    let trash = Trash::new(home.to_owned(), DATE).unwrap();
+    chosen(table, paths).trash(&trash, &Cancel::new(), &mut |_, _| {})
+}
+
+/// Returns the names of a directory, sorted.
+fn names(path: impl AsRef<Path>) -> Vec<String> {
+    let entries = std::fs::read_dir(path).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_home_takes_what_lies_on_its_file_system() {
+    let temp = TempDir::new();
+    write(temp.join("tree/a/file"), "12345");
+    write(temp.join("tree/b/file"), "54321");
+    write(temp.join("tree/100% sure"), "1");
+    symlink("nowhere", temp.join("tree/link")).unwrap();
+    let table = scanned(temp.join("tree"));
+    // What came since goes along: nothing of it is lost.
+    write(temp.join("tree/a/new"), "new");
+    let home = temp.join("data/home/Trash");
+    let report = trash_at(&table, &home, ["a", "b/file", "100% sure", "link"]);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!((report.counts.removed, report.counts.freed), (4, 0));
+    let root = temp.join("tree");
+    assert_eq!(gone(&table, &report, &root), paths(["100% sure", "a", "b/file", "link"]));
+    assert_eq!(names(&root), ["b"]);
+    assert_eq!(names(&home), ["files", "info"]);
+    assert_eq!(names(home.join("files")), ["100% sure", "a", "file", "link"]);
+    assert_eq!(names(home.join("files/a")), ["file", "new"]);
+    let noted = std::fs::read_to_string(home.join("info/100% sure.trashinfo")).unwrap();
+    let path = format!("{}/100%25%20sure", root.display());
+    assert_eq!(noted, format!("[Trash Info]\nPath={path}\nDeletionDate={DATE}\n"));
+    for private in [&home, &home.join("files"), &home.join("info")] {
+        assert_eq!(private.metadata().unwrap().mode() & 0o777, 0o700, "{private:?}");
+    }
+}
+
+#[test]
+fn what_is_called_the_same_gets_another_name() {
+    let temp = TempDir::new();
+    for number in 1..=3 {
+        write(temp.join(format!("tree/{number}/file")), number.to_string());
+    }
+    let table = scanned(temp.join("tree"));
+    let home = temp.join("Trash");
+    // Somebody has left one without a note.
+    write(home.join("files/file.2"), "left");
+    let report = trash_at(&table, &home, ["1/file", "2/file", "3/file"]);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(names(home.join("files")), ["file", "file.2", "file.3", "file.4"]);
+    assert_eq!(
+        names(home.join("info")),
+        ["file.3.trashinfo", "file.4.trashinfo", "file.trashinfo"]
+    );
+    for (name, number) in [("file", "1"), ("file.3", "2"), ("file.4", "3")] {
+        assert_eq!(std::fs::read_to_string(home.join("files").join(name)).unwrap(), number);
+        let note = home.join(format!("info/{name}.trashinfo"));
+        let path = format!("{}/{number}/file\n", temp.join("tree").display());
+        assert!(std::fs::read_to_string(note).unwrap().contains(&path));
+    }
+    assert_eq!(std::fs::read_to_string(home.join("files/file.2")).unwrap(), "left");
+}
+
+#[test]
+fn what_changed_is_not_moved() {
+    let temp = TempDir::new();
+    write(temp.join("tree/grown"), "12345");
+    write(temp.join("tree/vanished"), "12345");
+    write(temp.join("tree/directory/file"), "12345");
+    write(temp.join("precious/file"), "12345");
+    let table = scanned(temp.join("tree"));
+    write(temp.join("tree/grown"), "123456");
+    std::fs::remove_file(temp.join("tree/vanished")).unwrap();
+    std::fs::remove_dir_all(temp.join("tree/directory")).unwrap();
+    symlink("../precious", temp.join("tree/directory")).unwrap();
+    let home = temp.join("Trash");
+    let report = trash_at(&table, &home, ["grown", "vanished", "directory"]);
+    assert_eq!(
+        kept(&report, &temp.join("tree")),
+        [("directory".into(), Reason::Changed), ("grown".into(), Reason::Changed)]
+    );
+    assert_eq!((report.counts.removed, report.counts.vanished), (0, 1));
+    assert!(is_there(temp.join("tree/grown")) && is_there(temp.join("precious/file")));
+    assert!(!is_there(&home), "nothing was needed");
+}
+
+/// A file system with something to throw away, and a home on another one.
+struct Elsewhere {
+    mount: Mount,
+    home: PathBuf,
+    temp: TempDir,
+}
+
+fn elsewhere(test: &str) -> Option<Elsewhere> {
+    let temp = TempDir::new();
+    match Mount::tmpfs("4m", &temp.join("memory")) {
+        Ok(mount) => {
+            write(mount.path().join("a/b/file"), "12345");
+            write(mount.path().join("a/other"), "12345");
+            Some(Elsewhere { mount, home: temp.join("Trash"), temp })
+        }
+        Err(reason) => {
+            loudly_skip(test, reason);
+            None
+        }
+    }
+}
+
+#[test]
+fn another_file_system_has_a_trash_at_its_top() {
+    let Some(there) = elsewhere("another_file_system_has_a_trash_at_its_top") else { return };
+    let top = there.mount.path();
+    let table = scanned(top.join("a"));
+    let report = trash_at(&table, &there.home, ["b/file"]);
+    assert!(report.is_complete(), "{report:?}");
+    let own = top.join(format!(".Trash-{}", user()));
+    assert_eq!(names(own.join("files")), ["file"]);
+    let note = std::fs::read_to_string(own.join("info/file.trashinfo")).unwrap();
+    assert!(note.contains("\nPath=a/b/file\n"), "relative to the top: {note}");
+    assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
+
+    // One for all users is preferred if it is safe.
+    let shared = top.join(".Trash");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    let report = trash_at(&table, &there.home, ["other"]);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(names(shared.join(user().to_string()).join("files")), ["other"]);
+    assert!(!is_there(&there.home), "of no use for another file system");
+}
+
+#[test]
+fn a_trash_of_all_users_that_is_not_safe_is_not_used() {
+    let test = "a_trash_of_all_users_that_is_not_safe_is_not_used";
+    let Some(there) = elsewhere(test) else { return };
+    let top = there.mount.path();
+    let table = scanned(top.join("a"));
+    let own = top.join(format!(".Trash-{}", user()));
+    // Without the sticky bit.
+    let shared = top.join(".Trash");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(trash_at(&table, &there.home, ["b/file"]).is_complete());
+    assert_eq!((names(&shared), names(own.join("files"))), (vec![], vec!["file".to_owned()]));
+    // A link to one that has it.
+    std::fs::rename(&shared, top.join("sticky")).unwrap();
+    let sticky = std::fs::Permissions::from_mode(0o1777);
+    std::fs::set_permissions(top.join("sticky"), sticky).unwrap();
+    symlink("sticky", &shared).unwrap();
+    assert!(trash_at(&table, &there.home, ["other"]).is_complete());
+    assert_eq!(names(top.join("sticky")), [""; 0]);
+    assert_eq!(names(own.join("files")), ["file", "other"]);
+}
+
+#[test]
+fn where_there_is_no_trash_everything_stays() {
+    let Some(there) = elsewhere("where_there_is_no_trash_everything_stays") else { return };
+    let top = there.mount.path();
+    let table = scanned(top.join("a"));
+    // Somebody else's, and a link: neither is used.
+    let own = top.join(format!(".Trash-{}", user()));
+    std::fs::create_dir(&own).unwrap();
+    std::os::unix::fs::chown(&own, Some(user() + 1), None).unwrap();
+    let report = trash_at(&table, &there.home, ["b/file"]);
+    assert_eq!(kept(&report, top), [("a/b/file".into(), Reason::NoTrash)]);
+    let said = FaultKind::of(report.kept[0].io_error().unwrap());
+    assert_eq!(said, FaultKind::Denied);
+    assert_eq!(names(&own), [""; 0]);
+    std::fs::rename(&own, top.join("aside")).unwrap();
+    symlink(there.temp.path(), &own).unwrap();
+    let report = trash_at(&table, &there.home, ["b/file"]);
+    assert_eq!(kept(&report, top), [("a/b/file".into(), Reason::NoTrash)]);
+    assert!(is_there(top.join("a/b/file")));
+}
+
+#[test]
+fn what_holds_a_mount_is_not_moved() {
+    let temp = TempDir::new();
+    write(temp.join("tree/a/b/file"), "12345");
+    let table = scanned(temp.join("tree"));
+    let removal = chosen(&table, ["a"]);
+    let mount = match Mount::tmpfs("4m", &temp.join("tree/a/b")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("what_holds_a_mount_is_not_moved", reason),
+    };
+    let trash = Trash::new(temp.join("Trash"), DATE).unwrap();
+    let report = removal.trash(&trash, &Cancel::new(), &mut |_, _| {});
+    assert_eq!(kept(&report, &temp.join("tree")), [("a".into(), Reason::MountBoundary)]);
+    let report = trash_at(&table, &temp.join("Trash"), ["a/b"]);
+    assert_eq!(kept(&report, &temp.join("tree")), [("a/b".into(), Reason::MountBoundary)]);
+    assert!(is_there(mount.path()) && !is_there(temp.join("Trash")));
+}
+
+#[test]
+fn a_date_that_is_none_is_refused() {
+    let refused = Trash::new("/nowhere".into(), "today").unwrap_err();
+    assert_eq!(refused, Refused::Date("today".into()));
+    let said = refused.to_string();
+    assert_eq!(said, "'today' is not written as 2026-11-21T19:07:37");
+}
