@@ -6,8 +6,9 @@ use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{RunLine, Usage};
-use crate::harness::log::{Cell, Dataset, Outcome, SCHEMA, Sample, SessionData, SessionSpec};
+use crate::harness::log::{Outcome, Sample, SessionData};
 use crate::harness::work::Work;
+use crate::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
 
 /// Hostile names: markup, separators, control characters.
 pub(crate) const NAMES: &[&str] = &[
@@ -50,7 +51,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
             usage,
             read_kib: Some(0),
             beside: None,
-            passed: None,
+            files: None,
         },
     };
     let samples = (0..rounds).flat_map(|round| times.iter().map(move |time| sample(round, time)));
@@ -66,10 +67,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
             root: PathBuf::from("/tree"),
             file_system: FileSystem::default(),
             expected: work,
-            inventory: Inventory::default(),
-            digests: None,
-            phase: None,
-            asked: None,
+            payload: Payload::Walk(Inventory::default()),
         }],
         cache_states: vec![State::Warm],
         rounds,
@@ -82,7 +80,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         again: "base (again)".to_owned(),
         floor: Some("floor".to_owned()),
         parallel_floor: None,
-        transform: None,
+        experiment: Spec::Walk,
     };
     SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
 }

@@ -21,5 +21,6 @@ pub mod harness;
 pub mod published;
 pub mod report;
 pub mod rivals;
+pub mod spec;
 pub mod stats;
 pub mod tune;

@@ -6,17 +6,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::experiments::walk::measure::Walks;
+use transect_lab::experiments::walk::measure::{Walks, dataset};
 use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
 use transect_lab::harness::interference::{Beside, Disturbance};
 use transect_lab::harness::launch::{Failure, RunLine, Usage};
-use transect_lab::harness::log::{
-    Cell, Dataset, Ended, Outcome, SCHEMA, Sample, SessionLog, SessionSpec,
-};
+use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
 use transect_lab::harness::scheduler::{self, Launcher, Measure, Session};
 use transect_lab::harness::stopping::End;
+use transect_lab::spec::{Cell, SCHEMA, SessionSpec, Spec};
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -74,7 +73,7 @@ impl Lab {
             schema: SCHEMA.to_owned(),
             preset: "test".to_owned(),
             environment: Environment::capture(vec!["test".to_owned()]),
-            datasets: vec![Dataset::look("tree".to_owned(), root)],
+            datasets: vec![dataset("tree".to_owned(), root)],
             cache_states: vec![State::AsIs],
             rounds,
             max_time: None,
@@ -87,7 +86,7 @@ impl Lab {
             again,
             floor: None,
             parallel_floor: None,
-            transform: None,
+            experiment: Spec::Walk,
         }
     }
 
@@ -285,7 +284,7 @@ impl Measure for Beset {
             usage: Usage { wall_ns: 2000, ..Usage::default() },
             read_kib: None,
             beside: Some(Box::new(Beside { disturbed, ..Beside::default() })),
-            passed: None,
+            files: None,
         })
     }
 }

@@ -174,6 +174,9 @@ fn of_files(session: &str) -> String {
         let mut line: Value = serde_json::from_str(line).expect("an object");
         if line["schema"] == "transect.lab/1" {
             line["transform"] = json!({"kind": "copy", "sync": "none"});
+            for place in line["places"].as_array_mut().expect("a list") {
+                place["digests"] = json!({"input": "", "output": ""});
+            }
         }
         if line["outcome"] == "right" {
             let unwritten = if line["cell"] == "c-readdir" { 0 } else { 1 << 20 };

@@ -3,3 +3,4 @@
 pub mod attributes;
 pub mod transform;
 pub mod walk;
+pub mod words;

@@ -6,7 +6,8 @@ use super::choice::{Chosen, MethodChoice};
 use super::explanation::Explanation;
 use crate::experiments::transform::Sync;
 use crate::harness::cache_state::State;
-use crate::harness::log::{SessionData, SessionSpec};
+use crate::harness::log::SessionData;
+use crate::spec::SessionSpec;
 use crate::tune::profile::{PassSetting, Profile};
 
 /// What a session has decided about some files.
@@ -27,7 +28,7 @@ pub struct Decision {
 /// Returns what a session has decided. Inputs of one class have to agree: what wins at one length and
 /// not at another is not decided.
 pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision> {
-    let Some(rules) = data.spec.transform else { return Vec::new() };
+    let Some(rules) = data.spec.experiment.rules() else { return Vec::new() };
     let of_class = |state: State, size: SizeClass| {
         let here = explained.iter().filter(move |it| it.state == state);
         here.filter_map(move |it| Some((it, it.choice.as_ref()?)))
@@ -68,7 +69,7 @@ fn setting(
     size: SizeClass,
     agreed: &[(&Explanation, &MethodChoice)],
 ) -> Option<PassSetting> {
-    let rules = spec.transform?;
+    let rules = spec.experiment.rules()?;
     let &(_, MethodChoice { load, by_default, chosen, .. }) = agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
     let evidence = |&(_, choice): &(&Explanation, &MethodChoice)| match choice.chosen {

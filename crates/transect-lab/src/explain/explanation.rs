@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::choice::MethodChoice;
 use super::parts::{self, Bottleneck, TimePart};
 use super::runs::RunTimes;
-use crate::experiments::transform::Kind;
+use crate::experiments::transform::{Files, Kind};
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
+use crate::spec::Payload;
 use crate::stats::Summary;
 use crate::stats::ranking::{Ranking, Row, rank};
 
@@ -62,7 +63,7 @@ pub struct Fastest {
 
 /// Explains a session of passes over files: for each dataset, each cache state. Nothing of a session of walks.
 pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
-    let kind = data.spec.transform?.kind;
+    let kind = data.spec.experiment.rules()?.kind;
     let rankings = rank(data);
     Some(rankings.iter().map(|ranking| one(data, ranking, kind)).collect())
 }
@@ -70,7 +71,8 @@ pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
 fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
     let spec = &data.spec;
     let runs = RunTimes::of(data, ranking.dataset, ranking.cache_state);
-    let is_one_file = spec.datasets[ranking.dataset].phase.is_none();
+    let payload = &spec.datasets[ranking.dataset].payload;
+    let is_one_file = matches!(payload, Payload::Transform(Files { phase: None, .. }));
     let methods = ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name));
     let timed = methods.filter_map(|row| Some((runs.median(&row.cell.name)?, row)));
     let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row);
@@ -79,7 +81,7 @@ fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
         name: ranking.name.clone(),
         cache_state: ranking.cache_state,
         state: ranking.state,
-        conditions: spec.state_of(ranking.cache_state),
+        conditions: spec.state_of(ranking.cache_state).to_owned(),
         fastest: fastest.and_then(|row| Fastest::of(row, &runs)),
         choice: is_one_file.then(|| MethodChoice::of(&runs, ranking.state, kind)),
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::experiments::transform::{Floor, Variant};
-use crate::harness::log::{Dataset, Outcome, SessionData, SessionSpec};
+use crate::harness::log::{Outcome, SessionData};
+use crate::spec::{Dataset, SessionSpec};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Ratios, Summary, aa_check};
 
@@ -46,14 +47,14 @@ impl<'s> RunTimes<'s> {
             .iter()
             .filter(|sample| (sample.dataset, sample.cache_state) == (dataset, cache_state));
         for sample in here {
-            let Outcome::Right { runs, usage, passed: Some(passed), .. } = &sample.outcome else {
+            let Outcome::Right { runs, usage, files: Some(files), .. } = &sample.outcome else {
                 continue;
             };
             let Some(run) = runs.first().filter(|run| run.elapsed_ns > 0) else { continue };
             let time = run.elapsed_ns as f64;
             let worked = usage.user_ns.saturating_add(usage.system_ns);
             let waited = usage.wall_ns.saturating_sub(worked) as f64;
-            let made = passed.written.unwrap_or(0) as f64 / passed.bytes.max(1) as f64;
+            let made = files.written.unwrap_or(0) as f64 / files.bytes.max(1) as f64;
             let idle = waited / (usage.wall_ns.max(1) as f64);
             let run = Run { time, waited: waited.min(time), idle, made };
             cells.entry(&sample.cell).or_default().insert(sample.round, run);

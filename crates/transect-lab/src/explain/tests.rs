@@ -1,10 +1,11 @@
 use super::*;
-use crate::experiments::transform::{Digests, Kind, Passed, Rules, Sync};
+use crate::experiments::transform::{Digests, Files, Kind, Rules, Sync};
 use crate::fixtures::with;
 use crate::harness::cache_state::State;
 use crate::harness::environment::FileSystem;
 use crate::harness::launch::{RunLine, Usage};
-use crate::harness::log::{Outcome, SessionData};
+use crate::harness::log::{FileEvidence, Outcome, SessionData};
+use crate::spec::{Payload, Spec};
 use crate::tune::profile::Profile;
 use transect_transform::pass::{IoMethod, Load, SizeClass};
 
@@ -15,12 +16,13 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
     let mut data = with(&times, rounds);
     let spec = &mut data.spec;
-    spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+    spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
     spec.base = "buffered".to_owned();
     spec.again = "buffered (again)".to_owned();
     spec.floor = Some("floor-read-write".to_owned());
     spec.datasets[0].expected.bytes = 64 * MIB;
-    spec.datasets[0].digests = Some(Digests { input: String::new(), output: String::new() });
+    let digests = Digests { input: String::new(), output: String::new() };
+    spec.datasets[0].payload = Payload::Transform(Files { digests, phase: None });
     for cell in &mut spec.cells {
         let is_floor = cell.name.starts_with("floor-");
         cell.kind = if is_floor { "floor" } else { "engine" }.to_owned();
@@ -32,14 +34,14 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
         // A little of noise, other for every cell.
         let noise = (sample.round as u64 * 7 + time * 3) % 5;
         let took = time * 1_000_000 + noise * 1000;
-        let Outcome::Right { runs, usage, passed, .. } = &mut sample.outcome else {
+        let Outcome::Right { runs, usage, files, .. } = &mut sample.outcome else {
             unreachable!("all are right");
         };
         let work = runs[0].work;
         *runs = vec![RunLine::new(work, took)];
         let worked = took - waited * 1_000_000;
         *usage = Usage { wall_ns: took, user_ns: 0, system_ns: worked, ..*usage };
-        *passed = Some(Box::new(Passed {
+        *files = Some(Box::new(FileEvidence {
             bytes: 64 * MIB,
             resident: Some(64 * MIB),
             written: Some(64 * MIB),
@@ -87,7 +89,7 @@ fn what_nobody_worked_for_was_waited_for() {
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Others));
     // If the output has to be on the device it is the device.
-    session.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+    session.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::Inside });
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Device));
 }
 

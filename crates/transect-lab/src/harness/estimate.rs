@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
-use crate::experiments::transform::Digests;
-use crate::harness::log::{Dataset, Outcome, SessionSpec};
+use crate::experiments::transform::{Digests, Files};
+use crate::harness::log::Outcome;
 use crate::harness::scheduler::{Error, Measure};
+use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// The largest file that stands for others, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -34,10 +35,11 @@ impl Estimate {
         let cells = runs as f64 / datasets.max(1) as f64;
         let mut estimate = spec.clone();
         let mut samples = cells;
-        if let (Some(size), Some(rules)) = (size(spec), spec.transform) {
+        if let (Some(size), Some(rules)) = (size(spec), spec.experiment.rules()) {
             let mut dataset: Dataset = spec.datasets[0].clone();
             dataset.expected.bytes = size;
-            dataset.digests = Some(Digests::expected(size, rules.kind));
+            let digests = Digests::expected(size, rules.kind);
+            dataset.payload = Payload::Transform(Files { digests, phase: None });
             let all: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
             samples *= all as f64 / size.max(1) as f64;
             estimate.datasets = vec![dataset];
@@ -80,7 +82,9 @@ impl Estimate {
 
 /// Returns the length of the file that stands for those of a session, in bytes, if it is one of files.
 pub fn size(spec: &SessionSpec) -> Option<u64> {
-    let of_files = spec.transform.is_some() && spec.datasets.iter().all(|it| it.phase.is_none());
+    let is_one =
+        |it: &Dataset| matches!(&it.payload, Payload::Transform(Files { phase: None, .. }));
+    let of_files = spec.datasets.iter().all(is_one);
     let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max();
     largest.filter(|_| of_files).map(|largest| largest.min(LARGEST))
 }
@@ -90,7 +94,7 @@ mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Rules, Sync};
     use crate::fixtures::with;
-    use crate::harness::log::Cell;
+    use crate::spec::Cell;
 
     #[test]
     fn a_large_file_is_stood_for_by_a_smaller_one() {
@@ -102,7 +106,9 @@ mod tests {
         // Three cells, ten rounds.
         assert_eq!(walks.time(Duration::from_secs(1)), Duration::from_secs(30));
 
-        spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
+        let digests = Digests::expected(0, Kind::Copy);
+        spec.datasets[0].payload = Payload::Transform(Files { digests, phase: None });
         spec.datasets.push(spec.datasets[0].clone());
         spec.datasets[0].expected.bytes = 64 << 20;
         spec.datasets[1].expected.bytes = 128 << 20;

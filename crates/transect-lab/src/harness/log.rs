@@ -10,151 +10,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiments::attributes::{Asked, Task};
-use crate::experiments::transform::{Digests, FLOOR, Passed, Phase, Rules};
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
-use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, RunLine, Usage};
 use crate::harness::stopping::End;
 use crate::harness::timed::CallTimes;
-use crate::harness::work::Work;
-use crate::rivals::peer::Inventory;
-
-/// The schema of a session's first line.
-pub const SCHEMA: &str = "transect.lab/1";
-
-/// What a session measures, and how: the first line of its file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SessionSpec {
-    /// `transect.lab/1`.
-    pub schema: String,
-    /// The rules by their name.
-    pub preset: String,
-    /// The machine.
-    pub environment: Environment,
-    /// What is walked: one or several trees.
-    #[serde(rename = "places")]
-    pub datasets: Vec<Dataset>,
-    /// How often a cell runs in a round, and the state of the caches before each of these.
-    #[serde(rename = "passes")]
-    pub cache_states: Vec<State>,
-    /// Rounds; the fewest, where there is a time to be filled.
-    pub rounds: usize,
-    /// The time to be filled with further rounds until every ratio is known well enough, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_time: Option<u64>,
-    /// Walks in one process.
-    pub runs: usize,
-    /// Where the orders of the rounds come from.
-    pub seed: u64,
-    /// The longest that one process may take, in seconds.
-    pub limit: u64,
-    /// The cells.
-    pub cells: Vec<Cell>,
-    /// The cell that all others are compared with.
-    pub base: String,
-    /// The same once more: whatever differs here is noise.
-    pub again: String,
-    /// The cell that does nothing but the calls, on one thread, if there is one.
-    pub floor: Option<String>,
-    /// The same on several threads: what methods on several threads are measured against.
-    pub parallel_floor: Option<String>,
-    /// What is done with files, if files are passed over and no trees walked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transform: Option<Rules>,
-}
-
-/// A tree that is walked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dataset {
-    /// The corpus, or the path as it was given.
-    pub name: String,
-    /// Where it is.
-    pub root: PathBuf,
-    /// What it lies on.
-    pub file_system: FileSystem,
-    /// What a plain recursion found there.
-    pub expected: Work,
-    /// The same in full: what the figures of peers are made of.
-    pub inventory: Inventory,
-    /// What files have to hold, if files are passed over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digests: Option<Digests>,
-    /// What is done with many files, if it is not one that is passed over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<Phase>,
-    /// What is asked, if that is what is measured: then `expected` says how many files were found, how
-    /// many not (`errors`), and how long they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Asked>,
-}
-
-impl Dataset {
-    /// Looks at a tree: one plain recursion, after which it is in memory as far as it fits.
-    pub fn look(name: String, root: PathBuf) -> Self {
-        let inventory = Inventory::of(&root);
-        let file_system = FileSystem::of(&root);
-        let expected = inventory.work();
-        Self {
-            name,
-            root,
-            file_system,
-            expected,
-            inventory,
-            digests: None,
-            phase: None,
-            asked: None,
-        }
-    }
-
-    /// Returns the length of the file that is passed over, in bytes, if that is what is done here.
-    pub fn bytes_of_one(&self) -> Option<u64> {
-        let is_one = self.digests.is_some() && self.phase.is_none();
-        Some(self.expected.bytes).filter(|&bytes| is_one && bytes > 0)
-    }
-
-    /// Returns how many entries it has, its root included.
-    pub fn entries(&self) -> u64 {
-        self.expected.files + self.expected.directories
-    }
-}
-
-/// A method in a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
-    /// Its name in the session.
-    pub name: String,
-    /// The method.
-    pub method: String,
-    /// The rows of the contract.
-    pub contract: Vec<String>,
-    /// The language.
-    pub language: String,
-    /// How it is run.
-    pub kind: String,
-    /// It works on several threads.
-    pub parallel: bool,
-    /// The floors that it cannot be below all at once, where they are not those of the session: a
-    /// method that maps its input copies nothing out of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floors: Option<Vec<String>>,
-    /// The program and its arguments, if it is a program of somebody else's; `{in}` and `{out}` stand
-    /// for the files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Vec<String>>,
-    /// What it can be asked, where that is not the same for all: it runs in no other places.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tasks: Option<Vec<Task>>,
-}
-
-impl Cell {
-    /// Returns whether it does less than the work, to show what a part of it takes.
-    pub fn is_floor(&self) -> bool {
-        self.kind == FLOOR
-    }
-}
+use crate::spec::{SCHEMA, SessionSpec};
 
 /// What one process came to: a further line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,9 +62,9 @@ pub enum Outcome {
         /// What went on beside it, if the system tells.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beside: Option<Box<Beside>>,
-        /// What was looked at before and after it, if it passed over files.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        passed: Option<Box<Passed>>,
+        /// What was observed of its files, if it reads and writes some.
+        #[serde(rename = "passed", default, skip_serializing_if = "Option::is_none")]
+        files: Option<Box<FileEvidence>>,
     },
     /// It found something else: its time means nothing.
     Wrong {
@@ -217,6 +79,34 @@ pub enum Outcome {
     },
     /// It failed.
     Failed(Failure),
+}
+
+/// A time below which a ratio of processor times says nothing, in nanoseconds.
+const COARSE: u64 = 5_000_000;
+
+/// What was observed of the files of a run, before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEvidence {
+    /// The length of the input, in bytes.
+    pub bytes: u64,
+    /// What of it was in memory just before the run, in bytes; nothing if that was not asked.
+    pub resident: Option<u64>,
+    /// The length of the output, in bytes; nothing if there is none.
+    pub written: Option<u64>,
+    /// What of the output was not on the device at the end, in bytes, if the system tells.
+    pub unwritten: Option<u64>,
+    /// What the run before used, which was the same and does not count.
+    pub primed: Usage,
+}
+
+impl FileEvidence {
+    /// Returns the processor time of the run before over that of the measured one, unless one of them
+    /// is too short to say.
+    pub(crate) fn fresh_over(&self, measured: &Usage) -> Option<f64> {
+        let [first, second] =
+            [&self.primed, measured].map(|usage| usage.user_ns.saturating_add(usage.system_ns));
+        (first >= COARSE && second >= COARSE).then(|| first as f64 / second as f64)
+    }
 }
 
 /// What was found where a state was to be proved.
@@ -253,8 +143,8 @@ impl Outcome {
     /// there is nothing to prove.
     pub fn is_proved(&self, state: State) -> Option<bool> {
         match self {
-            Self::Right { passed: Some(passed), .. } => {
-                state.is_proved_by_residency(passed.resident?, passed.bytes)
+            Self::Right { files: Some(files), .. } => {
+                state.is_proved_by_residency(files.resident?, files.bytes)
             }
             Self::Right { read_kib, .. } => state.is_proved_by(*read_kib),
             _ => None,
@@ -565,114 +455,4 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
         return Err(no_session(last, "it is not a record".to_owned()));
     }
     Ok((data, whole as u64))
-}
-
-/// What a session measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionKind {
-    /// Walks of trees.
-    Enumerate,
-    /// Passes over files.
-    Transform,
-    /// Questions about attributes.
-    Attributes,
-}
-
-impl SessionKind {
-    /// Returns the word for it, as users type it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enumerate => "enumerate",
-            Self::Transform => "transform",
-            Self::Attributes => "attributes",
-        }
-    }
-
-    /// Returns what it is a session of.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Enumerate => "walks",
-            Self::Transform => "transforms",
-            Self::Attributes => "questions about attributes",
-        }
-    }
-}
-
-/// Returns what is asked, and what has to be answered.
-fn work_of(asked: &Asked, expected: Work) -> String {
-    let Asked { task, questions, made, search_dirs, probes, .. } = asked;
-    let Work { files, bytes, errors, .. } = expected;
-    let what = match search_dirs {
-        0 if *made > *questions => format!("{questions} of {made} files in a directory"),
-        0 => format!("{questions} paths"),
-        dirs => {
-            let mean = *probes as f64 / (*questions).max(1) as f64;
-            format!("{questions} names in {dirs} directories, {mean:.1} probes each on average")
-        }
-    };
-    format!("{}; {what}: {files} found, {errors} not, {bytes} bytes", task.about())
-}
-
-impl SessionSpec {
-    /// Returns what is measured.
-    pub fn kind(&self) -> SessionKind {
-        if self.transform.is_some() {
-            SessionKind::Transform
-        } else if self.datasets.iter().any(|dataset| dataset.asked.is_some()) {
-            SessionKind::Attributes
-        } else {
-            SessionKind::Enumerate
-        }
-    }
-
-    /// Returns whether a cell runs in a dataset.
-    pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
-        let task = self.datasets[dataset].asked.as_ref().map(|asked| asked.task);
-        cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
-    }
-
-    /// Returns the cells that run in a dataset.
-    pub fn cells_in(&self, dataset: usize) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(move |cell| self.runs_in(cell, dataset))
-    }
-
-    /// Returns whether a cell is a method of its own: no floor, and not the base once more.
-    pub fn is_method(&self, cell: &str) -> bool {
-        let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
-        let is_floor = |known: &Cell| known.name == cell && known.is_floor();
-        !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
-    }
-
-    /// Returns what is done in a dataset, for people.
-    pub fn work_in(&self, dataset: &Dataset) -> String {
-        match self.transform {
-            None => match &dataset.asked {
-                None => dataset.expected.to_string(),
-                Some(asked) => work_of(asked, dataset.expected),
-            },
-            Some(rules) => {
-                let Work { files, bytes, .. } = dataset.expected;
-                let files = dataset.phase.map_or(String::new(), |_| format!("{files} files, "));
-                format!("{files}{bytes} bytes; {}", rules.about())
-            }
-        }
-    }
-
-    /// Returns the state before the runs of a pass, for people. A guest's host has caches of its own,
-    /// which nobody here can drop.
-    pub fn state_of(&self, cache_state: usize) -> String {
-        let state = self.cache_states[cache_state];
-        match self.transform {
-            None => format!("caches {}", state.word()),
-            Some(_) if state == State::Cold && self.environment.hypervisor => {
-                "input guest cold".to_owned()
-            }
-            Some(_) if state == State::AsIs => "input as it is".to_owned(),
-            Some(_) => format!("input {}", state.word()),
-        }
-    }
-
-    fn has_cell(&self, name: &str) -> bool {
-        self.cells.iter().any(|cell| cell.name == name)
-    }
 }

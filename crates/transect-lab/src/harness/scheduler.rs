@@ -12,15 +12,13 @@ use transect_sys::private_dir::PrivateTempDir;
 use crate::experiments::walk::method::{Kind, Method};
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
+use crate::harness::inventory::Inventory;
 use crate::harness::launch::{RunLine, launch, nanoseconds};
-use crate::harness::log::{
-    self, Cell, Counted, Dataset, Ended, Outcome, Sample, SessionKind, SessionLog, SessionSpec,
-    Started, Timed,
-};
+use crate::harness::log::{self, Counted, Ended, Outcome, Sample, SessionLog, Started, Timed};
 use crate::harness::stopping;
 use crate::harness::timed::CallTimes;
 use crate::harness::work::Work;
-use crate::rivals::peer::Inventory;
+use crate::spec::{AGAIN, Cell, Dataset, Payload, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
 use crate::tune::sample_tree::{SampleTree, sample_tree};
@@ -30,9 +28,6 @@ const MOST_COUNTED: u64 = 8000;
 
 /// How often a sample is repeated that was disturbed, at most.
 const PATIENCE: usize = 3;
-
-/// What is appended to the name of the method that runs twice.
-pub(crate) const AGAIN: &str = " (again)";
 
 /// What can go wrong with a session as a whole.
 #[derive(Debug)]
@@ -131,10 +126,9 @@ impl Session {
     pub fn resume(file: &Path) -> Result<Self, Error> {
         let log = SessionLog::open(file)?;
         let spec = &log.data.spec;
-        // What is passed over is made anew.
-        let is_of_trees = spec.kind() == SessionKind::Enumerate;
-        let trees = spec.datasets.iter().filter(|_| is_of_trees);
-        for Dataset { root, expected, inventory, .. } in trees {
+        for Dataset { root, expected, payload, .. } in &spec.datasets {
+            // The lab makes everything else anew.
+            let Payload::Walk(inventory) = payload else { continue };
             let now = Inventory::of(root);
             if now != *inventory {
                 return Err(Error::Changed(root.clone(), *expected, now.work()));

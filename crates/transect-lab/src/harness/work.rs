@@ -125,7 +125,7 @@ mod tests {
     use transect_testkit::{TempDir, trees};
 
     use super::*;
-    use crate::rivals::peer::Inventory;
+    use crate::harness::inventory::Inventory;
 
     #[test]
     fn timed_walks_find_the_same_and_no_more_time_than_there_was() {

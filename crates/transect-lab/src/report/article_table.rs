@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::experiments::transform;
-use crate::experiments::walk::preset::Preset;
-use crate::harness::log::SessionSpec;
+use crate::experiments::{transform, walk};
+use crate::spec::{SessionSpec, Spec};
 use crate::stats::article_stats::{all_sorted, min_max_median};
 use crate::stats::ranking::{Ranking, Row};
 
@@ -62,10 +61,11 @@ impl ArticleTable {
     /// Builds tables by the protocol of the session's preset; empty if it has none, or one that prints
     /// single samples.
     pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
-        let protocol = match spec.transform {
-            None => Preset::find(&spec.preset).and_then(|preset| preset.contract),
+        let protocol = match spec.experiment {
+            Spec::Walk => walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract),
             // The article on file transforms defines this protocol.
-            Some(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
+            Spec::Transform(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
+            Spec::Attributes => None,
         };
         let Some(protocol) = protocol else {
             return Vec::new();
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn classic_transform_preset_prints_min_max_median() {
         let mut data = with(&[("base", 1000), ("slow", 4000)], 5);
-        data.spec.transform =
-            Some(transform::Rules { kind: transform::Kind::Copy, sync: transform::Sync::None });
+        let (kind, sync) = (transform::Kind::Copy, transform::Sync::None);
+        data.spec.experiment = Spec::Transform(transform::Rules { kind, sync });
         for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
             data.spec.preset = preset.to_owned();
             let reduced = ArticleTable::of(&data.spec, &rank(&data));

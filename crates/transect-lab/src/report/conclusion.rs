@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
-use crate::harness::log::{SessionData, SessionSpec};
+use crate::harness::log::SessionData;
+use crate::spec::SessionSpec;
 use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
@@ -114,8 +115,7 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
-        let whose = if spec.transform.is_some() { "the input was" } else { "caches were" };
-        let state = ranking.state.word();
+        let (whose, state) = (spec.words().state_was, ranking.state.word());
         alarms.push(format!("Not every sample proved that {whose} {state}."));
     }
     let below: Vec<&str> = ranking
@@ -190,10 +190,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if ranking.state == State::AsIs {
-        let whose = match spec.transform {
-            None => "Caches were as they",
-            Some(_) => "The input was as it",
-        };
+        let whose = spec.words().as_it;
         notes.push(format!("{whose} happened to be: neither made nor proved."));
     }
     if !ranking.apart.is_empty() {

@@ -4,7 +4,7 @@
 //! values are empty, never 0.
 
 use super::Report;
-use crate::harness::log::{Cell, Dataset, SessionSpec};
+use crate::spec::{Cell, Dataset, SessionSpec};
 use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row, Unranked};
 

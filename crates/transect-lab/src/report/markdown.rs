@@ -9,7 +9,7 @@ use super::{
     ArticleTable, Conclusion, PublishedTable, Report, Unit, calls_per_entry, megabytes_per_second,
     milliseconds, nanoseconds_per_byte, verdict_label,
 };
-use crate::harness::log::{SessionKind, SessionSpec};
+use crate::spec::{SessionSpec, Spec};
 use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row};
 
@@ -97,7 +97,7 @@ fn ranking_section(
     }
     writeln!(out)?;
     let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.of.is_in(spec.kind())).collect();
+        COLUMNS.iter().filter(|column| column.of.is_in(spec.experiment)).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
@@ -131,12 +131,12 @@ enum Of {
 }
 
 impl Of {
-    fn is_in(self, session: SessionKind) -> bool {
+    fn is_in(self, session: Spec) -> bool {
         match self {
             Self::Everything => true,
-            Self::Walks => session == SessionKind::Enumerate,
-            Self::Files => session == SessionKind::Transform,
-            Self::Questions => session == SessionKind::Attributes,
+            Self::Walks => session == Spec::Walk,
+            Self::Files => matches!(session, Spec::Transform(_)),
+            Self::Questions => session == Spec::Attributes,
         }
     }
 }

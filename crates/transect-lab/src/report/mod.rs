@@ -22,7 +22,8 @@ pub use published_tables::{DISCLAIMER, PublishedTable};
 
 use serde::Serialize;
 
-use crate::harness::log::{Ended, SessionData, SessionSpec};
+use crate::harness::log::{Ended, SessionData};
+use crate::spec::SessionSpec;
 use crate::stats::ranking::{Ranking, Row, rank};
 
 /// Schema of the JSON object.

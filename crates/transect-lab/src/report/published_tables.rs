@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use crate::experiments::walk::preset::Preset;
-use crate::harness::log::SessionSpec;
 use crate::published::reference::{self, ReferenceRow};
+use crate::spec::SessionSpec;
 
 /// The text above every published table.
 pub const DISCLAIMER: &str = "The article's own numbers, from another machine, system and tree, and as \
@@ -85,7 +85,7 @@ mod tests {
         let dataset = spec.datasets.remove(0);
         for name in datasets {
             spec.datasets
-                .push(crate::harness::log::Dataset { name: (*name).to_owned(), ..dataset.clone() });
+                .push(crate::spec::Dataset { name: (*name).to_owned(), ..dataset.clone() });
         }
         of(&spec).iter().map(|table| (table.source, table.corpus, table.dataset)).collect()
     }

@@ -12,7 +12,7 @@ use super::{
     nanoseconds_per_byte, verdict_label,
 };
 use crate::harness::cache_state::State;
-use crate::harness::log::{SessionKind, SessionSpec};
+use crate::spec::SessionSpec;
 use crate::stats::ranking::{Ranking, Row};
 use crate::stats::{Ratios, Verdict};
 
@@ -83,7 +83,7 @@ fn ratio(ratios: Option<&Ratios>) -> String {
 
 /// Returns a text for sessions of transforms; empty for other kinds.
 fn of_files(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
-    spec.transform.map_or(String::new(), |_| text())
+    if spec.words().has_rates { text() } else { String::new() }
 }
 
 /// Returns the time off the processor; empty for methods with several threads.
@@ -430,15 +430,13 @@ impl Screen<'_> {
         let pass =
             if passes > 1 { format!("{}. ", ranking.cache_state + 1) } else { String::new() };
         // A tree is known by its path; inputs are made for the session and known by their names.
-        let title = match spec.kind() {
-            SessionKind::Enumerate => format!("{BOLD}{root}{BOLD:#}"),
-            SessionKind::Transform | SessionKind::Attributes => {
-                format!("{BOLD}{}{BOLD:#} in {root}", name(&dataset.name))
-            }
+        let title = match spec.words().is_path {
+            true => format!("{BOLD}{root}{BOLD:#}"),
+            false => format!("{BOLD}{}{BOLD:#} in {root}", name(&dataset.name)),
         };
         writeln!(self.out, "\n{title}: {}", spec.work_in(dataset))?;
         let file_system = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
-        let read_ahead = dataset.file_system.read_ahead.filter(|_| spec.transform.is_some());
+        let read_ahead = dataset.file_system.read_ahead.filter(|_| spec.words().has_rates);
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = spec.state_of(ranking.cache_state);

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::harness::cache_state::State;
-use crate::harness::log::{Dataset, SessionData, SessionKind, SessionSpec};
+use crate::harness::log::SessionData;
+use crate::spec::{Dataset, SessionSpec};
 use crate::stats::ranking::{Metric, Ranking, Row, rank, rank_by};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge_all};
@@ -85,7 +86,7 @@ pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
     // Without syncing, the kernel writes the output later: less work is measured.
     let [sync, other_sync] =
-        [before, after].map(|session| session.spec.transform.map(|rules| rules.sync));
+        [before, after].map(|session| session.spec.experiment.rules().map(|rules| rules.sync));
     for ranking in rankings {
         let same = |other: &Ranking| {
             sync == other_sync
@@ -155,7 +156,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
         row.judgement = Some(judgement);
     }
-    let conditions = spec.state_of(before.cache_state);
+    let conditions = spec.state_of(before.cache_state).to_owned();
     Group {
         name: before.name.clone(),
         state: before.state,
@@ -195,7 +196,7 @@ struct Fact {
 /// Walks may be compared across systems, to measure the effect of such a change. Transforms may not:
 /// too much below them changes their times.
 fn changed(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
-    let of_files = before.transform.is_some() || after.transform.is_some();
+    let of_files = before.words().has_rates || after.words().has_rates;
     let others = facts(after);
     let differs = |Fact { what, is, matters }: Fact| {
         let other = others.iter().find(|other| other.what == what)?;
@@ -207,12 +208,11 @@ fn changed(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
 }
 
 fn facts(spec: &SessionSpec) -> Vec<Fact> {
-    let SessionSpec { environment, transform, preset, rounds, runs, .. } = spec;
+    let SessionSpec { environment, preset, rounds, runs, experiment, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
     let names: Vec<&str> = spec.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    let (kind, sync) = match transform {
-        None if spec.kind() == SessionKind::Attributes => ("attributes", "none"),
-        None => ("walk", "none"),
+    let (kind, sync) = match experiment.rules() {
+        None => (spec.words().kind, "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
     let mut facts: Vec<Fact> = [
@@ -225,7 +225,7 @@ fn facts(spec: &SessionSpec) -> Vec<Fact> {
     ]
     .map(|(what, is, matters)| Fact { what: what.to_owned(), is, matters })
     .into();
-    if transform.is_some() {
+    if spec.words().has_rates {
         facts.push(Fact { what: "inputs".to_owned(), is: names.join(", "), matters: true });
     }
     for dataset in &spec.datasets {
@@ -253,15 +253,16 @@ fn of_file_system(dataset: &Dataset) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::transform::{Kind, Passed, Rules, Sync};
+    use crate::experiments::transform::{Kind, Rules, Sync};
     use crate::fixtures::with;
     use crate::harness::interference::{Beside, Disturbance};
     use crate::harness::launch::Usage;
-    use crate::harness::log::Outcome;
+    use crate::harness::log::{FileEvidence, Outcome};
+    use crate::spec::Spec;
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
-        data.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::None });
+        data.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
         data.spec.datasets[0].file_system.name = Some("ext4".to_owned());
         data
     }
@@ -288,8 +289,9 @@ mod tests {
             change(&mut after.spec);
             forbidding(&before, &after)
         };
-        let rules =
-            |kind, sync| move |spec: &mut SessionSpec| spec.transform = Some(Rules { kind, sync });
+        let rules = |kind, sync| {
+            move |spec: &mut SessionSpec| spec.experiment = Spec::Transform(Rules { kind, sync })
+        };
         assert_eq!(with(&rules(Kind::Case, Sync::None)), ["kind"]);
         assert_eq!(with(&rules(Kind::Copy, Sync::Inside)), ["sync"]);
         assert_eq!(with(&|spec| spec.environment.cores += 1), ["machine"]);
@@ -328,11 +330,16 @@ mod tests {
         let leaving = |other: u64| {
             let mut data = of_files();
             for sample in &mut data.samples {
-                let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
+                let Outcome::Right { files, .. } = &mut sample.outcome else { continue };
                 let unwritten = Some(if sample.cell == "other" { other } else { 1 << 20 });
                 let (bytes, written, primed) = (1 << 20, Some(1 << 20), Usage::default());
-                *passed =
-                    Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
+                *files = Some(Box::new(FileEvidence {
+                    bytes,
+                    resident: None,
+                    written,
+                    unwritten,
+                    primed,
+                }));
             }
             data
         };
@@ -363,7 +370,7 @@ mod tests {
     fn compare_sync_and_no_sync_share_nothing() {
         let before = of_files();
         let mut after = before.clone();
-        after.spec.transform = Some(Rules { kind: Kind::Copy, sync: Sync::Inside });
+        after.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::Inside });
         let comparison = compare(&before, &after);
         assert!(comparison.groups.is_empty());
         assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);

@@ -11,8 +11,9 @@ use serde::Serialize;
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::launch::Held;
-use crate::harness::log::{Cell, Outcome, Sample, SessionData, Started};
+use crate::harness::log::{Outcome, Sample, SessionData, Started};
 use crate::harness::timed::CallTimes;
+use crate::spec::Cell;
 use crate::stats::article_stats::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
@@ -428,7 +429,7 @@ fn values(
             Outcome::Failed(failure) => return Err(failure.to_string()),
             _ if sample.cache_state != cache_state => {}
             Outcome::Void { instead } => void = Some(*instead),
-            Outcome::Right { runs, usage, passed, .. } => {
+            Outcome::Right { runs, usage, files, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
                 let time = match times.as_slice() {
                     _ if by == Metric::Processor => (usage.user_ns + usage.system_ns) as f64,
@@ -444,14 +445,11 @@ fn values(
                     memory: usage.peak_memory as f64,
                     faults: usage.account.map(|it| (it.minor_faults + it.major_faults) as f64),
                     switches: usage.account.map(|it| (it.waits + it.preemptions) as f64),
-                    written: passed.as_ref().and_then(|it| it.written).map(|bytes| bytes as f64),
-                    unwritten: passed
-                        .as_ref()
-                        .and_then(|it| it.unwritten)
-                        .map(|bytes| bytes as f64),
+                    written: files.as_ref().and_then(|it| it.written).map(|bytes| bytes as f64),
+                    unwritten: files.as_ref().and_then(|it| it.unwritten).map(|bytes| bytes as f64),
                     device_read: usage.account.map(|it| it.read_bytes as f64),
                     device_written: usage.account.map(|it| it.written_bytes as f64),
-                    fresh: passed.as_ref().and_then(|it| it.fresh_over(usage)),
+                    fresh: files.as_ref().and_then(|it| it.fresh_over(usage)),
                     cache_bytes_per_name: runs
                         .iter()
                         .find_map(|run| run.held)
@@ -472,8 +470,8 @@ fn values(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::transform::Passed;
     use crate::fixtures::with;
+    use crate::harness::log::FileEvidence;
 
     /// A session in which cells leave this many bytes of 1 MiB unwritten.
     fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {
@@ -481,11 +479,12 @@ mod tests {
         let mut data = with(&times, 6);
         for sample in &mut data.samples {
             let (_, unwritten) = cells.iter().find(|(name, _)| *name == sample.cell).unwrap();
-            let Outcome::Right { passed, .. } = &mut sample.outcome else { continue };
+            let Outcome::Right { files, .. } = &mut sample.outcome else { continue };
             let primed = crate::harness::launch::Usage::default();
             let (bytes, written) = (1 << 20, Some(1 << 20));
             let unwritten = *unwritten;
-            *passed = Some(Box::new(Passed { bytes, resident: None, written, unwritten, primed }));
+            *files =
+                Some(Box::new(FileEvidence { bytes, resident: None, written, unwritten, primed }));
         }
         data
     }

@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use transect::{Cancel, Order, ReaderKind, StatOrder};
 
-use crate::experiments::walk::measure::Walks;
+use crate::experiments::walk::measure::{Walks, dataset};
 use crate::experiments::walk::method::Method;
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
 use crate::harness::launch;
-use crate::harness::log::{Dataset, SCHEMA, SessionSpec};
 use crate::harness::scheduler::{self, Launcher, Session};
+use crate::spec::{SCHEMA, SessionSpec, Spec};
 use crate::stats::Verdict;
 use crate::stats::ranking::{Metric, Ranking, rank};
 use crate::tune::profile::{Evidence, Settings};
@@ -325,7 +325,7 @@ impl Trial<'_> {
         let spec = SessionSpec {
             schema: SCHEMA.to_owned(),
             preset: "tune".to_owned(),
-            datasets: vec![Dataset::look(root.display().to_string(), root)],
+            datasets: vec![dataset(root.display().to_string(), root)],
             cache_states: states.to_vec(),
             rounds: self.rounds,
             max_time: None,
@@ -338,7 +338,7 @@ impl Trial<'_> {
             again,
             floor: None,
             parallel_floor: None,
-            transform: None,
+            experiment: Spec::Walk,
         };
         let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
@@ -431,7 +431,7 @@ mod tests {
                     let usage = Usage { wall_ns: elapsed_ns, ..Usage::default() };
                     let runs = vec![RunLine::new(work, elapsed_ns)];
                     let outcome =
-                        Outcome::Right { runs, usage, read_kib: None, beside: None, passed: None };
+                        Outcome::Right { runs, usage, read_kib: None, beside: None, files: None };
                     let cell = cell.name.clone();
                     samples.push(Sample {
                         round,
@@ -450,7 +450,7 @@ mod tests {
             schema: SCHEMA.to_owned(),
             preset: "tune".to_owned(),
             environment: Environment::capture(Vec::new()),
-            datasets: vec![Dataset::look("here".to_owned(), temp.path().to_owned())],
+            datasets: vec![dataset("here".to_owned(), temp.path().to_owned())],
             cache_states: states.to_vec(),
             rounds: 20,
             max_time: None,
@@ -462,7 +462,7 @@ mod tests {
             again,
             floor: None,
             parallel_floor: None,
-            transform: None,
+            experiment: Spec::Walk,
         };
         rank(&SessionData { samples, ..SessionData::begin(spec) })
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
+use transect_lab::experiments::attributes::spec::WORDS;
 use transect_lab::experiments::attributes::{
     self, Answers, BASE, FLOOR_STATX, How, Method, Scale, Source, Task,
 };
@@ -11,8 +12,8 @@ use transect_lab::experiments::transform::Scratch;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
 use transect_lab::harness::estimate::Estimate;
-use transect_lab::harness::log::{Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::Session;
+use transect_lab::spec::{Dataset, SCHEMA, SessionSpec, Spec};
 
 use super::begin::{self, file_of, named, possible, rounds, seed};
 use super::run::{count, lab, launcher, measure, tell_time};
@@ -99,7 +100,7 @@ fn session(
     scratch: &Scratch,
 ) -> Result<Session, Fatal> {
     if let Some(file) = &args.resume {
-        let session = begin::resume(file, SessionKind::Attributes)?;
+        let session = begin::resume(file, &WORDS)?;
         remake(&session.data().spec, scratch)?;
         return Ok(session);
     }
@@ -114,8 +115,7 @@ fn session(
         datasets.push(dataset(name, task, &scale, source.as_ref(), scratch)?);
     }
     drop(status);
-    let tasks: Vec<Task> =
-        datasets.iter().filter_map(|dataset| Some(dataset.asked.as_ref()?.task)).collect();
+    let tasks: Vec<Task> = datasets.iter().map(|dataset| attributes::asked(dataset).task).collect();
     let doing: Vec<&Method> =
         chosen.into_iter().filter(|method| tasks.iter().any(|&task| method.does(task))).collect();
     let (cells, again) = attributes::cells(&doing);
@@ -136,7 +136,7 @@ fn session(
         again,
         floor: floor.then(|| FLOOR_STATX.to_owned()),
         parallel_floor: None,
-        transform: None,
+        experiment: Spec::Attributes,
     };
     let file = args.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
@@ -146,10 +146,10 @@ fn session(
 /// Makes again what a session asks about, which has to be what it was.
 fn remake(spec: &SessionSpec, scratch: &Scratch) -> Result<(), Fatal> {
     for then in &spec.datasets {
-        let asked = then.asked.as_ref().expect("BUG: a session of questions asks in every place");
+        let asked = attributes::asked(then);
         let now =
             dataset(then.name.clone(), asked.task, &asked.scale, asked.source.as_ref(), scratch)?;
-        if (now.expected, &now.asked) != (then.expected, &then.asked) {
+        if (now.expected, &now.payload) != (then.expected, &then.payload) {
             let name = &then.name;
             return Err(Fatal::Lab(format!("'{name}' has changed since the session began")));
         }

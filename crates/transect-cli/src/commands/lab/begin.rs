@@ -7,12 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
+use transect_lab::experiments::walk::measure::dataset;
 use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::experiments::walk::variant::Variant;
+use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
-use transect_lab::harness::log::{Cell, Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::{self, Session};
+use transect_lab::spec::{Cell, Dataset, SCHEMA, SessionSpec, Spec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
 use crate::args::{LabRunArgs, LabSessionArgs};
@@ -28,13 +30,13 @@ const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 ///
 /// # Errors
 /// Its file cannot be read, a tree has changed, or it is of another kind.
-pub(super) fn resume(file: &Path, kind: SessionKind) -> Result<Session, Fatal> {
+pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, Fatal> {
     let session = Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?;
-    let own = session.data().spec.kind();
-    if own == kind {
+    let own = session.data().spec.words();
+    if own.command == words.command {
         return Ok(session);
     }
-    let (file, about, word) = (file.display(), own.about(), own.as_str());
+    let (file, about, word) = (file.display(), own.plural, own.command);
     let other = format!("transect lab run {word} --resume goes on with it");
     Err(Fatal::Lab(format!("'{file}' is a session of {about}: {other}")))
 }
@@ -67,7 +69,7 @@ pub(super) fn spec(
         cells,
         base,
         again,
-        transform: None,
+        experiment: Spec::Walk,
     }))
 }
 
@@ -176,7 +178,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
 }
 
 fn look(name: String, root: PathBuf) -> Dataset {
-    let dataset = Dataset::look(name, root);
+    let dataset = dataset(name, root);
     if dataset.expected.errors > 0 {
         output::hint(&format!(
             "{} entries of '{}' cannot be read: methods may count that in their own way",

@@ -16,7 +16,7 @@ use crate::profile::{self, profiles};
 pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
     let data = SessionLog::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
     let explained = explain(&data).ok_or_else(|| {
-        let (file, about) = (args.session.display(), data.spec.kind().about());
+        let (file, about) = (args.session.display(), data.spec.words().plural);
         let why = "only passes over files are explained; `transect lab tune` is for walks";
         Fatal::Lab(format!("'{file}' is a session of {about}: {why}"))
     })?;

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 use transect_lab::experiments::walk::measure::Walks;
 use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::harness::accesses::{self, Accesses};
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::interference;
-use transect_lab::harness::log::{Outcome, Sample, SessionKind, SessionSpec};
+use transect_lab::harness::log::{Outcome, Sample};
 use transect_lab::harness::scheduler::{self, Launcher, Measure, OfEach, Session};
 use transect_lab::rivals::contender::Contender;
+use transect_lab::spec::SessionSpec;
 
 use super::{begin, methods, report};
 use crate::args::LabRunArgs;
@@ -63,7 +65,7 @@ fn session(
     cancel: &Cancel,
 ) -> Result<Option<Session>, Fatal> {
     if let Some(file) = &args.resume {
-        let session = begin::resume(file, SessionKind::Enumerate)?;
+        let session = begin::resume(file, &WORDS)?;
         begin::add_methods_of(&session.data().spec, methods);
         return Ok(Some(session));
     }

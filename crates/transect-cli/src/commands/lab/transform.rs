@@ -8,17 +8,16 @@ use std::path::{Path, PathBuf};
 use globset::GlobMatcher;
 use transect::Cancel;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, External, Floor, How, Kind, Method, Needs, Passes, Phase, Rules, Scratch,
-    Variant,
+    self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Passes, Phase, Rules,
+    Scratch, Variant, files_of, rules,
 };
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::{Environment, FileSystem, version_of};
 use transect_lab::harness::estimate::Estimate;
-use transect_lab::harness::log::{Cell, Dataset, SCHEMA, SessionKind, SessionSpec};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::work::Work;
 use transect_lab::rivals::contender::can_start;
-use transect_lab::rivals::peer::Inventory;
+use transect_lab::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
 use transect_text::size;
 
 use super::begin::{self, file_of, named, rounds, seed, write_cells};
@@ -106,7 +105,7 @@ fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
     let there = there.unwrap_or_else(|| folder.clone());
     let spec = spec(args, &there)?;
     let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
-    let many = spec.datasets.iter().any(|dataset| dataset.phase.is_some());
+    let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
     let what = if many { (datasets, "phase", "phases") } else { (datasets, "size", "sizes") };
     let takes = takes(&spec, &there)?;
     let mut out = output::buffer();
@@ -128,7 +127,7 @@ fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
 /// Goes on with a session, or begins one, where there is room for it.
 fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
     if let Some(file) = &args.resume {
-        let session = begin::resume(file, SessionKind::Transform)?;
+        let session = begin::resume(file, &transform::spec::WORDS)?;
         check(&session.data().spec, folder)?;
         return Ok(session);
     }
@@ -202,10 +201,10 @@ fn spec_of_many(
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
         expected: transform::work_of_many(files),
-        inventory: Inventory::default(),
-        digests: Some(transform::digests_of_many(files, phase)),
-        phase: Some(phase),
-        asked: None,
+        payload: Payload::Transform(Files {
+            digests: transform::digests_of_many(files, phase),
+            phase: Some(phase),
+        }),
     };
     let datasets = Phase::ALL.iter().map(dataset).collect();
     let (cells, again) = transform::cells_of_many(rules.sync);
@@ -237,10 +236,10 @@ fn spec_of_one(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fa
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
         expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
-        inventory: Inventory::default(),
-        digests: Some(Digests::expected(size, rules.kind)),
-        phase: None,
-        asked: None,
+        payload: Payload::Transform(Files {
+            digests: Digests::expected(size, rules.kind),
+            phase: None,
+        }),
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
     let mut spec = begin(args, rules, datasets, (cells, again));
@@ -284,7 +283,7 @@ fn begin(
         again,
         floor: Some(Floor::ReadWrite.as_str().to_owned()),
         parallel_floor: None,
-        transform: Some(rules),
+        experiment: Spec::Transform(rules),
     }
 }
 
@@ -331,13 +330,9 @@ fn wanted(spec: &SessionSpec, mut methods: Vec<Method>) -> Vec<Method> {
     methods
 }
 
-fn rules(spec: &SessionSpec) -> Rules {
-    spec.transform.expect("BUG: a session of transforms has rules")
-}
-
 /// Makes the inputs that are not there yet, unless somebody interrupts.
 fn make_inputs(spec: &SessionSpec, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
-    if spec.datasets.iter().any(|dataset| dataset.phase.is_some()) {
+    if spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some()) {
         let (inputs, files) = (scratch.inputs(), spec.datasets[0].expected.files as usize);
         if inputs.exists() {
             return Ok(());

@@ -14,7 +14,7 @@ use transect_cache::{Answer, AttributeCache, CacheOptions, Level, SearchDirs};
 use super::method::Way;
 use super::questions::Questions;
 use super::service;
-use super::task::Task;
+use super::spec::Task;
 use crate::harness::launch::{Held, RunLine, nanoseconds};
 use crate::harness::work::Work;
 
@@ -342,7 +342,7 @@ impl Sink for Listed {
 #[cfg(test)]
 mod tests {
     use super::super::expected::expect;
-    use super::super::preset::Scale;
+    use super::super::spec::Scale;
     use super::super::tree::make;
     use super::*;
     use transect_testkit::TempDir;

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use super::expected::{Expected, expect};
 use super::method::{How, Method, Way};
-use super::preset::Scale;
 use super::questions::Questions;
 use super::service::Server;
-use super::task::{Asked, Task};
+use super::spec::{Asked, Scale, Task};
 use super::{Source, tree};
 use crate::experiments::transform::Scratch;
 use crate::harness::accesses::Accesses;
@@ -19,9 +18,9 @@ use crate::harness::cache_state::{Probe, VOID_RETRIES};
 use crate::harness::environment::FileSystem;
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
+use crate::harness::log::{Instead, Outcome};
 use crate::harness::scheduler::{Error, Launcher, Measure};
-use crate::rivals::peer::Inventory;
+use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// Runs methods that ask.
 #[derive(Debug)]
@@ -69,10 +68,7 @@ pub fn dataset(
         file_system: FileSystem::of(scratch.folder()),
         root,
         expected: work,
-        inventory: Inventory::default(),
-        digests: None,
-        phase: None,
-        asked: Some(asked),
+        payload: Payload::Attributes(asked),
     })
 }
 
@@ -183,8 +179,12 @@ impl<'m> Answers<'m> {
     }
 }
 
-fn asked(dataset: &Dataset) -> &Asked {
-    dataset.asked.as_ref().expect("BUG: a session of questions asks something in every place")
+/// Returns the questions of a dataset.
+pub fn asked(dataset: &Dataset) -> &Asked {
+    match &dataset.payload {
+        Payload::Attributes(asked) => asked,
+        _ => unreachable!("BUG: a session of questions has no other datasets"),
+    }
 }
 
 /// Returns what is wrong with what was found, if anything is.
@@ -237,7 +237,7 @@ impl Measure for Answers<'_> {
                 watch.and_then(|watch| watch.end(&Usage { user_ns, ..usage })).map(Box::new);
             match (state.is_proved_by(read_kib), read_kib) {
                 (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs, usage, read_kib, beside, passed: None }),
+                _ => return Ok(Outcome::Right { runs, usage, read_kib, beside, files: None }),
             }
         }
         Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })

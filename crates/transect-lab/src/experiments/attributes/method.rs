@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::task::Task;
-use crate::experiments::transform::FLOOR;
-use crate::harness::log::Cell;
-use crate::harness::scheduler::AGAIN;
+use super::spec::Task;
 use crate::rivals::contender::{self, Contender};
+use crate::spec::Cell;
+use crate::spec::{AGAIN, FLOOR};
 
 /// The method that others are compared with: one question to the system for each path.
 pub const BASE: &str = "stat";

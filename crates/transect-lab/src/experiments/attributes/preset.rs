@@ -1,19 +1,6 @@
 //! Presets: how much is asked.
 
-use serde::{Deserialize, Serialize};
-
-use super::task::Task;
-
-/// How much a task asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scale {
-    /// Files that are asked about, or includes.
-    pub files: usize,
-    /// Directories in which includes are looked for.
-    pub search_dirs: usize,
-    /// Headers in each of them.
-    pub headers: usize,
-}
+use super::spec::{Scale, Task};
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]

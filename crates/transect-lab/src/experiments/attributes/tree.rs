@@ -8,9 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::preset::Scale;
 use super::questions::Questions;
-use super::task::Task;
+use super::spec::{Scale, Task};
 use crate::stats::SplitMix64;
 
 /// Where the draws of all questions begin.

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 
-use crate::harness::log::Cell;
 use crate::rivals::contender::expand;
+use crate::spec::Cell;
 
 /// What stands for the input and for the output.
 const PLACES: [&str; 2] = ["{in}", "{out}"];

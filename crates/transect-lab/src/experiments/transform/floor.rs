@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
-use super::rules::{Kind, Rules, Sync};
+use super::spec::{Kind, Rules, Sync};
 
 /// What is copied in memory at once, at most: far more than the processor's caches hold.
 const LARGEST_COPY: u64 = 64 << 20;

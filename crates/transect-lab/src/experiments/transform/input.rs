@@ -4,29 +4,19 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
 use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::{Step, StepError};
 
-use super::rules::Kind;
+use super::spec::{Digests, Kind};
 
 /// The pattern of the article's tool: 96 bytes that can be printed, but for the last.
 pub(super) const PATTERN: std::ops::Range<u8> = 32..128;
 
 /// How much is made at once.
 const PIECE: usize = 96 << 13;
-
-/// What files have to hold: BLAKE3, in hexadecimal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digests {
-    /// The input.
-    pub input: String,
-    /// The output; of a compressed one, what it holds.
-    pub output: String,
-}
 
 impl Digests {
     /// Returns the digests of an input of so many bytes and of what a step has to make of it. They are

@@ -5,18 +5,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
 use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions};
 use transect_transform::{transform, transform_into};
 
-use super::input::{Digests, digest};
-use super::rules::{Kind, Sync};
+use super::input::digest;
+use super::spec::{Digests, Kind, Phase, Sync};
 use crate::harness::launch::{RunLine, nanoseconds};
-use crate::harness::log::Cell;
-use crate::harness::scheduler::AGAIN;
 use crate::harness::work::Work;
+use crate::spec::AGAIN;
+use crate::spec::Cell;
 use crate::stats::SplitMix64;
 
 /// Lengths are between these, all alike often: a mean of 14 KiB.
@@ -25,53 +24,6 @@ const LONGEST: usize = 27 << 10;
 
 /// Where the lengths come from: the same in every session.
 const SEED: u64 = 14;
-
-/// What is done with the files. Each phase is a dataset of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Each input is read, changed, and written to a new file.
-    Create,
-    /// Each file is read.
-    Read,
-    /// Each file is read and changed where it is, which changes nothing.
-    RewriteUnchanged,
-    /// Each file is read and changed where it is.
-    RewriteChanged,
-    /// Each file is removed.
-    Remove,
-}
-
-impl Phase {
-    /// All phases, in the order of a file's life.
-    pub const ALL: &'static [Self] =
-        &[Self::Create, Self::Read, Self::RewriteUnchanged, Self::RewriteChanged, Self::Remove];
-
-    /// Returns the name of the phase, as it stands on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Read => "read",
-            Self::RewriteUnchanged => "rewrite-unchanged",
-            Self::RewriteChanged => "rewrite-changed",
-            Self::Remove => "remove",
-        }
-    }
-
-    /// Returns whether it writes every file, so that what is not on the device afterwards is its own.
-    pub(super) fn writes(self) -> bool {
-        matches!(self, Self::Create | Self::RewriteChanged)
-    }
-
-    /// Returns whether files are there before it, and whether these are to be changed.
-    fn before(self) -> Option<bool> {
-        match self {
-            Self::Create => None,
-            Self::RewriteChanged => Some(true),
-            Self::Read | Self::RewriteUnchanged | Self::Remove => Some(false),
-        }
-    }
-}
 
 /// How a file gets its new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use transect_sys::residency;
 
 use super::external;
 use super::floor::Floor;
 use super::input::digest_of;
-use super::many::{self, Phase};
+use super::many;
 use super::method::{How, Method};
 use super::pass::FLOOR_BLOCK;
-use super::rules::{Rules, Sync};
 use super::scratch::Scratch;
+use super::spec::{Files, Phase, Rules, Sync};
 use super::variant::Variant;
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, RunLine, Usage, launch, time};
-use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
+use crate::harness::log::{FileEvidence, Instead, Outcome};
 use crate::harness::scheduler::{Error, Launcher, Measure};
 use crate::harness::work::Work;
+use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// The longest that is waited for devices to have written what does not count any more.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -37,34 +37,6 @@ const STARTS: usize = 5;
 
 /// The kind of the cells of this program.
 const ENGINE: &str = "engine";
-
-/// A time below which a ratio of processor times says nothing, in nanoseconds.
-const COARSE: u64 = 5_000_000;
-
-/// What was looked at before and after a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passed {
-    /// The length of the input, in bytes.
-    pub bytes: u64,
-    /// What of it was in memory just before the run, in bytes; nothing if that was not asked.
-    pub resident: Option<u64>,
-    /// The length of the output, in bytes; nothing if there is none.
-    pub written: Option<u64>,
-    /// What of the output was not on the device at the end, in bytes, if the system tells.
-    pub unwritten: Option<u64>,
-    /// What the run before used, which was the same and does not count.
-    pub primed: Usage,
-}
-
-impl Passed {
-    /// Returns the processor time of the run before over that of the measured one, unless one of them
-    /// is too short to say.
-    pub(crate) fn fresh_over(&self, measured: &Usage) -> Option<f64> {
-        let [first, second] =
-            [&self.primed, measured].map(|usage| usage.user_ns.saturating_add(usage.system_ns));
-        (first >= COARSE && second >= COARSE).then(|| first as f64 / second as f64)
-    }
-}
 
 /// Runs methods that pass over files.
 #[derive(Debug)]
@@ -82,7 +54,7 @@ impl<'m> Passes<'m> {
 
     /// Returns what makes a process of a cell.
     fn command(&self, cell: &Cell, rules: Rules, dataset: &Dataset) -> Result<Command, Failure> {
-        if let Some(phase) = dataset.phase {
+        if let Some(phase) = files_of(dataset).phase {
             let mut command = Command::new(&self.launcher.program);
             command.args(["lab", "pass", "--sync", rules.sync.as_str()]);
             command.args(["--phase", phase.as_str()]);
@@ -129,7 +101,7 @@ impl<'m> Passes<'m> {
         spec: &SessionSpec,
         dataset: &Dataset,
     ) -> Result<(Vec<RunLine>, Usage), Failure> {
-        let rules = spec.transform.expect("BUG: a session of transforms has rules");
+        let rules = rules(spec);
         let (command, limit) =
             (self.command(cell, rules, dataset)?, Duration::from_secs(spec.limit));
         if cell.command.is_none() {
@@ -152,11 +124,11 @@ impl<'m> Passes<'m> {
         cell: &Cell,
     ) -> Result<Accesses, String> {
         let dataset = &spec.datasets[dataset];
-        let files = if dataset.phase.is_some() { 0 } else { 1 };
+        let files = if files_of(dataset).phase.is_some() { 0 } else { 1 };
         let nothing = self.nothing_of(dataset, files)?;
         let of = |dataset: &Dataset| {
             self.clear().and_then(|()| self.prepare(dataset)).map_err(|error| error.to_string())?;
-            let rules = spec.transform.expect("BUG: a session of transforms has rules");
+            let rules = rules(spec);
             let command =
                 self.command(cell, rules, dataset).map_err(|failure| failure.to_string())?;
             Accesses::of(&command, self.scratch.folder(), Duration::from_secs(spec.limit))
@@ -247,17 +219,17 @@ impl<'m> Passes<'m> {
         };
         let beside = watch.and_then(|watch| watch.end(&usage)).map(Box::new);
         let (written, unwritten) = left_by(&self.made_in(dataset));
-        let unwritten = unwritten.filter(|_| dataset.phase.is_none_or(Phase::writes));
-        let passed = Box::new(Passed { bytes, resident, written, unwritten, primed });
+        let unwritten = unwritten.filter(|_| files_of(dataset).phase.is_none_or(Phase::writes));
+        let passed = Box::new(FileEvidence { bytes, resident, written, unwritten, primed });
         Ok(match self.disproof(cell, spec, dataset, &runs, &passed) {
             Some(found) => Outcome::Wrong { found },
-            None => Outcome::Right { runs, usage, read_kib, beside, passed: Some(passed) },
+            None => Outcome::Right { runs, usage, read_kib, beside, files: Some(passed) },
         })
     }
 
     /// Makes what a run finds, beside its inputs.
     fn prepare(&self, dataset: &Dataset) -> Result<(), Error> {
-        let Some(phase) = dataset.phase else { return Ok(()) };
+        let Some(phase) = files_of(dataset).phase else { return Ok(()) };
         let outputs = self.scratch.outputs();
         many::prepare(&outputs, dataset.expected.files as usize, phase)
             .map_err(|error| Error::Scratch(outputs, error))
@@ -265,7 +237,7 @@ impl<'m> Passes<'m> {
 
     /// Returns the files that a run reads.
     fn read_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
-        match dataset.phase {
+        match files_of(dataset).phase {
             None => vec![self.scratch.input(dataset.expected.bytes)],
             Some(Phase::Create) => many::paths(&self.scratch.inputs(), dataset.expected.files),
             Some(_) => self.made_in(dataset),
@@ -274,7 +246,7 @@ impl<'m> Passes<'m> {
 
     /// Returns the files that a run makes.
     fn made_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
-        match dataset.phase {
+        match files_of(dataset).phase {
             None => vec![self.scratch.output()],
             Some(_) => many::paths(&self.scratch.outputs(), dataset.expected.files),
         }
@@ -282,7 +254,7 @@ impl<'m> Passes<'m> {
 
     /// Returns what is wrong with many files, if anything is.
     fn disproof_of_many(&self, dataset: &Dataset) -> Option<String> {
-        let digests = dataset.digests.as_ref().expect("BUG: the place of a transform has digests");
+        let digests = &files_of(dataset).digests;
         match many::digest_of_all(&self.scratch.outputs()) {
             Ok(found) if found == digests.output => None,
             Ok(found) => Some(format!("files with the digest {found}, not {}", digests.output)),
@@ -297,16 +269,16 @@ impl<'m> Passes<'m> {
         spec: &SessionSpec,
         dataset: &Dataset,
         runs: &[RunLine],
-        passed: &Passed,
+        passed: &FileEvidence,
     ) -> Option<String> {
         if let Some(line) = runs.iter().find(|line| line.work != dataset.expected) {
             return Some(format!("{} read", line.work));
         }
-        if dataset.phase.is_some() {
+        if files_of(dataset).phase.is_some() {
             return self.disproof_of_many(dataset);
         }
-        let digests = dataset.digests.as_ref().expect("BUG: the place of a transform has digests");
-        let rules = spec.transform.expect("BUG: a session of transforms has rules");
+        let digests = &files_of(dataset).digests;
+        let rules = rules(spec);
         let (kind, expected) = match self.floor(cell) {
             Some(floor) if !floor.writes() => {
                 return passed.written.map(|bytes| format!("an output of {bytes} bytes, not none"));
@@ -339,6 +311,19 @@ impl<'m> Passes<'m> {
     }
 }
 
+/// Returns the rules of a session of transforms.
+pub fn rules(spec: &SessionSpec) -> Rules {
+    spec.experiment.rules().expect("BUG: a session of transforms has rules")
+}
+
+/// Returns what the files of a dataset contain.
+pub fn files_of(dataset: &Dataset) -> &Files {
+    match &dataset.payload {
+        Payload::Transform(files) => files,
+        _ => unreachable!("BUG: a session of transforms has no other datasets"),
+    }
+}
+
 /// Returns what is wrong with the digest that a run claims to have found. Who works for this lab has to
 /// tell it; others may.
 fn disproof_of_digest(
@@ -358,7 +343,7 @@ fn disproof_of_digest(
     }
 }
 
-fn of_length(passed: &Passed) -> String {
+fn of_length(passed: &FileEvidence) -> String {
     match passed.written {
         Some(written) => format!("an output of {written} bytes, not {}", passed.bytes),
         None => "no output".to_owned(),

@@ -5,13 +5,13 @@ use std::path::Path;
 use transect_transform::pass::{self, IoMethod, OutputMode, PassOptions, Plan};
 use transect_transform::step::Cost;
 
+use super::BASE;
 use super::floor::Floor;
-use super::rules::Kind;
+use super::spec::Kind;
 use super::variant::Variant;
-use super::{BASE, FLOOR};
-use crate::harness::log::Cell;
-use crate::harness::scheduler::AGAIN;
 use crate::rivals::contender::{Contender, Task};
+use crate::spec::Cell;
+use crate::spec::{AGAIN, FLOOR};
 
 /// One way of passing over a file.
 #[derive(Clone, Debug)]

@@ -21,26 +21,23 @@ mod method;
 mod needs;
 mod pass;
 mod preset;
-mod rules;
 mod scratch;
+pub mod spec;
 mod variant;
 
 pub use external::External;
 pub use floor::Floor;
-pub use input::{Digests, create};
-pub use many::{Phase, Way, create_many, run_many};
+pub use input::create;
+pub use many::{Way, create_many, run_many};
 pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
-pub use measure::{Passed, Passes};
+pub use measure::{Passes, files_of, rules};
 pub use method::{How, Method, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};
-pub use rules::{Kind, Rules, Sync};
 pub use scratch::Scratch;
+pub use spec::{Digests, Files, Kind, Phase, Rules, Sync};
 pub use variant::Variant;
-
-/// The kind of cells that do less than the work.
-pub const FLOOR: &str = "floor";
 
 /// The cell that others are compared with: what this program does by itself, with the block that it
 /// chooses.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::corpora;
 use crate::harness::estimate;
-use crate::harness::log::SessionSpec;
+use crate::spec::SessionSpec;
 
 /// Room that is left to others.
 const MARGIN: u64 = 16 << 20;

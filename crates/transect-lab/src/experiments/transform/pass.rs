@@ -8,7 +8,7 @@ use transect_transform::publish::{Durability, ReplaceOptions};
 use transect_transform::step::{Finding, Step};
 
 use super::floor::Floor;
-use super::rules::{Kind, Rules, Sync};
+use super::spec::{Kind, Rules, Sync};
 use super::variant::Variant;
 use crate::harness::launch::{RunLine, nanoseconds};
 use crate::harness::work::Work;

@@ -1,15 +1,19 @@
 //! Walks, measured: every cell of a session is a method that walks a tree.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::experiments::walk::method::{Kind, Method};
 use crate::harness::cache_state::{Probe, VOID_RETRIES};
+use crate::harness::environment::FileSystem;
 use crate::harness::interference::Watch;
+use crate::harness::inventory::Inventory;
 use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Cell, Dataset, Instead, Outcome, SessionSpec};
+use crate::harness::log::{Instead, Outcome};
 use crate::harness::scheduler::{Error, Launcher, Measure};
 use crate::rivals::peer::{PeerRun, Purpose};
+use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// Runs methods that walk.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ impl<'m> Walks<'m> {
             return None;
         }
         let SessionSpec { datasets, limit, .. } = spec;
-        let Dataset { root, inventory, .. } = &datasets[dataset];
+        let (root, inventory) = (&datasets[dataset].root, inventory(&datasets[dataset]));
         match peer.run(root, inventory, Duration::from_secs(*limit), Purpose::Proof) {
             Err(failure) => Some(Outcome::Failed(failure)),
             Ok(PeerRun { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
@@ -85,7 +89,7 @@ impl Measure for Walks<'_> {
                         usage,
                         read_kib,
                         beside,
-                        passed: None,
+                        files: None,
                     });
                 }
             }
@@ -105,9 +109,9 @@ fn run_once(
     runs: usize,
     limit: Duration,
 ) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
-    let Dataset { root, expected, inventory, .. } = dataset;
+    let Dataset { root, expected, .. } = dataset;
     if let Kind::Peer(peer) = method.kind {
-        let PeerRun { usage, judged } = peer.run(root, inventory, limit, Purpose::Time)?;
+        let PeerRun { usage, judged } = peer.run(root, inventory(dataset), limit, Purpose::Time)?;
         // It has no clock of ours: what it took is what its process took.
         let line = RunLine::new(*expected, usage.wall_ns);
         return Ok(judged.map(|_| (vec![line], usage)));
@@ -118,4 +122,20 @@ fn run_once(
         Some(line) => Err(line.work.to_string()),
         None => Ok((lines, usage)),
     })
+}
+
+/// Returns what is in the tree of a dataset.
+fn inventory(dataset: &Dataset) -> &Inventory {
+    match &dataset.payload {
+        Payload::Walk(inventory) => inventory,
+        _ => unreachable!("BUG: a session of walks has no other datasets"),
+    }
+}
+
+/// Returns the dataset that a tree is: one plain recursion, after which it is in memory as far as it fits.
+pub fn dataset(name: String, root: PathBuf) -> Dataset {
+    let inventory = Inventory::of(&root);
+    let file_system = FileSystem::of(&root);
+    let (expected, payload) = (inventory.work(), Payload::Walk(inventory));
+    Dataset { name, root, file_system, expected, payload }
 }

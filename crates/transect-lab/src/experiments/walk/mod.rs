@@ -3,4 +3,5 @@
 pub mod measure;
 pub mod method;
 pub mod preset;
+pub mod spec;
 pub mod variant;

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use transect_web::page::escaped;
 
-use crate::harness::log::SessionSpec;
 use crate::report::{
     Conclusion, PublishedTable, Report, megabytes_per_second, milliseconds, nanoseconds_per_byte,
     verdict_label,
 };
+use crate::spec::SessionSpec;
 use crate::stats::Ratios;
 use crate::stats::ranking::{Metric, Ranking, Row};
 
@@ -56,8 +56,7 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusi
     for told in conclusion.alarms.iter().chain(&conclusion.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(told));
     }
-    let rates: &[&str] =
-        if report.session.transform.is_some() { &["MB/s", "ns/byte"] } else { &[] };
+    let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
     if ranking.by == Metric::Processor {
         out.push_str("<p>All times are processor time.</p>\n");
     }
@@ -92,9 +91,9 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusi
 }
 
 fn of_row(spec: &SessionSpec, row: &Row) -> Vec<String> {
-    let rates = match spec.transform {
-        Some(_) => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
-        None => Vec::new(),
+    let rates = match spec.words().has_rates {
+        true => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
+        false => Vec::new(),
     };
     let mut cells = vec![
         row.cell.name.clone(),

@@ -1,6 +1,23 @@
-//! What is asked.
+//! What the file of a session stores of questions about attributes: what is asked, and words.
 
 use serde::{Deserialize, Serialize};
+
+use super::sources::Source;
+use crate::experiments::words::Words;
+use crate::harness::work::Work;
+
+/// The words of reports.
+pub const WORDS: Words = Words {
+    command: "attributes",
+    plural: "questions about attributes",
+    kind: "attributes",
+    states: ["caches warm", "caches cold", "caches cold", "caches as they are"],
+    state_was: "caches were",
+    as_it: "Caches were as they",
+    dataset: ["task", "tasks"],
+    is_path: false,
+    has_rates: false,
+};
 
 /// A kind of questions, each a ranking of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,8 +100,36 @@ pub struct Asked {
     /// fits into 64 bits: what everybody has to find.
     pub changed: u64,
     /// How much is made to be asked about, if anything is.
-    pub scale: super::Scale,
+    pub scale: Scale,
     /// What is asked about, where it is somebody's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<super::Source>,
+    pub source: Option<Source>,
+}
+
+impl Asked {
+    /// Returns the questions and the answers expected, in words.
+    pub fn work(&self, expected: Work) -> String {
+        let Asked { task, questions, made, search_dirs, probes, .. } = self;
+        let Work { files, bytes, errors, .. } = expected;
+        let what = match search_dirs {
+            0 if *made > *questions => format!("{questions} of {made} files in a directory"),
+            0 => format!("{questions} paths"),
+            dirs => {
+                let mean = *probes as f64 / (*questions).max(1) as f64;
+                format!("{questions} names in {dirs} directories, {mean:.1} probes each on average")
+            }
+        };
+        format!("{}; {what}: {files} found, {errors} not, {bytes} bytes", task.about())
+    }
+}
+
+/// How much a task asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scale {
+    /// Files that are asked about, or includes.
+    pub files: usize,
+    /// Directories in which includes are looked for.
+    pub search_dirs: usize,
+    /// Headers in each of them.
+    pub headers: usize,
 }

@@ -1,0 +1,17 @@
+//! What the file of a session stores of walks: words; the payload of a dataset is its
+//! [`Inventory`](crate::harness::inventory::Inventory).
+
+use crate::experiments::words::Words;
+
+/// The words of reports.
+pub const WORDS: Words = Words {
+    command: "enumerate",
+    plural: "walks",
+    kind: "walk",
+    states: ["caches warm", "caches cold", "caches cold", "caches as they are"],
+    state_was: "caches were",
+    as_it: "Caches were as they",
+    dataset: ["tree", "trees"],
+    is_path: true,
+    has_rates: false,
+};

@@ -1,0 +1,333 @@
+//! What a session measures: the first line of its file, in memory.
+//!
+//! [`SessionSpec`], [`Dataset`] and [`Cell`] hold what every session has; [`Spec`] and [`Payload`] what
+//! only one experiment has. Each experiment defines its part in its own `spec.rs`, which is data and
+//! words and imports nothing else of the lab.
+//!
+//! The file stores no kind. A session of transforms has the key `transform`, and of a dataset the keys
+//! tell: `asked` for attributes, `digests` for a transform, otherwise a tree.
+
+use std::path::PathBuf;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::experiments::attributes::spec::{self as attributes, Asked, Task};
+use crate::experiments::transform::spec::{self as transform, Digests, Files, Phase, Rules};
+use crate::experiments::walk::spec as walk;
+use crate::experiments::words::Words;
+use crate::harness::cache_state::State;
+use crate::harness::environment::{Environment, FileSystem};
+use crate::harness::inventory::Inventory;
+use crate::harness::work::Work;
+
+/// The schema of a session's first line.
+pub const SCHEMA: &str = "transect.lab/1";
+
+/// The kind of cells that do only a part of the work, to show how long that part takes.
+pub const FLOOR: &str = "floor";
+
+/// The suffix of the name of the base's second cell.
+pub(crate) const AGAIN: &str = " (again)";
+
+/// What a session measures, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct SessionSpec {
+    /// `transect.lab/1`.
+    pub schema: String,
+    /// The name of the preset.
+    pub preset: String,
+    /// The machine.
+    pub environment: Environment,
+    /// What the cells work on.
+    #[serde(rename = "places")]
+    pub datasets: Vec<Dataset>,
+    /// How often a cell runs in a round, and the state of the caches before each run.
+    #[serde(rename = "passes")]
+    pub cache_states: Vec<State>,
+    /// The number of rounds; with `max_time`, the minimum.
+    pub rounds: usize,
+    /// The time for further rounds, in seconds: they go on until every ratio is precise enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<u64>,
+    /// Runs in one process.
+    pub runs: usize,
+    /// The seed of the order of each round.
+    pub seed: u64,
+    /// The time limit of one process, in seconds.
+    pub limit: u64,
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// The name of the cell that all others are compared with.
+    pub base: String,
+    /// The name of the base's second cell: any difference between the two is noise.
+    pub again: String,
+    /// The cell that only makes the calls, on one thread, if there is one.
+    pub floor: Option<String>,
+    /// The same on several threads: methods on several threads are measured against it.
+    pub parallel_floor: Option<String>,
+    /// The experiment.
+    #[serde(
+        rename = "transform",
+        default = "Spec::without_rules",
+        skip_serializing_if = "Spec::has_no_rules",
+        with = "rules_only"
+    )]
+    pub experiment: Spec,
+}
+
+/// An experiment: what the cells of a session do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spec {
+    /// They walk trees.
+    Walk,
+    /// They transform files, by these rules.
+    Transform(Rules),
+    /// They query the attributes of files.
+    Attributes,
+}
+
+impl Spec {
+    /// Returns the words that reports use for the experiment.
+    pub fn words(self) -> &'static Words {
+        match self {
+            Self::Walk => &walk::WORDS,
+            Self::Transform(_) => &transform::WORDS,
+            Self::Attributes => &attributes::WORDS,
+        }
+    }
+
+    /// Returns the rules of a transform.
+    pub fn rules(self) -> Option<Rules> {
+        match self {
+            Self::Transform(rules) => Some(rules),
+            Self::Walk | Self::Attributes => None,
+        }
+    }
+
+    fn without_rules() -> Self {
+        Self::Walk
+    }
+
+    fn has_no_rules(&self) -> bool {
+        self.rules().is_none()
+    }
+
+    /// Returns whether a dataset can belong to a session of this experiment.
+    fn fits(self, dataset: &Dataset) -> bool {
+        match (self, &dataset.payload) {
+            (Self::Walk, Payload::Walk(_))
+            | (Self::Transform(_), Payload::Transform(_))
+            | (Self::Attributes, Payload::Attributes(_)) => true,
+            (Self::Walk | Self::Transform(_) | Self::Attributes, _) => false,
+        }
+    }
+}
+
+/// An experiment in the file: the rules of a transform. [`SessionSpec::deserialize`] finds the others.
+mod rules_only {
+    use super::{Deserialize, Deserializer, Rules, Serialize, Serializer, Spec};
+
+    pub(super) fn serialize<S: Serializer>(spec: &Spec, to: S) -> Result<S::Ok, S::Error> {
+        spec.rules().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Spec, D::Error> {
+        let rules = Option::<Rules>::deserialize(from)?;
+        Ok(rules.map_or(Spec::Walk, Spec::Transform))
+    }
+}
+
+impl Serialize for SessionSpec {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionSpec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut spec = Self::deserialize(from)?;
+        let asks = |dataset: &Dataset| matches!(dataset.payload, Payload::Attributes(_));
+        if spec.experiment == Spec::Walk && spec.datasets.iter().any(asks) {
+            spec.experiment = Spec::Attributes;
+        }
+        match spec.datasets.iter().find(|dataset| !spec.experiment.fits(dataset)) {
+            Some(dataset) => {
+                let (name, plural) = (&dataset.name, spec.experiment.words().plural);
+                Err(D::Error::custom(format!("'{name}' cannot be a dataset of {plural}")))
+            }
+            None => Ok(spec),
+        }
+    }
+}
+
+impl SessionSpec {
+    /// Returns the words that reports use for the experiment.
+    pub fn words(&self) -> &'static Words {
+        self.experiment.words()
+    }
+
+    /// Returns whether a cell runs on a dataset.
+    pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
+        let task = match &self.datasets[dataset].payload {
+            Payload::Attributes(asked) => Some(asked.task),
+            Payload::Walk(_) | Payload::Transform(_) => None,
+        };
+        cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
+    }
+
+    /// Returns the cells that run on a dataset.
+    pub fn cells_in(&self, dataset: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |cell| self.runs_in(cell, dataset))
+    }
+
+    /// Returns whether a cell is a method of its own: not a floor and not the base's second cell.
+    pub fn is_method(&self, cell: &str) -> bool {
+        let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
+        let is_floor = |known: &Cell| known.name == cell && known.is_floor();
+        !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
+    }
+
+    /// Returns the work of a dataset, in words.
+    pub fn work_in(&self, dataset: &Dataset) -> String {
+        match (&dataset.payload, self.experiment) {
+            (Payload::Attributes(asked), _) => asked.work(dataset.expected),
+            (Payload::Transform(files), Spec::Transform(rules)) => {
+                files.work(rules, dataset.expected)
+            }
+            (Payload::Walk(_) | Payload::Transform(_), _) => dataset.expected.to_string(),
+        }
+    }
+
+    /// Returns a state of the caches in words. A guest cannot drop the caches of its host.
+    pub fn state_of(&self, cache_state: usize) -> &'static str {
+        self.words().state(self.cache_states[cache_state], self.environment.hypervisor)
+    }
+
+    pub(crate) fn has_cell(&self, name: &str) -> bool {
+        self.cells.iter().any(|cell| cell.name == name)
+    }
+}
+
+/// What the cells of a session work on: a tree, a file, or questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredDataset", into = "StoredDataset")]
+pub struct Dataset {
+    /// The corpus, or the path as it was given.
+    pub name: String,
+    /// Where it is.
+    pub root: PathBuf,
+    /// The file system below it.
+    pub file_system: FileSystem,
+    /// What every cell has to find. Of questions: the files found, those not (`errors`), and the
+    /// lengths of the former.
+    pub expected: Work,
+    /// What only its experiment has.
+    pub payload: Payload,
+}
+
+/// What only one experiment has of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// What is in the tree.
+    Walk(Inventory),
+    /// What the files contain.
+    Transform(Files),
+    /// What is asked.
+    Attributes(Asked),
+}
+
+impl Dataset {
+    /// Returns how many entries it has, its root included.
+    pub fn entries(&self) -> u64 {
+        self.expected.files + self.expected.directories
+    }
+
+    /// Returns the length of the file, in bytes, if it is one that is transformed and holds something.
+    pub fn bytes_of_one(&self) -> Option<u64> {
+        match &self.payload {
+            Payload::Transform(Files { phase: None, .. }) => {
+                Some(self.expected.bytes).filter(|&bytes| bytes > 0)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A [`Dataset`] with the keys of the file.
+#[derive(Serialize, Deserialize)]
+struct StoredDataset {
+    name: String,
+    root: PathBuf,
+    file_system: FileSystem,
+    expected: Work,
+    inventory: Inventory,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digests: Option<Digests>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    phase: Option<Phase>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<Asked>,
+}
+
+impl From<StoredDataset> for Dataset {
+    fn from(stored: StoredDataset) -> Self {
+        let StoredDataset { name, root, file_system, expected, inventory, digests, phase, asked } =
+            stored;
+        let payload = match (asked, digests) {
+            (Some(asked), _) => Payload::Attributes(asked),
+            (None, Some(digests)) => Payload::Transform(Files { digests, phase }),
+            (None, None) => Payload::Walk(inventory),
+        };
+        Self { name, root, file_system, expected, payload }
+    }
+}
+
+impl From<Dataset> for StoredDataset {
+    fn from(dataset: Dataset) -> Self {
+        let Dataset { name, root, file_system, expected, payload } = dataset;
+        let (mut inventory, mut digests, mut phase, mut asked) = Default::default();
+        match payload {
+            Payload::Walk(there) => inventory = there,
+            Payload::Transform(files) => (digests, phase) = (Some(files.digests), files.phase),
+            Payload::Attributes(questions) => asked = Some(questions),
+        }
+        Self { name, root, file_system, expected, inventory, digests, phase, asked }
+    }
+}
+
+/// A method in a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its name in the session.
+    pub name: String,
+    /// The method.
+    pub method: String,
+    /// The rows of the contract.
+    pub contract: Vec<String>,
+    /// The language.
+    pub language: String,
+    /// How it is run.
+    pub kind: String,
+    /// It works on several threads.
+    pub parallel: bool,
+    /// The floors that bind it, if not those of the session: a method that maps its input copies
+    /// nothing out of it. A cell below all its floors is an error of the lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floors: Option<Vec<String>>,
+    /// The program and its arguments, if it is a third-party program; `{in}` and `{out}` stand for the
+    /// files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The tasks that it can do, if not all: it runs on no other datasets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Task>>,
+}
+
+impl Cell {
+    /// Returns whether it does only a part of the work.
+    pub fn is_floor(&self) -> bool {
+        self.kind == FLOOR
+    }
+}
