@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 use transect_lab::experiments::walk::measure::{Walks, dataset};
-use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::experiments::walk::method::{Kind, Method, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
+use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
 use transect_lab::harness::launch::{Failure, RunLine, Usage};
 use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
-use transect_lab::harness::scheduler::{self, Launcher, Measure, Session};
+use transect_lab::harness::scheduler::{self, Session};
 use transect_lab::harness::stopping::End;
-use transect_lab::spec::{Cell, SCHEMA, SessionSpec, Spec};
+use transect_lab::spec::{SCHEMA, SessionSpec, Spec};
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -68,7 +69,7 @@ impl Lab {
         let root = self.temp.join("tree");
         let methods: Vec<&Method> = self.methods.iter().collect();
         let base = self.methods[0].name.clone();
-        let (cells, again) = scheduler::cells(&methods, &base);
+        let (cells, again) = cells(&methods, &base);
         SessionSpec {
             schema: SCHEMA.to_owned(),
             preset: "test".to_owned(),
@@ -269,16 +270,10 @@ fn a_session_of_an_older_version_can_still_be_read() {
 struct Beset(usize);
 
 impl Measure for Beset {
-    fn measure(
-        &mut self,
-        spec: &SessionSpec,
-        _: &Cell,
-        dataset: usize,
-        _: usize,
-    ) -> Result<Outcome, scheduler::Error> {
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, scheduler::Error> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
-        let work = spec.datasets[dataset].expected;
+        let work = job.dataset.expected;
         Ok(Outcome::Right {
             runs: vec![RunLine::new(work, 1000)],
             usage: Usage { wall_ns: 2000, ..Usage::default() },

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 
 use crate::experiments::transform::{Digests, Files};
+use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
-use crate::harness::scheduler::{Error, Measure};
+use crate::harness::scheduler::Error;
 use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// The largest file that stands for others, in bytes.
@@ -54,7 +55,7 @@ impl Estimate {
     /// A state cannot be made.
     pub fn run(
         &self,
-        measure: &mut dyn Measure,
+        measure: &mut impl Measure,
         cancel: &Cancel,
     ) -> Result<Option<Duration>, Error> {
         let spec = &self.spec;
@@ -64,7 +65,7 @@ impl Estimate {
         let began = Instant::now();
         for dataset in 0..spec.datasets.len() {
             for cache_state in 0..spec.cache_states.len() {
-                let outcome = measure.measure(spec, base, dataset, cache_state)?;
+                let outcome = measure.measure(&Job::new(spec, base, dataset, cache_state))?;
                 if cancel.is_cancelled() || !matches!(outcome, Outcome::Right { .. }) {
                     return Ok(None);
                 }
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Rules, Sync};
     use crate::fixtures::with;
-    use crate::spec::Cell;
+    use crate::spec::Spec;
 
     #[test]
     fn a_large_file_is_stood_for_by_a_smaller_one() {
@@ -122,14 +123,8 @@ mod tests {
     fn where_the_base_fails_nothing_is_said() {
         struct Fails;
         impl Measure for Fails {
-            fn measure(
-                &mut self,
-                _: &SessionSpec,
-                cell: &Cell,
-                _: usize,
-                _: usize,
-            ) -> Result<Outcome, Error> {
-                assert_eq!(cell.name, "base");
+            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+                assert_eq!(job.cell.name, "base");
                 Ok(Outcome::Wrong { found: "nothing".to_owned() })
             }
         }

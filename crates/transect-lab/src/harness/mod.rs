@@ -7,6 +7,7 @@ pub mod account;
 pub mod cache_state;
 pub mod environment;
 pub mod estimate;
+pub mod experiment;
 pub mod interference;
 pub mod inventory;
 pub mod launch;

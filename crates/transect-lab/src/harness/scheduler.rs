@@ -1,30 +1,27 @@
 //! A session: rounds in which every method walks every tree, in a new order each time.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_sys::private_dir::PrivateTempDir;
 
-use crate::experiments::walk::method::{Kind, Method};
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
+use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{RunLine, launch, nanoseconds};
 use crate::harness::log::{self, Counted, Ended, Outcome, Sample, SessionLog, Started, Timed};
 use crate::harness::stopping;
 use crate::harness::timed::CallTimes;
 use crate::harness::work::Work;
-use crate::spec::{AGAIN, Cell, Dataset, Payload, SessionSpec};
+use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
-use crate::tune::sample_tree::{SampleTree, sample_tree};
 
-/// The entries among which calls are counted, at most, if they can be divided so.
-const MOST_COUNTED: u64 = 8000;
+/// How often the start of a program is timed.
+const STARTS: usize = 5;
 
 /// How often a sample is repeated that was disturbed, at most.
 const PATIENCE: usize = 3;
@@ -72,42 +69,13 @@ impl From<log::Error> for Error {
     }
 }
 
-/// Runs a cell once.
-pub trait Measure {
-    /// Makes the state, runs a cell in a process of its own, and looks whether the state is proved.
-    ///
-    /// # Errors
-    /// The state cannot be made. What goes wrong in a method is an outcome.
-    fn measure(
-        &mut self,
-        spec: &SessionSpec,
-        cell: &Cell,
-        dataset: usize,
-        cache_state: usize,
-    ) -> Result<Outcome, Error>;
-}
-
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
-
-/// Finds something out of a cell, or says why it cannot.
-pub type ForEach<'p, T> = dyn FnMut(&SessionSpec, &Cell) -> Result<T, String> + 'p;
 
 /// A session, and its record.
 #[derive(Debug)]
 pub struct Session {
     log: SessionLog,
-}
-
-/// What makes the processes of a session.
-#[derive(Debug)]
-pub struct Launcher {
-    /// The program `transect`, for the engine's own methods: it understands `lab method`.
-    pub program: PathBuf,
-    /// The folder of every contender that was built, by its name.
-    pub built: BTreeMap<String, PathBuf>,
-    /// What goes on beside a run may disturb it. Not so where times do not come from a clock.
-    pub disturbable: bool,
 }
 
 impl Session {
@@ -183,7 +151,7 @@ impl Session {
     /// sample.
     pub fn run(
         &mut self,
-        measure: &mut dyn Measure,
+        measure: &mut impl Measure,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
@@ -203,13 +171,14 @@ impl Session {
                     continue;
                 }
                 let began = Instant::now();
-                let mut outcome = measure.measure(spec, cell, dataset, cache_state)?;
+                let job = Job::new(spec, cell, dataset, cache_state);
+                let mut outcome = measure.measure(&job)?;
                 let mut repeated = 0;
                 while repeated < self.patience() && !outcome.disturbed().is_empty() {
                     if cancel.is_cancelled() {
                         return Ok(());
                     }
-                    outcome = measure.measure(spec, cell, dataset, cache_state)?;
+                    outcome = measure.measure(&job)?;
                     repeated += 1;
                 }
                 let (cell, took_ns) = (cell.name.clone(), Some(nanoseconds(began.elapsed())));
@@ -274,71 +243,32 @@ impl Session {
         order
     }
 
-    /// Counts the calls of every cell that found what is there, each in a run of its own, and tells
-    /// `progress` of every cell. What cannot be counted is told and left out.
+    /// Counts the calls of every cell that found what is there, each in runs of its own, and reports every
+    /// cell to `progress`. What a program does to start is counted with nothing to do, and subtracted.
     ///
     /// # Errors
-    /// The file cannot be written, or there is no place for an empty directory.
-    pub fn count(
+    /// The file cannot be written, or nothing can be prepared. A cell that cannot be counted is
+    /// reported and left out.
+    pub fn count_calls(
         &mut self,
-        methods: &[Method],
-        launcher: &Launcher,
+        experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
-        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
-        let scratch = PrivateTempDir::new("empty").map_err(failed)?;
-        std::fs::create_dir(scratch.path().join("root")).map_err(failed)?;
-        self.count_with(methods, launcher, cancel, progress, scratch.path())
-    }
-
-    fn count_with(
-        &mut self,
-        methods: &[Method],
-        launcher: &Launcher,
-        cancel: &Cancel,
-        progress: &mut OfEach<'_, Accesses>,
-        scratch: &Path,
-    ) -> Result<(), Error> {
-        let limit = Duration::from_secs(self.data().spec.limit);
-        let datasets = self.data().spec.datasets.iter();
-        let sample_trees: Vec<SampleTree> = datasets
-            .map(|dataset| sample_tree(&dataset.root, MOST_COUNTED).map_err(Error::Walk))
-            .collect::<Result<_, _>>()?;
-        self.count_each(cancel, progress, &mut |_, dataset, cell| {
-            let method = methods.iter().find(|method| method.name == cell.method);
-            let method = method.ok_or("no such method here any more")?;
-            let of = |root: &Path| {
-                let command = match method.kind {
-                    Kind::Peer(peer) => peer.command(root),
-                    _ => launcher.command(method, root, 1),
-                };
-                Accesses::of(&command.ok_or("no such method here")?, scratch, limit)
-            };
-            let sample_tree = &sample_trees[dataset];
-            let start = of(&scratch.join("root"))?;
-            Ok(Accesses { entries: sample_tree.entries, ..of(&sample_tree.root)?.without(start) })
-        })
-    }
-
-    /// Counts the calls of every cell whose calls are still to be counted, as `of` does it in a dataset,
-    /// and tells `progress` of every cell. What cannot be counted is told and left out.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn count_each(
-        &mut self,
-        cancel: &Cancel,
-        progress: &mut OfEach<'_, Accesses>,
-        of: &mut dyn FnMut(&SessionSpec, usize, &Cell) -> Result<Accesses, String>,
-    ) -> Result<(), Error> {
+        let folder = experiment.begin_counting(&self.data().spec)?;
         let uncounted = self.uncounted();
         let cells = uncounted.len();
         for (at, (dataset, cell)) in uncounted.into_iter().enumerate() {
             if cancel.is_cancelled() {
                 return Ok(());
             }
-            let accesses = of(&self.data().spec, dataset, &cell);
+            let job = Job::new(&self.data().spec, &cell, dataset, 0);
+            let mut count = |part| -> Result<Accesses, String> {
+                let (command, entries) = experiment.count_command(&job, part)?;
+                Ok(Accesses { entries, ..Accesses::of(&command, &folder, job.limit())? })
+            };
+            let accesses = count(CountPart::StartUp)
+                .and_then(|start| Ok(count(CountPart::Work)?.without(start)));
             if let Ok(accesses) = accesses {
                 self.log.add_counted(Counted { dataset, cell: cell.name.clone(), accesses })?;
             }
@@ -366,16 +296,15 @@ impl Session {
             .collect()
     }
 
-    /// Times the start of every cell that has no clock of its own, as `of` does it, and tells `progress`
-    /// of every cell. What cannot be timed is told and left out.
+    /// Times the start of every cell that has no clock of its own, and reports every cell to `progress`.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written. A cell that cannot be timed is reported and left out.
     pub fn time_starts(
         &mut self,
+        experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
-        of: &mut ForEach<'_, Vec<u64>>,
     ) -> Result<(), Error> {
         let known: Vec<&str> = self.data().started.iter().map(|it| it.cell.as_str()).collect();
         let (spec, out) = (&self.data().spec, self.out());
@@ -388,7 +317,11 @@ impl Session {
             if cancel.is_cancelled() {
                 return Ok(());
             }
-            let times = of(&self.data().spec, cell);
+            let job = Job::new(&self.data().spec, cell, 0, 0);
+            // The first finds the program as its last run in the session left it, long ago.
+            let times: Result<Vec<u64>, String> =
+                (0..=STARTS).map(|_| experiment.start_up(&job)).collect();
+            let times = times.map(|times| times[1..].to_vec());
             progress(
                 &cell.name,
                 times.as_ref().map(|_| ()).map_err(Clone::clone),
@@ -408,37 +341,29 @@ impl Session {
     /// The file cannot be written.
     pub fn time_calls(
         &mut self,
-        methods: &[Method],
-        launcher: &Launcher,
+        experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, CallTimes>,
     ) -> Result<(), Error> {
-        let limit = Duration::from_secs(self.data().spec.limit);
         let untimed = self.untimed();
         let cells = untimed.len();
         for (at, (dataset, cache_state, cell)) in untimed.into_iter().enumerate() {
-            let method = methods.iter().find(|method| method.name == cell.method);
-            let engine = |method: &&Method| matches!(method.kind, Kind::Engine(_));
-            let Some(method) = method.filter(engine).filter(|_| !cancel.is_cancelled()) else {
-                continue;
-            };
-            let SessionSpec { datasets, cache_states, .. } = &self.data().spec;
-            let (Dataset { root, expected, .. }, state) =
-                (&datasets[dataset], cache_states[cache_state]);
-            state.prepare().map_err(|error| Error::State(state, error))?;
-            let command = launcher.engine(method, root, 1, true);
-            let lines = launch(command, 1, limit).map_err(|failure| failure.to_string());
+            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let Some(command) = experiment.timing_command(&job) else { continue };
+            job.state.prepare().map_err(|error| Error::State(job.state, error))?;
+            let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
             let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
-                [RunLine { work, calls: Some(calls), .. }] if work == expected => Ok(*calls),
+                [RunLine { work, calls: Some(calls), .. }] if *work == job.dataset.expected => {
+                    Ok(*calls)
+                }
                 _ => Err("found something else".to_owned()),
             });
             if let Ok(calls) = calls {
-                self.log.add_timed(Timed {
-                    dataset,
-                    cache_state,
-                    cell: cell.name.clone(),
-                    calls,
-                })?;
+                let cell = cell.name.clone();
+                self.log.add_timed(Timed { dataset, cache_state, cell, calls })?;
             }
             progress(&cell.name, calls, cells - at - 1);
         }
@@ -469,54 +394,4 @@ fn all(spec: &SessionSpec) -> impl Iterator<Item = (usize, usize, usize)> {
             (0..cache_states).map(move |cache_state| (dataset, cell, cache_state))
         })
     })
-}
-
-impl Launcher {
-    /// Returns what makes a process of a method that speaks the protocol.
-    pub(crate) fn command(&self, method: &Method, root: &Path, runs: usize) -> Option<Command> {
-        match &method.kind {
-            Kind::Engine(_) => Some(self.engine(method, root, runs, false)),
-            Kind::Contender(contender) => {
-                let out = self.built.get(&contender.name)?;
-                Some(contender.command(out, &method.name, root, runs))
-            }
-            Kind::Peer(_) | Kind::Absent => None,
-        }
-    }
-
-    /// Returns what makes a process of one of the engine's own methods.
-    pub(crate) fn engine(
-        &self,
-        method: &Method,
-        root: &Path,
-        runs: usize,
-        per_call: bool,
-    ) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
-        command.arg(&method.name).arg(root).arg(runs.to_string());
-        command
-    }
-}
-
-/// Returns the cells of some methods: each once, and the base twice.
-pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
-    let cell = |name: String, method: &Method| Cell {
-        name,
-        method: method.name.clone(),
-        contract: method.contract.clone(),
-        language: method.language.clone(),
-        kind: method.kind.as_str().to_owned(),
-        parallel: method.parallel,
-        floors: None,
-        command: None,
-        tasks: None,
-    };
-    let mut cells: Vec<Cell> =
-        methods.iter().map(|method| cell(method.name.clone(), method)).collect();
-    let again = format!("{base}{AGAIN}");
-    if let Some(method) = methods.iter().find(|method| method.name == base) {
-        cells.push(cell(again.clone(), method));
-    }
-    (cells, again)
 }

@@ -11,24 +11,24 @@
 //! with is not measured again by believing it. Only fresh samples that say "faster" change anything.
 
 pub mod profile;
-pub mod sample_tree;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use transect::{Cancel, Order, ReaderKind, StatOrder};
 
-use crate::experiments::walk::measure::{Walks, dataset};
-use crate::experiments::walk::method::Method;
+use crate::experiments::walk::measure::{Walks, dataset, engine_command};
+use crate::experiments::walk::method::{Method, cells};
+use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
+use crate::harness::experiment::Launcher;
 use crate::harness::launch;
-use crate::harness::scheduler::{self, Launcher, Session};
+use crate::harness::scheduler::{self, Session};
 use crate::spec::{SCHEMA, SessionSpec, Spec};
 use crate::stats::Verdict;
 use crate::stats::ranking::{Metric, Ranking, rank};
 use crate::tune::profile::{Evidence, Settings};
-use crate::tune::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use transect_text::size;
 
 /// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
@@ -318,8 +318,7 @@ impl Trial<'_> {
             .chain(settings)
             .map(|settings| Method::variant(&settings.variant()))
             .collect();
-        let (cells, again) =
-            scheduler::cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
+        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
         let environment = Environment::of_this_command();
         let root = self.sample_tree.root.clone();
         let spec = SessionSpec {
@@ -388,12 +387,11 @@ fn time_of_a_walk(
     sample_tree: &SampleTree,
 ) -> Result<Duration, TuneError> {
     let method = Method::variant(&Settings::default().variant());
-    let launcher = request.launcher();
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
         state.prepare().map_err(|error| scheduler::Error::State(state, error))?;
-        let command = launcher.engine(&method, &sample_tree.root, 1, false);
+        let command = engine_command(&request.program, &method, &sample_tree.root, 1, false);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
             .map_err(TuneError::Launch)?;
         sum += start.elapsed();
@@ -416,8 +414,7 @@ mod tests {
             .chain(settings.iter().map(|(settings, _)| settings))
             .map(|settings| Method::variant(&settings.variant()))
             .collect();
-        let (cells, again) =
-            scheduler::cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
+        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
         let work = Inventory::default().work();
         let mut samples = Vec::new();
         for round in 0..20 {

@@ -16,7 +16,7 @@ use transect_lab::harness::scheduler::Session;
 use transect_lab::spec::{Dataset, SCHEMA, SessionSpec, Spec};
 
 use super::begin::{self, file_of, named, possible, rounds, seed};
-use super::run::{count, lab, launcher, measure, tell_time};
+use super::run::{count_calls, lab, launcher, measure, tell_time};
 use super::{contenders, report};
 use crate::args::LabAttributesArgs;
 use crate::exit::{End, Fatal};
@@ -49,11 +49,7 @@ pub(crate) fn run(args: &LabAttributesArgs) -> Result<End, Fatal> {
     }
     measure(&mut session, &mut answers, &cancel)?;
     if !args.session.no_calls {
-        count(|progress| {
-            session.count_each(&cancel, progress, &mut |spec, dataset, cell| {
-                answers.accesses(spec, dataset, cell)
-            })
-        })?;
+        count_calls(&mut session, &mut answers, &cancel)?;
     }
     drop(answers);
     drop(scratch);

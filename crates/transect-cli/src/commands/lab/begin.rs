@@ -8,12 +8,12 @@ use globset::{Glob, GlobMatcher};
 use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
 use transect_lab::experiments::walk::measure::dataset;
-use transect_lab::experiments::walk::method::{Kind, Method};
+use transect_lab::experiments::walk::method::{Kind, Method, cells};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
-use transect_lab::harness::scheduler::{self, Session};
+use transect_lab::harness::scheduler::Session;
 use transect_lab::spec::{Cell, Dataset, SCHEMA, SessionSpec, Spec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
@@ -51,7 +51,7 @@ pub(super) fn spec(
     let base = base();
     let chosen = choose(args, methods, &base)?;
     let Some(datasets) = datasets(args, cancel)? else { return Ok(None) };
-    let (cells, again) = scheduler::cells(&chosen, &base);
+    let (cells, again) = cells(&chosen, &base);
     let floor = |name: &str| cells.iter().any(|cell| cell.name == name).then(|| name.to_owned());
     Ok(Some(SessionSpec {
         schema: SCHEMA.to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn show_plan(args: &LabRunArgs, methods: &mut Vec<Method>) -> Result<
     add_variants(args, methods);
     let cache_states = cache_states(args)?.len();
     let base = base();
-    let (cells, _) = scheduler::cells(&choose(args, methods, &base)?, &base);
+    let (cells, _) = cells(&choose(args, methods, &base)?, &base);
     let corpora = corpora_of(args);
     let datasets = args.path.len() + corpora.len();
     if datasets == 0 {

@@ -8,11 +8,12 @@ use transect::Cancel;
 use transect_lab::experiments::walk::measure::Walks;
 use transect_lab::experiments::walk::method::{Kind, Method};
 use transect_lab::experiments::walk::spec::WORDS;
-use transect_lab::harness::accesses::{self, Accesses};
+use transect_lab::harness::accesses;
 use transect_lab::harness::estimate::Estimate;
+use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::interference;
 use transect_lab::harness::log::{Outcome, Sample};
-use transect_lab::harness::scheduler::{self, Launcher, Measure, OfEach, Session};
+use transect_lab::harness::scheduler::Session;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::SessionSpec;
 
@@ -51,7 +52,8 @@ pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
     }
     measure(&mut session, &mut walks, &cancel)?;
     if args.preset.calls && !args.session.no_calls {
-        look_at_calls(&mut session, &methods, &launcher, &cancel)?;
+        time_calls(&mut session, &mut walks, &cancel)?;
+        count_calls(&mut session, &mut walks, &cancel)?;
     }
     report::show(session.data(), false)?;
     write_page(&session)?;
@@ -92,14 +94,14 @@ pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
 pub(super) fn tell_time(
     spec: &SessionSpec,
     estimate: &Estimate,
-    measure: &mut dyn Measure,
+    experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
     let mut status = StatusLine::on_a_terminal();
     if let Some(status) = &mut status {
         status.show("finding out how long it will take".to_owned());
     }
-    let time = estimate.run(measure, cancel).map_err(lab)?;
+    let time = estimate.run(experiment, cancel).map_err(lab)?;
     drop(status);
     let Some(time) = time else { return Ok(()) };
     let (time, cells) = (units::duration(time), spec.cells.len());
@@ -120,7 +122,7 @@ pub(super) fn tell_time(
 /// Runs what is left of a session, and shows how far it is.
 pub(super) fn measure(
     session: &mut Session,
-    measure: &mut dyn Measure,
+    experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
     let unseen = interference::unseen();
@@ -130,7 +132,7 @@ pub(super) fn measure(
     let began = Instant::now();
     let (mut done, mut told) = (0_u32, false);
     let mut status = StatusLine::on_a_terminal();
-    let measured = session.run(measure, cancel, &mut |sample, left| {
+    let measured = session.run(experiment, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
         // The first round knows all methods, and the time that they take.
@@ -147,15 +149,14 @@ pub(super) fn measure(
     measured.map_err(lab)
 }
 
-/// Times and counts the calls of every method, each in runs of its own.
-fn look_at_calls(
+/// Times the calls of every method that can report that.
+pub(super) fn time_calls(
     session: &mut Session,
-    methods: &[Method],
-    launcher: &Launcher,
+    experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), Fatal> {
     let mut status = StatusLine::on_a_terminal();
-    let timed = session.time_calls(methods, launcher, cancel, &mut |cell, timed, left| {
+    let timed = session.time_calls(experiment, cancel, &mut |cell, timed, left| {
         if let Err(reason) = timed {
             output::complain(&format!("{cell}: cannot time its calls: {reason}"));
         }
@@ -163,21 +164,21 @@ fn look_at_calls(
             status.show(format!("timing calls, {left} left; last: {cell}"));
         }
     });
-    drop(status);
-    timed.map_err(lab)?;
-    count(|progress| session.count(methods, launcher, cancel, progress))
+    timed.map_err(lab)
 }
 
 /// Counts the system calls of every method.
-pub(super) fn count(
-    run: impl FnOnce(&mut OfEach<'_, Accesses>) -> Result<(), scheduler::Error>,
+pub(super) fn count_calls(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
 ) -> Result<(), Fatal> {
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
     let mut status = StatusLine::on_a_terminal();
-    let counted = run(&mut |cell, counted, left| {
+    let counted = session.count_calls(experiment, cancel, &mut |cell, counted, left| {
         if let Err(reason) = counted {
             output::complain(&format!("{cell}: cannot count its calls: {reason}"));
         }
@@ -186,6 +187,20 @@ pub(super) fn count(
         }
     });
     counted.map_err(lab)
+}
+
+/// Times the start of every program that has no clock of its own.
+pub(super) fn time_starts(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let timed = session.time_starts(experiment, cancel, &mut |cell, timed, _| {
+        if let Err(reason) = timed {
+            output::complain(&format!("{cell}: cannot time its start: {reason}"));
+        }
+    });
+    timed.map_err(lab)
 }
 
 /// Builds the contenders that are needed; one that cannot be built is a row that says so.

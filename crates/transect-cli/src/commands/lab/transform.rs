@@ -21,7 +21,7 @@ use transect_lab::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
 use transect_text::size;
 
 use super::begin::{self, file_of, named, rounds, seed, write_cells};
-use super::run::{count, lab, launcher, measure, tell_time};
+use super::run::{count_calls, lab, launcher, measure, tell_time, time_starts};
 use super::{contenders, report};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::{End, Fatal};
@@ -52,28 +52,13 @@ pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
     }
     make_inputs(spec, &scratch, &cancel)?;
     measure(&mut session, &mut passes, &cancel)?;
-    time_starts(&mut session, &passes, &cancel)?;
+    time_starts(&mut session, &mut passes, &cancel)?;
     if args.preset.calls && !args.session.no_calls {
-        count(|progress| {
-            session.count_each(&cancel, progress, &mut |spec, dataset, cell| {
-                passes.accesses(spec, dataset, cell)
-            })
-        })?;
+        count_calls(&mut session, &mut passes, &cancel)?;
     }
     drop(scratch);
     report::show(session.data(), false)?;
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
-}
-
-/// Times the start of every program that has no clock of its own.
-fn time_starts(session: &mut Session, passes: &Passes<'_>, cancel: &Cancel) -> Result<(), Fatal> {
-    let mut told = |cell: &str, timed: Result<(), String>, _| {
-        if let Err(reason) = timed {
-            output::complain(&format!("{cell}: cannot time its start: {reason}"));
-        }
-    };
-    let of = &mut |spec: &SessionSpec, cell: &Cell| passes.start_up(spec, cell);
-    session.time_starts(cancel, &mut told, of).map_err(lab)
 }
 
 /// Says how long the session will take, after a trial. Its input goes, unless it is one of the session's.

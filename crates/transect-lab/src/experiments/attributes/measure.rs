@@ -1,10 +1,9 @@
-//! Answers, measured: every cell of a session is a method that asks what its place asks.
+//! Questions as an experiment: every cell of a session is a method that asks what its dataset asks.
 
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use super::expected::{Expected, expect};
 use super::method::{How, Method, Way};
@@ -13,14 +12,12 @@ use super::service::Server;
 use super::spec::{Asked, Scale, Task};
 use super::{Source, tree};
 use crate::experiments::transform::Scratch;
-use crate::harness::accesses::Accesses;
-use crate::harness::cache_state::{Probe, VOID_RETRIES};
 use crate::harness::environment::FileSystem;
-use crate::harness::interference::Watch;
-use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Instead, Outcome};
-use crate::harness::scheduler::{Error, Launcher, Measure};
-use crate::spec::{Cell, Dataset, Payload, SessionSpec};
+use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
+use crate::harness::launch::{Failure, RunLine};
+use crate::harness::log::{FileEvidence, Outcome};
+use crate::harness::scheduler::Error;
+use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// Runs methods that ask.
 #[derive(Debug)]
@@ -83,12 +80,17 @@ impl<'m> Answers<'m> {
         Self { methods, launcher, scratch, server: None, primed: HashSet::new() }
     }
 
-    /// Returns what makes a process of a cell that is asked what a file holds.
-    fn command(&self, cell: &Cell, asked: &Asked, questions: &Path) -> Result<Command, Failure> {
-        let method = self.methods.iter().find(|known| known.name == cell.method);
-        let method = method.ok_or_else(Failure::unknown)?;
+    fn method(&self, job: &Job<'_>) -> Option<&'m Method> {
+        self.methods.iter().find(|known| known.name == job.cell.method)
+    }
+
+    /// Returns the command of a cell that asks what a file of questions holds.
+    fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
+        let method = self.method(job).ok_or_else(Failure::unknown)?;
         match &method.how {
-            How::Engine(way) => Ok(self.engine(*way, method.threads, asked, questions)),
+            How::Engine(way) => {
+                Ok(self.engine(*way, method.threads, asked(job.dataset), questions))
+            }
             How::Contender(contender) => {
                 let built = self.launcher.built.get(&contender.name);
                 let built = built.ok_or_else(Failure::not_built)?;
@@ -109,10 +111,9 @@ impl<'m> Answers<'m> {
     }
 
     /// Makes sure that a service knows all that a cell will ask it, if it asks one.
-    fn serve(&mut self, cell: &Cell, spec: &SessionSpec, dataset: usize) -> Result<(), Failure> {
+    fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
         let asks = |method: &Method| matches!(method.how, How::Engine(Way::Service));
-        let method = self.methods.iter().find(|known| known.name == cell.method);
-        if !method.is_some_and(asks) || self.primed.contains(&dataset) {
+        if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {
             return Ok(());
         }
         let failed = |reason: String| Failure::NotStarted { reason };
@@ -120,62 +121,12 @@ impl<'m> Answers<'m> {
             Some(server) => server,
             None => Server::start(&self.launcher.program).map_err(failed)?,
         };
-        let file = file_of(self.scratch, &spec.datasets[dataset].name);
+        let file = file_of(self.scratch, &job.dataset.name);
         let questions = Questions::read(&file).map_err(|e| failed(transect::reason(&e)))?;
         server.prime(&questions.paths).map_err(failed)?;
         self.server = Some(server);
-        self.primed.insert(dataset);
+        self.primed.insert(job.index);
         Ok(())
-    }
-
-    /// Counts the system calls of a cell, in a run of its own. What it does to start is counted with
-    /// nothing to ask, and taken off; of a cache that knows all, what it does to know it. What a service
-    /// does is not counted.
-    ///
-    /// # Errors
-    /// What `strace` said, or the system.
-    pub fn accesses(
-        &mut self,
-        spec: &SessionSpec,
-        dataset: usize,
-        cell: &Cell,
-    ) -> Result<Accesses, String> {
-        self.serve(cell, spec, dataset).map_err(|failure| failure.to_string())?;
-        let nothing = file_of(self.scratch, "nothing");
-        Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
-        let asked = asked(&spec.datasets[dataset]);
-        let questions = file_of(self.scratch, &spec.datasets[dataset].name);
-        let of = |command: Result<Command, Failure>| {
-            let command = command.map_err(|failure| failure.to_string())?;
-            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(spec.limit))
-        };
-        let known = [Way::GetKnown, Way::GetManyKnown];
-        let knows =
-            |method: &Method| matches!(method.how, How::Engine(way) if known.contains(&way));
-        let method = self.methods.iter().find(|known| known.name == cell.method);
-        let start = of(match method.is_some_and(knows) {
-            true => Ok(self.engine(Way::GetMany, 1, asked, &questions)),
-            false => self.command(cell, asked, &nothing),
-        })?;
-        let accesses = of(self.command(cell, asked, &questions))?.without(start);
-        Ok(Accesses { entries: asked.questions, ..accesses })
-    }
-
-    /// Returns what the service has worked so far, in nanoseconds.
-    fn served_ns(&self) -> u64 {
-        self.server.as_ref().and_then(Server::processor_ns).unwrap_or(0)
-    }
-
-    /// Runs a cell in one process.
-    fn run(
-        &self,
-        cell: &Cell,
-        spec: &SessionSpec,
-        dataset: &Dataset,
-    ) -> Result<(Vec<RunLine>, Usage), Failure> {
-        let questions = file_of(self.scratch, &dataset.name);
-        let command = self.command(cell, asked(dataset), &questions)?;
-        launch(command, 1, Duration::from_secs(spec.limit))
     }
 }
 
@@ -187,60 +138,70 @@ pub fn asked(dataset: &Dataset) -> &Asked {
     }
 }
 
-/// Returns what is wrong with what was found, if anything is.
-fn disproof(dataset: &Dataset, runs: &[RunLine]) -> Option<String> {
+/// Verifies what was found.
+fn verify(dataset: &Dataset, runs: &[RunLine]) -> Result<(), String> {
     let Asked { changed, .. } = asked(dataset);
-    runs.iter().find_map(|run| {
+    runs.iter().try_for_each(|run| {
         if run.work != dataset.expected {
             let (files, bytes, missing) = (run.work.files, run.work.bytes, run.work.errors);
-            return Some(format!("{files} found, {missing} missing, {bytes} bytes"));
+            return Err(format!("{files} found, {missing} missing, {bytes} bytes"));
         }
         match run.changed {
-            Some(found) if found == *changed => None,
-            Some(found) => Some(format!("other times: their sum is {found}, not {changed}")),
-            None => Some("no times".to_owned()),
+            Some(found) if found == *changed => Ok(()),
+            Some(found) => Err(format!("other times: their sum is {found}, not {changed}")),
+            None => Err("no times".to_owned()),
         }
     })
 }
 
-impl Measure for Answers<'_> {
-    fn measure(
+impl Experiment for Answers<'_> {
+    fn launcher(&self) -> &Launcher {
+        self.launcher
+    }
+
+    fn begin(&mut self, job: &Job<'_>) -> Result<(), Outcome> {
+        self.serve(job).map_err(Outcome::Failed)
+    }
+
+    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+        self.command_for(job, &file_of(self.scratch, &job.dataset.name))
+    }
+
+    fn verify(
         &mut self,
-        spec: &SessionSpec,
-        cell: &Cell,
-        dataset: usize,
-        cache_state: usize,
-    ) -> Result<Outcome, Error> {
-        if let Err(failure) = self.serve(cell, spec, dataset) {
-            return Ok(Outcome::Failed(failure));
-        }
-        let (dataset, state) = (&spec.datasets[dataset], spec.cache_states[cache_state]);
-        let mut void = 0;
-        for _ in 0..VOID_RETRIES {
-            state.prepare().map_err(|error| Error::State(state, error))?;
-            let probe = Probe::begin();
-            let served = self.served_ns();
-            let watch = self.launcher.disturbable.then(Watch::begin);
-            let ran = self.run(cell, spec, dataset);
-            let read_kib = probe.end();
-            let (runs, usage) = match ran {
-                Ok(ran) => ran,
-                Err(failure) => return Ok(Outcome::Failed(failure)),
-            };
-            if let Some(found) = disproof(dataset, &runs) {
-                return Ok(Outcome::Wrong { found });
+        job: &Job<'_>,
+        output: &Output,
+        _: Option<&mut FileEvidence>,
+    ) -> Result<(), String> {
+        verify(job.dataset, &output.runs)
+    }
+
+    /// Returns what the service has worked.
+    fn helper_ns(&self) -> u64 {
+        self.server.as_ref().and_then(Server::processor_ns).unwrap_or(0)
+    }
+
+    fn begin_counting(&mut self, _: &SessionSpec) -> Result<PathBuf, Error> {
+        Ok(self.scratch.folder().to_owned())
+    }
+
+    /// The start of a cache that knows everything includes the questions by which it learns. The calls of
+    /// a service are not counted.
+    fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
+        self.serve(job).map_err(|failure| failure.to_string())?;
+        let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
+        let nothing = file_of(self.scratch, "nothing");
+        Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
+        let knows =
+            |method: &Method| matches!(method.how, How::Engine(Way::GetKnown | Way::GetManyKnown));
+        let command = match part {
+            CountPart::StartUp if self.method(job).is_some_and(knows) => {
+                Ok(self.engine(Way::GetMany, 1, asked, &questions))
             }
-            // What a service works for us is ours, or it would be taken for a disturbance.
-            let served = self.served_ns().saturating_sub(served);
-            let user_ns = usage.user_ns.saturating_add(served);
-            let beside =
-                watch.and_then(|watch| watch.end(&Usage { user_ns, ..usage })).map(Box::new);
-            match (state.is_proved_by(read_kib), read_kib) {
-                (Some(false), Some(kib)) => void = kib,
-                _ => return Ok(Outcome::Right { runs, usage, read_kib, beside, files: None }),
-            }
-        }
-        Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })
+            CountPart::StartUp => self.command_for(job, &nothing),
+            CountPart::Work => self.command_for(job, &questions),
+        };
+        Ok((command.map_err(|failure| failure.to_string())?, asked.questions))
     }
 }
 
@@ -262,19 +223,19 @@ mod tests {
         let dataset = place_of(Task::Uptodate, &temp);
         let changed = Some(asked(&dataset).changed);
         let says = |work: Work, changed: Option<u64>| {
-            disproof(&dataset, &[RunLine { changed, ..RunLine::new(work, 1) }])
+            verify(&dataset, &[RunLine { changed, ..RunLine::new(work, 1) }])
         };
         let right = dataset.expected;
-        assert_eq!(says(right, changed), None);
+        assert_eq!(says(right, changed), Ok(()));
         for work in [
             Work { files: right.files - 1, ..right },
             Work { errors: right.errors + 1, ..right },
             Work { bytes: right.bytes + 1, ..right },
         ] {
-            assert!(says(work, changed).is_some(), "{work:?}");
+            assert!(says(work, changed).is_err(), "{work:?}");
         }
-        assert!(says(right, changed.map(|sum| sum + 1)).unwrap().starts_with("other times"));
-        assert_eq!(says(right, None).as_deref(), Some("no times"));
+        assert!(says(right, changed.map(|sum| sum + 1)).unwrap_err().starts_with("other times"));
+        assert_eq!(says(right, None), Err("no times".to_owned()));
     }
 
     #[test]

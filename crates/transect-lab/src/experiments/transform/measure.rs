@@ -1,4 +1,4 @@
-//! Passes, measured: every cell of a session is a method that makes an output of an input.
+//! Transforms as an experiment: every cell of a session is a method that makes an output of an input.
 
 use std::fs::File;
 use std::io;
@@ -17,12 +17,11 @@ use super::pass::FLOOR_BLOCK;
 use super::scratch::Scratch;
 use super::spec::{Files, Phase, Rules, Sync};
 use super::variant::Variant;
-use crate::harness::accesses::Accesses;
-use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
-use crate::harness::interference::Watch;
-use crate::harness::launch::{Failure, RunLine, Usage, launch, time};
-use crate::harness::log::{FileEvidence, Instead, Outcome};
-use crate::harness::scheduler::{Error, Launcher, Measure};
+use crate::harness::cache_state::State;
+use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
+use crate::harness::launch::{Failure, RunLine};
+use crate::harness::log::FileEvidence;
+use crate::harness::scheduler::Error;
 use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
@@ -31,9 +30,6 @@ const SETTLING: Duration = Duration::from_millis(500);
 
 /// What may be on its way to devices, in KiB, where nothing is: others share the machine.
 const NOISE: u64 = 1024;
-
-/// How often the start of a program is timed.
-const STARTS: usize = 5;
 
 /// The kind of the cells of this program.
 const ENGINE: &str = "engine";
@@ -52,8 +48,9 @@ impl<'m> Passes<'m> {
         Self { methods, launcher, scratch }
     }
 
-    /// Returns what makes a process of a cell.
-    fn command(&self, cell: &Cell, rules: Rules, dataset: &Dataset) -> Result<Command, Failure> {
+    fn command_of(&self, job: &Job<'_>) -> Result<Command, Failure> {
+        let Job { spec, cell, dataset, .. } = *job;
+        let rules = rules(spec);
         if let Some(phase) = files_of(dataset).phase {
             let mut command = Command::new(&self.launcher.program);
             command.args(["lab", "pass", "--sync", rules.sync.as_str()]);
@@ -94,51 +91,7 @@ impl<'m> Passes<'m> {
         }
     }
 
-    /// Runs a cell in one process.
-    fn run(
-        &self,
-        cell: &Cell,
-        spec: &SessionSpec,
-        dataset: &Dataset,
-    ) -> Result<(Vec<RunLine>, Usage), Failure> {
-        let rules = rules(spec);
-        let (command, limit) =
-            (self.command(cell, rules, dataset)?, Duration::from_secs(spec.limit));
-        if cell.command.is_none() {
-            return launch(command, 1, limit);
-        }
-        // It has no clock of ours: what it took is what its process took.
-        let usage = time(command, limit)?;
-        Ok((vec![RunLine::new(dataset.expected, usage.wall_ns)], usage))
-    }
-
-    /// Counts the system calls of a cell for each of its files, in a run of its own. What it does to
-    /// start is counted with nothing to do, and taken off.
-    ///
-    /// # Errors
-    /// What `strace` said, or the system.
-    pub fn accesses(
-        &self,
-        spec: &SessionSpec,
-        dataset: usize,
-        cell: &Cell,
-    ) -> Result<Accesses, String> {
-        let dataset = &spec.datasets[dataset];
-        let files = if files_of(dataset).phase.is_some() { 0 } else { 1 };
-        let nothing = self.nothing_of(dataset, files)?;
-        let of = |dataset: &Dataset| {
-            self.clear().and_then(|()| self.prepare(dataset)).map_err(|error| error.to_string())?;
-            let rules = rules(spec);
-            let command =
-                self.command(cell, rules, dataset).map_err(|failure| failure.to_string())?;
-            Accesses::of(&command, self.scratch.folder(), Duration::from_secs(spec.limit))
-        };
-        let start = of(&nothing)?;
-        let accesses = of(dataset)?.without(start);
-        Ok(Accesses { entries: dataset.expected.files, ..accesses })
-    }
-
-    /// Returns a place where so many files hold nothing.
+    /// Returns a dataset of so many files that hold nothing.
     fn nothing_of(&self, dataset: &Dataset, files: u64) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
@@ -146,22 +99,6 @@ impl<'m> Passes<'m> {
         }
         let expected = Work { files, directories: 0, bytes: 0, errors: 0 };
         Ok(Dataset { expected, ..dataset.clone() })
-    }
-
-    /// Times what a program takes with an input that holds nothing, in nanoseconds, several times over.
-    ///
-    /// # Errors
-    /// Whatever it did instead, or the system.
-    pub fn start_up(&self, spec: &SessionSpec, cell: &Cell) -> Result<Vec<u64>, String> {
-        let nothing = self.nothing_of(&spec.datasets[0], 1)?;
-        let once = || {
-            self.scratch.clear().map_err(|error| transect::reason(&error))?;
-            let ran = self.run(cell, spec, &nothing).map_err(|failure| failure.to_string())?;
-            Ok(ran.1.wall_ns)
-        };
-        // The first finds the program as the last one of a session has left it, long ago.
-        once()?;
-        (0..STARTS).map(|_| once()).collect()
     }
 
     /// Returns the floor that a cell is, if it is one.
@@ -180,51 +117,6 @@ impl<'m> Passes<'m> {
         self.scratch.clear().map_err(scratch)?;
         settle();
         Ok(())
-    }
-
-    /// Measures a cell once: the run that does not count, the state, the run, and what came of it.
-    fn attempt(
-        &self,
-        cell: &Cell,
-        spec: &SessionSpec,
-        dataset: &Dataset,
-        state: State,
-    ) -> Result<Outcome, Error> {
-        let not_made = |error| Error::State(state, error);
-        let read = self.read_in(dataset);
-        self.clear()?;
-        self.prepare(dataset)?;
-        make(state, &read).map_err(not_made)?;
-        let primed = match self.run(cell, spec, dataset) {
-            Ok((_, primed)) => primed,
-            Err(failure) => return Ok(Outcome::Failed(failure)),
-        };
-        // At once: memory that is free for seconds may be given back to a host.
-        self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
-        self.prepare(dataset)?;
-        make(state, &read).map_err(not_made)?;
-        let resident = look(state, &read).map_err(not_made)?;
-        let bytes = dataset.expected.bytes;
-        if resident.and_then(|it| state.is_proved_by_residency(it, bytes)) == Some(false) {
-            let resident = resident.unwrap_or_default();
-            return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
-        }
-        let probe = Probe::begin();
-        let watch = self.launcher.disturbable.then(Watch::begin);
-        let ran = self.run(cell, spec, dataset);
-        let read_kib = probe.end();
-        let (runs, usage) = match ran {
-            Ok(ran) => ran,
-            Err(failure) => return Ok(Outcome::Failed(failure)),
-        };
-        let beside = watch.and_then(|watch| watch.end(&usage)).map(Box::new);
-        let (written, unwritten) = left_by(&self.made_in(dataset));
-        let unwritten = unwritten.filter(|_| files_of(dataset).phase.is_none_or(Phase::writes));
-        let passed = Box::new(FileEvidence { bytes, resident, written, unwritten, primed });
-        Ok(match self.disproof(cell, spec, dataset, &runs, &passed) {
-            Some(found) => Outcome::Wrong { found },
-            None => Outcome::Right { runs, usage, read_kib, beside, files: Some(passed) },
-        })
     }
 
     /// Makes what a run finds, beside its inputs.
@@ -252,61 +144,59 @@ impl<'m> Passes<'m> {
         }
     }
 
-    /// Returns what is wrong with many files, if anything is.
-    fn disproof_of_many(&self, dataset: &Dataset) -> Option<String> {
-        let digests = &files_of(dataset).digests;
+    /// Verifies many small files.
+    fn verify_many(&self, dataset: &Dataset) -> Result<(), String> {
+        let expected = &files_of(dataset).digests.output;
         match many::digest_of_all(&self.scratch.outputs()) {
-            Ok(found) if found == digests.output => None,
-            Ok(found) => Some(format!("files with the digest {found}, not {}", digests.output)),
-            Err(error) => Some(format!("files that cannot be read: {}", transect::reason(&error))),
+            Ok(found) if found == *expected => Ok(()),
+            Ok(found) => Err(format!("files with the digest {found}, not {expected}")),
+            Err(error) => Err(format!("files that cannot be read: {}", transect::reason(&error))),
         }
     }
 
-    /// Returns what is wrong with what a run made, if anything is.
-    fn disproof(
+    /// Verifies what a run made.
+    fn verify_output(
         &self,
-        cell: &Cell,
-        spec: &SessionSpec,
-        dataset: &Dataset,
+        job: &Job<'_>,
         runs: &[RunLine],
-        passed: &FileEvidence,
-    ) -> Option<String> {
+        seen: &FileEvidence,
+    ) -> Result<(), String> {
+        let Job { spec, cell, dataset, .. } = *job;
         if let Some(line) = runs.iter().find(|line| line.work != dataset.expected) {
-            return Some(format!("{} read", line.work));
+            return Err(format!("{} read", line.work));
         }
         if files_of(dataset).phase.is_some() {
-            return self.disproof_of_many(dataset);
+            return self.verify_many(dataset);
         }
-        let digests = &files_of(dataset).digests;
-        let rules = rules(spec);
+        let (digests, rules) = (&files_of(dataset).digests, rules(spec));
         let (kind, expected) = match self.floor(cell) {
             Some(floor) if !floor.writes() => {
-                return passed.written.map(|bytes| format!("an output of {bytes} bytes, not none"));
+                let written = seen.written;
+                return written
+                    .map_or(Ok(()), |it| Err(format!("an output of {it} bytes, not none")));
             }
             Some(floor) if !floor.copies() => {
-                let whole = passed.written == Some(passed.bytes);
-                return (!whole).then(|| of_length(passed));
+                let is_whole = seen.written == Some(seen.bytes);
+                return if is_whole { Ok(()) } else { Err(of_length(seen)) };
             }
             Some(_) => (super::Kind::Copy, &digests.input),
             None => (rules.kind, &digests.output),
         };
         let is_ours = cell.kind == ENGINE;
-        if let Some(found) = disproof_of_digest(rules.kind, is_ours, runs, &digests.input) {
-            return Some(found);
-        }
+        verify_digest(rules.kind, is_ours, runs, &digests.input)?;
         // What is said to the others is no concern of a program of somebody else's.
-        let late = passed.unwritten.filter(|&bytes| bytes > 0 && cell.command.is_some());
+        let late = seen.unwritten.filter(|&bytes| bytes > 0 && cell.command.is_some());
         if let (Sync::Inside, Some(bytes)) = (rules.sync, late) {
-            return Some(format!("an output of which {bytes} bytes were not on the device"));
+            return Err(format!("an output of which {bytes} bytes were not on the device"));
         }
         let resized = kind == super::Kind::Zstd;
-        if passed.written.is_none() || (!resized && passed.written != Some(passed.bytes)) {
-            return Some(of_length(passed));
+        if seen.written.is_none() || (!resized && seen.written != Some(seen.bytes)) {
+            return Err(of_length(seen));
         }
         match digest_of(&self.scratch.output(), kind) {
-            Ok(found) if found == *expected => None,
-            Ok(found) => Some(format!("an output with the digest {found}, not {expected}")),
-            Err(reason) => Some(format!("an output that cannot be checked: {reason}")),
+            Ok(found) if found == *expected => Ok(()),
+            Ok(found) => Err(format!("an output with the digest {found}, not {expected}")),
+            Err(reason) => Err(format!("an output that cannot be checked: {reason}")),
         }
     }
 }
@@ -324,22 +214,22 @@ pub fn files_of(dataset: &Dataset) -> &Files {
     }
 }
 
-/// Returns what is wrong with the digest that a run claims to have found. Who works for this lab has to
-/// tell it; others may.
-fn disproof_of_digest(
+/// Verifies the digest that a run claims to have found. Methods of this program have to report one;
+/// others may.
+fn verify_digest(
     kind: super::Kind,
     is_ours: bool,
     runs: &[RunLine],
     expected: &str,
-) -> Option<String> {
+) -> Result<(), String> {
     let claimed = runs.iter().find_map(|line| line.digest.as_deref());
     match claimed {
-        _ if kind != super::Kind::Blake3 => None,
+        _ if kind != super::Kind::Blake3 => Ok(()),
         Some(claimed) if claimed != expected => {
-            Some(format!("the digest {claimed}, not {expected}"))
+            Err(format!("the digest {claimed}, not {expected}"))
         }
-        None if is_ours => Some(format!("no digest, not {expected}")),
-        _ => None,
+        None if is_ours => Err(format!("no digest, not {expected}")),
+        _ => Ok(()),
     }
 }
 
@@ -350,24 +240,78 @@ fn of_length(passed: &FileEvidence) -> String {
     }
 }
 
-impl Measure for Passes<'_> {
-    fn measure(
+impl Experiment for Passes<'_> {
+    fn launcher(&self) -> &Launcher {
+        self.launcher
+    }
+
+    /// Runs the cell once, which does not count, makes what it finds anew, and the state of its input.
+    fn make_state(
         &mut self,
-        spec: &SessionSpec,
-        cell: &Cell,
-        dataset: usize,
-        cache_state: usize,
-    ) -> Result<Outcome, Error> {
-        let (dataset, state) = (&spec.datasets[dataset], spec.cache_states[cache_state]);
-        let mut outcome = self.attempt(cell, spec, dataset, state)?;
-        for _ in 1..VOID_RETRIES {
-            if !matches!(outcome, Outcome::Void { .. }) {
-                break;
-            }
-            outcome = self.attempt(cell, spec, dataset, state)?;
-        }
+        job: &Job<'_>,
+    ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
+        let Job { dataset, state, .. } = *job;
+        let not_made = |error| Error::State(state, error);
+        let read = self.read_in(dataset);
         self.clear()?;
-        Ok(outcome)
+        self.prepare(dataset)?;
+        make(state, &read).map_err(not_made)?;
+        let primed = match self.run(job) {
+            Ok(output) => output.usage,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        // At once: memory that is free for seconds may be given back to a host.
+        self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
+        self.prepare(dataset)?;
+        make(state, &read).map_err(not_made)?;
+        let resident = look(state, &read).map_err(not_made)?;
+        let bytes = dataset.expected.bytes;
+        Ok(Ok(Some(FileEvidence { bytes, resident, written: None, unwritten: None, primed })))
+    }
+
+    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+        self.command_of(job)
+    }
+
+    fn verify(
+        &mut self,
+        job: &Job<'_>,
+        output: &Output,
+        files: Option<&mut FileEvidence>,
+    ) -> Result<(), String> {
+        let files = files.expect("BUG: the state of a transform is one of files");
+        let (written, unwritten) = left_by(&self.made_in(job.dataset));
+        files.written = written;
+        files.unwritten =
+            unwritten.filter(|_| files_of(job.dataset).phase.is_none_or(Phase::writes));
+        self.verify_output(job, &output.runs, files)
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        self.clear()
+    }
+
+    fn begin_counting(&mut self, _: &SessionSpec) -> Result<PathBuf, Error> {
+        Ok(self.scratch.folder().to_owned())
+    }
+
+    fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
+        let files = if files_of(job.dataset).phase.is_some() { 0 } else { 1 };
+        let dataset = match part {
+            CountPart::StartUp => &self.nothing_of(job.dataset, files)?,
+            CountPart::Work => job.dataset,
+        };
+        self.clear().and_then(|()| self.prepare(dataset)).map_err(|error| error.to_string())?;
+        let command = self.command_of(&Job { dataset, ..*job });
+        let command = command.map_err(|failure| failure.to_string())?;
+        Ok((command, job.dataset.expected.files))
+    }
+
+    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
+        let nothing = &self.nothing_of(job.dataset, 1)?;
+        self.scratch.clear().map_err(|error| transect::reason(&error))?;
+        let ran = self.run(&Job { dataset: nothing, ..*job });
+        ran.map(|output| output.usage.wall_ns).map_err(|failure| failure.to_string())
     }
 }
 
@@ -437,9 +381,8 @@ mod tests {
         let says = |digest: Option<&str>| {
             [RunLine { digest: digest.map(str::to_owned), ..RunLine::new(work, 1) }]
         };
-        let wrong = |kind, is_ours, digest| {
-            disproof_of_digest(kind, is_ours, &says(digest), "abc").is_some()
-        };
+        let wrong =
+            |kind, is_ours, digest| verify_digest(kind, is_ours, &says(digest), "abc").is_err();
         for (kind, is_ours, digest, is_wrong) in [
             (Kind::Blake3, true, Some("abc"), false),
             (Kind::Blake3, true, Some("abd"), true),

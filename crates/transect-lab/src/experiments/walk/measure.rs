@@ -1,127 +1,164 @@
-//! Walks, measured: every cell of a session is a method that walks a tree.
+//! Walks as an experiment: every cell of a session is a method that walks a tree.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use transect_sys::private_dir::PrivateTempDir;
 
 use crate::experiments::walk::method::{Kind, Method};
-use crate::harness::cache_state::{Probe, VOID_RETRIES};
+use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::environment::FileSystem;
-use crate::harness::interference::Watch;
+use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{Failure, RunLine, Usage, launch};
-use crate::harness::log::{Instead, Outcome};
-use crate::harness::scheduler::{Error, Launcher, Measure};
+use crate::harness::launch::Failure;
+use crate::harness::log::{FileEvidence, Outcome};
+use crate::harness::scheduler::Error;
 use crate::rivals::peer::{PeerRun, Purpose};
-use crate::spec::{Cell, Dataset, Payload, SessionSpec};
+use crate::spec::{Dataset, Payload, SessionSpec};
+
+/// The maximum of entries among which calls are counted, if a tree can be divided so.
+const MOST_COUNTED: u64 = 8000;
 
 /// Runs methods that walk.
 #[derive(Debug)]
 pub struct Walks<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
-    /// The peers whose claims were proved, and where. Not kept in the file: whoever goes on with a
-    /// session may have other versions of them.
+    /// The peers whose claims were proved, and on which dataset. Not kept in the file: a session may be
+    /// resumed with other versions of them.
     proved: HashSet<(usize, &'static str)>,
+    counting: Option<Counting>,
+}
+
+/// What calls are counted on.
+#[derive(Debug)]
+struct Counting {
+    folder: PrivateTempDir,
+    /// One for each dataset.
+    sample_trees: Vec<SampleTree>,
+}
+
+impl Counting {
+    /// Returns an empty directory.
+    fn empty(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
 }
 
 impl<'m> Walks<'m> {
     /// Returns what runs these methods.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
-        Self { methods, launcher, proved: HashSet::new() }
+        Self { methods, launcher, proved: HashSet::new(), counting: None }
     }
 
-    /// Returns what is wrong with a peer that can only prove its work by a listing; asked once in
-    /// every dataset, before its first run.
-    fn disproof(&mut self, method: &Method, spec: &SessionSpec, dataset: usize) -> Option<Outcome> {
-        let Kind::Peer(peer) = method.kind else { return None };
-        if peer.is_parsed_in_every_run() || self.proved.contains(&(dataset, peer.name)) {
-            return None;
-        }
-        let SessionSpec { datasets, limit, .. } = spec;
-        let (root, inventory) = (&datasets[dataset].root, inventory(&datasets[dataset]));
-        match peer.run(root, inventory, Duration::from_secs(*limit), Purpose::Proof) {
-            Err(failure) => Some(Outcome::Failed(failure)),
-            Ok(PeerRun { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
-            Ok(_) => {
-                self.proved.insert((dataset, peer.name));
-                None
-            }
-        }
+    fn method(&self, job: &Job<'_>) -> Option<&'m Method> {
+        self.methods.iter().find(|known| known.name == job.cell.method)
     }
 }
 
-impl Measure for Walks<'_> {
-    fn measure(
+impl Experiment for Walks<'_> {
+    fn launcher(&self) -> &Launcher {
+        self.launcher
+    }
+
+    /// Proves the claims of a peer that can only do so by a listing: once for each dataset.
+    fn begin(&mut self, job: &Job<'_>) -> Result<(), Outcome> {
+        let method = self.method(job).ok_or_else(|| Outcome::Failed(Failure::unknown()))?;
+        let Kind::Peer(peer) = method.kind else { return Ok(()) };
+        if peer.is_parsed_in_every_run() || self.proved.contains(&(job.index, peer.name)) {
+            return Ok(());
+        }
+        let ran = peer.run(&job.dataset.root, inventory(job.dataset), job.limit(), Purpose::Proof);
+        let PeerRun { judged, .. } = ran.map_err(Outcome::Failed)?;
+        judged.map_err(|found| Outcome::Wrong { found })?;
+        self.proved.insert((job.index, peer.name));
+        Ok(())
+    }
+
+    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+        let method = self.method(job).ok_or_else(Failure::unknown)?;
+        let command = command(self.launcher, method, &job.dataset.root, job.spec.runs);
+        command.ok_or_else(Failure::not_built)
+    }
+
+    fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
+        if let Some(Method { kind: Kind::Peer(peer), .. }) = self.method(job) {
+            let inventory = inventory(job.dataset);
+            let ran = peer.run(&job.dataset.root, inventory, job.limit(), Purpose::Time)?;
+            return Ok(Output { claim: ran.judged, ..Output::of_a_process(job, ran.usage) });
+        }
+        run(self, job)
+    }
+
+    fn verify(
         &mut self,
-        spec: &SessionSpec,
-        cell: &Cell,
-        dataset: usize,
-        cache_state: usize,
-    ) -> Result<Outcome, Error> {
-        let Some(method) = self.methods.iter().find(|known| known.name == cell.method) else {
-            return Ok(Outcome::Failed(Failure::unknown()));
+        job: &Job<'_>,
+        output: &Output,
+        _: Option<&mut FileEvidence>,
+    ) -> Result<(), String> {
+        output.claim.clone()?;
+        let wrong = output.runs.iter().find(|line| line.work != job.dataset.expected);
+        wrong.map_or(Ok(()), |line| Err(line.work.to_string()))
+    }
+
+    fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error> {
+        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
+        let folder = PrivateTempDir::new("empty").map_err(failed)?;
+        let sample = |dataset: &Dataset| sample_tree(&dataset.root, MOST_COUNTED);
+        let sample_trees: Result<_, _> = spec.datasets.iter().map(sample).collect();
+        let counting = Counting { folder, sample_trees: sample_trees.map_err(Error::Walk)? };
+        std::fs::create_dir(counting.empty()).map_err(failed)?;
+        let path = counting.folder.path().to_owned();
+        self.counting = Some(counting);
+        Ok(path)
+    }
+
+    fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
+        let method = self.method(job).ok_or("no such method here any more")?;
+        let counting = self.counting.as_ref().expect("BUG: counting has begun");
+        let SampleTree { root, entries } = match part {
+            CountPart::StartUp => &SampleTree { root: counting.empty(), entries: 1 },
+            CountPart::Work => &counting.sample_trees[job.index],
         };
-        if let Some(outcome) = self.disproof(method, spec, dataset) {
-            return Ok(outcome);
-        }
-        let SessionSpec { datasets, cache_states, runs, limit, .. } = spec;
-        let (dataset, state) = (&datasets[dataset], cache_states[cache_state]);
-        let mut void = 0;
-        for _ in 0..VOID_RETRIES {
-            state.prepare().map_err(|error| Error::State(state, error))?;
-            let probe = Probe::begin();
-            let watch = self.launcher.disturbable.then(Watch::begin);
-            let ran = run_once(method, self.launcher, dataset, *runs, Duration::from_secs(*limit));
-            let read_kib = probe.end();
-            let (lines, usage) = match ran {
-                Ok(Ok(ran)) => ran,
-                Ok(Err(found)) => return Ok(Outcome::Wrong { found }),
-                Err(failure) => return Ok(Outcome::Failed(failure)),
-            };
-            let beside = watch.and_then(|watch| watch.end(&usage));
-            match (state.is_proved_by(read_kib), read_kib) {
-                (Some(false), Some(kib)) => void = kib,
-                _ => {
-                    let beside = beside.map(Box::new);
-                    return Ok(Outcome::Right {
-                        runs: lines,
-                        usage,
-                        read_kib,
-                        beside,
-                        files: None,
-                    });
-                }
-            }
-        }
-        Ok(Outcome::Void { instead: Instead::Read { read_kib: void } })
+        let command = match method.kind {
+            Kind::Peer(peer) => peer.command(root),
+            _ => command(self.launcher, method, root, 1),
+        };
+        Ok((command.ok_or("no such method here")?, *entries))
+    }
+
+    fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
+        let method = self.method(job)?;
+        let is_ours = matches!(method.kind, Kind::Engine(_));
+        is_ours.then(|| engine_command(&self.launcher.program, method, &job.dataset.root, 1, true))
     }
 }
 
-/// Runs a method in one process; returns what it found instead, if it found something else.
-///
-/// # Errors
-/// It failed.
-fn run_once(
-    method: &Method,
-    launcher: &Launcher,
-    dataset: &Dataset,
-    runs: usize,
-    limit: Duration,
-) -> Result<Result<(Vec<RunLine>, Usage), String>, Failure> {
-    let Dataset { root, expected, .. } = dataset;
-    if let Kind::Peer(peer) = method.kind {
-        let PeerRun { usage, judged } = peer.run(root, inventory(dataset), limit, Purpose::Time)?;
-        // It has no clock of ours: what it took is what its process took.
-        let line = RunLine::new(*expected, usage.wall_ns);
-        return Ok(judged.map(|_| (vec![line], usage)));
+/// Returns the command of a method that speaks the protocol, if it was built.
+fn command(launcher: &Launcher, method: &Method, root: &Path, runs: usize) -> Option<Command> {
+    match &method.kind {
+        Kind::Engine(_) => Some(engine_command(&launcher.program, method, root, runs, false)),
+        Kind::Contender(contender) => {
+            let out = launcher.built.get(&contender.name)?;
+            Some(contender.command(out, &method.name, root, runs))
+        }
+        Kind::Peer(_) | Kind::Absent => None,
     }
-    let command = launcher.command(method, root, runs).ok_or_else(Failure::not_built)?;
-    let (lines, usage) = launch(command, runs, limit)?;
-    Ok(match lines.iter().find(|line| line.work != *expected) {
-        Some(line) => Err(line.work.to_string()),
-        None => Ok((lines, usage)),
-    })
+}
+
+/// Returns the command of a method of the engine.
+pub(crate) fn engine_command(
+    program: &Path,
+    method: &Method,
+    root: &Path,
+    runs: usize,
+    per_call: bool,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
+    command.arg(&method.name).arg(root).arg(runs.to_string());
+    command
 }
 
 /// Returns what is in the tree of a dataset.
@@ -132,7 +169,8 @@ fn inventory(dataset: &Dataset) -> &Inventory {
     }
 }
 
-/// Returns the dataset that a tree is: one plain recursion, after which it is in memory as far as it fits.
+/// Returns a tree as a dataset: a plain recursion counts it, after which it is in memory as far as it
+/// fits.
 pub fn dataset(name: String, root: PathBuf) -> Dataset {
     let inventory = Inventory::of(&root);
     let file_system = FileSystem::of(&root);

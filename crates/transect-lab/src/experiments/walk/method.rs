@@ -7,6 +7,7 @@ use transect::{Order, ReaderKind};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::peer::{PEERS, Peer};
+use crate::spec::{AGAIN, Cell};
 
 /// One way of doing the work.
 #[derive(Clone, Debug)]
@@ -179,6 +180,28 @@ fn row_of_order(order: Order) -> Option<&'static str> {
         Order::SharedQueue => Some("A37"),
         _ => None,
     }
+}
+
+/// Returns the cells of some methods, each once, then the base once more, and the name of the latter.
+pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
+    let cell = |name: String, method: &Method| Cell {
+        name,
+        method: method.name.clone(),
+        contract: method.contract.clone(),
+        language: method.language.clone(),
+        kind: method.kind.as_str().to_owned(),
+        parallel: method.parallel,
+        floors: None,
+        command: None,
+        tasks: None,
+    };
+    let mut cells: Vec<Cell> =
+        methods.iter().map(|method| cell(method.name.clone(), method)).collect();
+    let again = format!("{base}{AGAIN}");
+    if let Some(method) = methods.iter().find(|method| method.name == base) {
+        cells.push(cell(again.clone(), method));
+    }
+    (cells, again)
 }
 
 #[cfg(test)]

@@ -3,5 +3,6 @@
 pub mod measure;
 pub mod method;
 pub mod preset;
+pub mod sample_tree;
 pub mod spec;
 pub mod variant;

@@ -1,0 +1,254 @@
+//! What the harness needs to know of an experiment, and the loop that measures one cell of it.
+//!
+//! ```text
+//! begin ─► make the state ─► proof of the input ─► the run, watched ─► verify ─► proof by devices ─► end
+//!               ▲                                                                      │
+//!               └────────────── once more if the state was not proved ─────────────────┘
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
+use crate::harness::interference::Watch;
+use crate::harness::launch::{Failure, RunLine, Usage, launch, time};
+use crate::harness::log::{FileEvidence, Instead, Outcome};
+use crate::harness::scheduler::Error;
+use crate::spec::{Cell, Dataset, SessionSpec};
+
+/// What is measured at once: a cell on a dataset in a state of the caches.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'s> {
+    /// The session.
+    pub spec: &'s SessionSpec,
+    /// The cell.
+    pub cell: &'s Cell,
+    /// The dataset.
+    pub dataset: &'s Dataset,
+    /// Its index in the spec.
+    pub index: usize,
+    /// The state of the caches.
+    pub state: State,
+}
+
+impl<'s> Job<'s> {
+    /// Returns the job of a cell, by the indices of the dataset and of the state.
+    pub fn new(spec: &'s SessionSpec, cell: &'s Cell, index: usize, cache_state: usize) -> Self {
+        let (dataset, state) = (&spec.datasets[index], spec.cache_states[cache_state]);
+        Self { spec, cell, dataset, index, state }
+    }
+
+    /// Returns the time limit of a process.
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.spec.limit)
+    }
+}
+
+/// What a process that ended well reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its runs, in their order.
+    pub runs: Vec<RunLine>,
+    /// What the process used.
+    pub usage: Usage,
+    /// What is wrong with its output, if that was read during the run and speaks another protocol.
+    pub claim: Result<(), String>,
+}
+
+impl Output {
+    /// Returns the output of a process without a clock of its own: its one run took as long as itself.
+    pub fn of_a_process(job: &Job<'_>, usage: Usage) -> Self {
+        let runs = vec![RunLine::new(job.dataset.expected, usage.wall_ns)];
+        Self { runs, usage, claim: Ok(()) }
+    }
+}
+
+/// What starts the processes of a session.
+#[derive(Debug)]
+pub struct Launcher {
+    /// The program `transect`, for the engine's own methods: it has the hidden subcommands of `lab`.
+    pub program: PathBuf,
+    /// The folder of each contender that was built, by its name.
+    pub built: BTreeMap<String, PathBuf>,
+    /// Other processes can disturb a run. Not so where times do not come from a clock.
+    pub disturbable: bool,
+}
+
+/// The command that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountPart {
+    /// With nothing to do: what the program does to start.
+    StartUp,
+    /// With the work.
+    Work,
+}
+
+/// An experiment. The harness makes states, probes, watches, retries, orders and resumes; the
+/// experiment starts the processes and verifies what they did.
+pub trait Experiment {
+    /// Returns what starts the processes.
+    fn launcher(&self) -> &Launcher;
+
+    /// Prepares a cell before its first attempt.
+    ///
+    /// # Errors
+    /// The outcome of a cell that cannot be measured.
+    fn begin(&mut self, _: &Job<'_>) -> Result<(), Outcome> {
+        Ok(())
+    }
+
+    /// Makes the state of the caches. An experiment that does so file by file returns what is in memory
+    /// of them, which proves the state; otherwise what devices read meanwhile has to.
+    ///
+    /// # Errors
+    /// The state cannot be made; the inner error is a failure of the cell.
+    fn make_state(
+        &mut self,
+        job: &Job<'_>,
+    ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
+        job.state.prepare().map_err(|error| Error::State(job.state, error))?;
+        Ok(Ok(None))
+    }
+
+    /// Returns the command of a cell.
+    ///
+    /// # Errors
+    /// The method is not here.
+    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure>;
+
+    /// Runs a cell in one process.
+    ///
+    /// # Errors
+    /// The process failed.
+    fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
+        run(self, job)
+    }
+
+    /// Verifies what a run did, and completes what is known of its files.
+    ///
+    /// # Errors
+    /// What it did instead.
+    fn verify(
+        &mut self,
+        job: &Job<'_>,
+        output: &Output,
+        files: Option<&mut FileEvidence>,
+    ) -> Result<(), String>;
+
+    /// Tidies up behind a cell.
+    ///
+    /// # Errors
+    /// The system's.
+    fn end(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Returns the processor time, in nanoseconds, that a process of the lab has spent so far on behalf
+    /// of the cells: it would be taken for a disturbance otherwise.
+    fn helper_ns(&self) -> u64 {
+        0
+    }
+
+    /// Prepares for counting calls, and returns a folder for what `strace` writes.
+    ///
+    /// # Errors
+    /// The system's.
+    fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error>;
+
+    /// Returns a command whose calls are counted, and the number of entries that it works on.
+    ///
+    /// # Errors
+    /// Why it cannot be counted: one line.
+    fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String>;
+
+    /// Returns a command of a cell that reports the time spent in its calls, if the cell can do that.
+    fn timing_command(&mut self, _: &Job<'_>) -> Option<Command> {
+        None
+    }
+
+    /// Runs a program without a clock of its own with nothing to do, and returns the time it took, in
+    /// nanoseconds.
+    ///
+    /// # Errors
+    /// What it did instead: one line.
+    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
+        self.run(job).map(|output| output.usage.wall_ns).map_err(|failure| failure.to_string())
+    }
+}
+
+/// Runs the command of a cell in one process.
+///
+/// # Errors
+/// The process failed.
+pub fn run(experiment: &mut (impl Experiment + ?Sized), job: &Job<'_>) -> Result<Output, Failure> {
+    let command = experiment.command(job)?;
+    if job.cell.command.is_some() {
+        return Ok(Output::of_a_process(job, time(command, job.limit())?));
+    }
+    let (runs, usage) = launch(command, job.spec.runs, job.limit())?;
+    Ok(Output { runs, usage, claim: Ok(()) })
+}
+
+/// Measures a job. Every [`Experiment`] does; tests may do otherwise.
+pub trait Measure {
+    /// Measures a job once, and proves the state of the caches.
+    ///
+    /// # Errors
+    /// The state cannot be made. What goes wrong in a method is an outcome.
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error>;
+}
+
+impl<E: Experiment> Measure for E {
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+        if let Err(outcome) = self.begin(job) {
+            return Ok(outcome);
+        }
+        let mut outcome = attempt(self, job)?;
+        for _ in 1..VOID_RETRIES {
+            if !matches!(outcome, Outcome::Void { .. }) {
+                break;
+            }
+            outcome = attempt(self, job)?;
+        }
+        self.end()?;
+        Ok(outcome)
+    }
+}
+
+/// Runs a job once.
+fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, Error> {
+    let mut files = match experiment.make_state(job)? {
+        Ok(files) => files,
+        Err(failure) => return Ok(Outcome::Failed(failure)),
+    };
+    if let Some(FileEvidence { resident: Some(resident), bytes, .. }) = files
+        && job.state.is_proved_by_residency(resident, bytes) == Some(false)
+    {
+        return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
+    }
+    let probe = Probe::begin();
+    let helper_ns = experiment.helper_ns();
+    let watch = experiment.launcher().disturbable.then(Watch::begin);
+    let ran = experiment.run(job);
+    let read_kib = probe.end();
+    let output = match ran {
+        Ok(output) => output,
+        Err(failure) => return Ok(Outcome::Failed(failure)),
+    };
+    let helper_ns = experiment.helper_ns().saturating_sub(helper_ns);
+    let user_ns = output.usage.user_ns.saturating_add(helper_ns);
+    let own = Usage { user_ns, ..output.usage };
+    let beside = watch.and_then(|watch| watch.end(&own)).map(Box::new);
+    if let Err(found) = experiment.verify(job, &output, files.as_mut()) {
+        return Ok(Outcome::Wrong { found });
+    }
+    if let (None, Some(false), Some(read_kib)) =
+        (&files, job.state.is_proved_by(read_kib), read_kib)
+    {
+        return Ok(Outcome::Void { instead: Instead::Read { read_kib } });
+    }
+    let Output { runs, usage, .. } = output;
+    Ok(Outcome::Right { runs, usage, read_kib, beside, files: files.map(Box::new) })
+}
