@@ -41,7 +41,7 @@ pub mod host;
 pub mod memory;
 mod name;
 mod name_buffer;
-#[expect(clippy::disallowed_methods, reason = "the one reader that is made of them")]
+#[expect(clippy::disallowed_methods, reason = "this reader is built on them")]
 mod portable;
 pub mod private_dir;
 mod reader;

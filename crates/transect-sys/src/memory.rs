@@ -78,7 +78,7 @@ fn print_and_exit(text: &[u8]) -> ! {
 }
 
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::exit, reason = "no code that asks for memory can go on")]
+#[expect(clippy::exit, reason = "a program without memory cannot continue")]
 fn print_and_exit(text: &[u8]) -> ! {
     let _ = std::io::stderr().write_all(text);
     std::process::exit(FATAL)

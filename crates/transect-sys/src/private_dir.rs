@@ -201,12 +201,12 @@ mod tests {
     use transect_testkit::TempDir;
 
     fn mode(path: &Path) -> u32 {
-        path.metadata().expect("it is there").permissions().mode() & 0o777
+        path.metadata().expect("it exists").permissions().mode() & 0o777
     }
 
     fn dir_with_mode(path: &Path, mode: u32) {
-        fs::create_dir(path).expect("a new folder");
-        fs::set_permissions(path, Permissions::from_mode(mode)).expect("a new folder");
+        fs::create_dir(path).expect("a new directory");
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("a new directory");
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
     fn private_dir_of_other_user_refused() {
         let test = "private_dir_of_other_user_refused";
         if !rustix::process::geteuid().is_root() {
-            return transect_testkit::loudly_skip(test, "only root can give a folder away");
+            return transect_testkit::loudly_skip(test, "only root can change the owner");
         }
         let temp = TempDir::new();
         dir_with_mode(&temp.join("foreign"), 0o700);

@@ -51,8 +51,8 @@ impl EndDetection {
 /// Which conclusions from a directory listing remain valid afterwards. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reliability {
-    /// A name that the listing does not contain does not exist. Otherwise it may be a different
-    /// spelling of one that does: another case, another Unicode composition, or a short name.
+    /// A name that the listing does not contain does not exist. If false, it may be a different
+    /// spelling of a name that does: another case, another Unicode composition, or a short name.
     pub exact_names: bool,
     /// Only this system can change the directory, so its notifications are complete.
     pub local: bool,

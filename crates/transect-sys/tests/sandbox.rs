@@ -152,7 +152,7 @@ fn in_a_sandbox(test: &str, role: &str, errno: i32) {
     build(temp.path());
     let root = temp.path().to_str().unwrap();
     let ran = rerun(test, role, &[(ROOT, root)], || {
-        let root = std::env::var_os(ROOT).expect("whoever started this said where");
+        let root = std::env::var_os(ROOT).expect("set by in_a_sandbox");
         falls_back(root.as_ref(), errno);
     });
     assert!(ran, "the role {role} is known");

@@ -50,7 +50,7 @@ fn with_every_reader(test: impl ReaderTest) {
         name.dispatch(ReaderSettings::default(), Named { name, test: &test });
         tested += 1;
     }
-    assert_eq!(tested, 9, "every way of the seed articles, and the portable one");
+    assert_eq!(tested, 9, "all readers of the articles, and the portable one");
 }
 
 trait ReaderTest {

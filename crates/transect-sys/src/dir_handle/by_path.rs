@@ -74,7 +74,7 @@ impl DirHandle {
     ///
     /// # Errors
     /// The directory cannot be listed completely.
-    #[expect(clippy::disallowed_methods, reason = "names alone, and the error is handed on")]
+    #[expect(clippy::disallowed_methods, reason = "names only, and errors are passed on")]
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {
             each(&entry?.file_name());

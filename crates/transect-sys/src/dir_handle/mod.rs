@@ -63,7 +63,7 @@ mod tests {
         let file = dir.entry_attributes("file".as_ref()).unwrap();
         assert_eq!((file.file_type(), file.size()), (FileType::File, Some(5)));
         assert!(dir.open_dir("file".as_ref(), MountPolicy::Refuse).is_err());
-        assert!(top.remove_dir("a".as_ref()).is_err(), "it is not empty");
+        assert!(top.remove_dir("a".as_ref()).is_err(), "not empty");
         dir.unlink("file".as_ref()).unwrap();
         dir.remove_dir("b".as_ref()).unwrap();
         let above = dir.open_parent().unwrap();

@@ -69,7 +69,7 @@ impl Mapping {
     }
 
     fn new(file: &File, part: Range<u64>, protection: c_int) -> io::Result<Option<Self>> {
-        assert!(!part.is_empty(), "nothing cannot be mapped");
+        assert!(!part.is_empty(), "an empty part cannot be mapped");
         install_once()?;
         let lead = part.start % page_size() as u64;
         let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
@@ -97,7 +97,7 @@ impl Mapping {
     }
 
     /// Returns the length of the part in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "an empty one cannot be made")]
+    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
     pub fn len(&self) -> usize {
         self.mapped - self.lead
     }
@@ -126,7 +126,7 @@ impl Mapping {
     /// # Panics
     /// If the range exceeds the mapping, or the mapping is read-only.
     pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
-        assert!(self.writable, "mapped to be read only");
+        assert!(self.writable, "the mapping is read-only");
         let to = self.place(at, bytes.len());
         // SAFETY: the range is mapped writable for as long as `self` exists, no reference to it
         // exists, and `bytes` does not overlap it.
@@ -166,7 +166,7 @@ impl Drop for Mapping {
 fn unmap(pages: NonNull<u8>, mapped: usize) {
     // SAFETY: the pages were mapped with this length, and no reference to them was ever handed out.
     let answer = unsafe { libc::munmap(pages.as_ptr().cast(), mapped) };
-    debug_assert_eq!(answer, 0, "what was mapped can be unmapped");
+    debug_assert_eq!(answer, 0, "a mapping cannot be unmapped");
 }
 
 /// An entry of the handler's table: a range of pages.
@@ -456,7 +456,7 @@ mod tests {
 
     /// Returns the directory for a process started by [`other_process`].
     fn test_dir() -> PathBuf {
-        std::env::var_os("TRANSECT_TEST_AT").expect("whoever started this said where").into()
+        std::env::var_os("TRANSECT_TEST_AT").expect("set by other_process").into()
     }
 
     #[test]

@@ -294,14 +294,14 @@ mod tests {
         let (mut asked, inodes) = asked(StatOrder::Inode);
         assert!(inodes.is_sorted(), "{inodes:?}");
         asked.sort_unstable();
-        assert_eq!(asked, (0..64).collect::<Vec<_>>(), "everybody is asked, once");
+        assert_eq!(asked, (0..64).collect::<Vec<_>>(), "every entry is queried once");
     }
 
     #[test]
     fn fill_stat_order_keeps_delivery_order() {
         let temp = TempDir::new();
         make_files(temp.path());
-        let [listing, inode] = StatOrder::ALL else { panic!("there are two") };
+        let [listing, inode] = StatOrder::ALL else { panic!("StatOrder has two variants") };
         let [listing, inode] = [listing, inode].map(|&stat_order| {
             let batch = list_and_fill(stat_order, temp.path(), || {});
             let entries =

@@ -263,7 +263,7 @@ mod tests {
         let file = make(&temp.join("file"));
         residency::drop_pages(&file).unwrap();
         if residency::is_memory_only(&file) {
-            loudly_skip("dropping pages", "temporary files lie on tmpfs");
+            loudly_skip("dropping pages", "temporary files are on tmpfs");
             return None;
         }
         Some(file)
@@ -417,7 +417,7 @@ mod tests {
     fn residency_other_users_file_permission_denied() {
         let test = "linux::residency::tests::residency_other_users_file_permission_denied";
         if !rustix::process::geteuid().is_root() {
-            return loudly_skip(test, "becoming somebody else takes root");
+            return loudly_skip(test, "changing the user needs root");
         }
         alone(test, || {
             let temp = TempDir::new();
@@ -428,7 +428,9 @@ mod tests {
             become_user(0);
             for answer in answers {
                 match answer {
-                    Ok(residency) => assert_eq!(residency.resident, 0, "older kernels tell all"),
+                    Ok(residency) => {
+                        assert_eq!(residency.resident, 0, "older kernels report it to everyone")
+                    }
                     Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
                 }
             }

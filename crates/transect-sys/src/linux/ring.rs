@@ -45,7 +45,7 @@ impl Memory {
     fn new(length: usize) -> io::Result<Self> {
         let layout = Layout::from_size_align(length, ALIGNMENT)
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        assert!(length > 0, "a ring needs memory");
+        assert!(length > 0, "a ring without buffers");
         // SAFETY: the layout is not empty.
         let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
         let start = start.ok_or(io::ErrorKind::OutOfMemory)?;
@@ -126,7 +126,7 @@ impl Ring {
     /// # Panics
     /// If `count` or `length` is 0, or `length` is not a multiple of the page size.
     pub fn new(count: usize, length: usize) -> io::Result<(Self, Vec<Buffer>)> {
-        assert!(length.is_multiple_of(ALIGNMENT), "a buffer is whole pages");
+        assert!(length.is_multiple_of(ALIGNMENT), "the length is not a multiple of the page size");
         let too_much = || io::Error::from(io::ErrorKind::OutOfMemory);
         u32::try_from(length).map_err(|_| too_much())?;
         let entries = u16::try_from(count).map_err(|_| too_much())?;
@@ -234,7 +234,7 @@ impl Ring {
     /// # Panics
     /// If no operation is in flight.
     pub fn wait(&mut self) -> io::Result<(Buffer, io::Result<usize>)> {
-        assert!(self.in_flight() > 0, "nothing is on its way");
+        assert!(self.in_flight() > 0, "no operation is in flight");
         self.verify_whole()?;
         loop {
             if let Some(done) = self.uring.completion().next() {

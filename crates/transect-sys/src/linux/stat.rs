@@ -233,7 +233,7 @@ mod tests {
             let mut attributes = Attributes::default();
             let want = FieldMask::all() - FieldMask::BTIME;
             stat(call, rustix::fs::CWD, c"Cargo.toml", Target::Name, want, &mut attributes)
-                .expect("the test runs in the crate's folder");
+                .expect("the test runs in the crate's directory");
             attributes
         });
         // The one field that fstatat lacks, and that statx may return without being asked.

@@ -190,7 +190,7 @@ mod tests {
     fn reliability_proc_none() {
         let proc = reliability_of(Path::new("/proc/self")).unwrap();
         assert_eq!(proc, Reliability::default());
-        assert!(reliability_of(Path::new("/proc/self/stat")).is_err(), "no directory");
+        assert!(reliability_of(Path::new("/proc/self/stat")).is_err(), "not a directory");
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Mapping {
     }
 
     fn new(file: &File, part: Range<u64>, writable: bool) -> io::Result<Option<Self>> {
-        assert!(!part.is_empty(), "nothing cannot be mapped");
+        assert!(!part.is_empty(), "an empty part cannot be mapped");
         let lead = part.start % granularity();
         let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let mapped = usize::try_from(part.end - part.start + lead).map_err(too_large)?;
@@ -85,7 +85,7 @@ impl Mapping {
     }
 
     /// Returns the length of the part in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "an empty one cannot be made")]
+    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
     pub fn len(&self) -> usize {
         self.length
     }
@@ -112,7 +112,7 @@ impl Mapping {
     /// # Panics
     /// If the range exceeds the mapping, or the mapping is read-only.
     pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
-        assert!(self.writable, "mapped to be read only");
+        assert!(self.writable, "the mapping is read-only");
         let to = self.place(at, bytes.len());
         // SAFETY: the range is mapped writable for as long as `self` exists, no reference to it
         // exists, and `bytes` does not overlap it.
@@ -133,7 +133,7 @@ impl Drop for Mapping {
         let view = MEMORY_MAPPED_VIEW_ADDRESS { Value: self.view.as_ptr().cast() };
         // SAFETY: the view was mapped here, and no reference into it was ever handed out.
         let answer = unsafe { UnmapViewOfFile(view) };
-        debug_assert_ne!(answer, 0, "what was mapped can be unmapped");
+        debug_assert_ne!(answer, 0, "a mapping cannot be unmapped");
     }
 }
 
@@ -288,7 +288,7 @@ mod tests {
         // Only the host system of Wine can truncate a mapped file.
         let Some(said) = unix_shell(temp.path(), &format!("truncate -s {piece} file")) else {
             let test = "mapping_truncated_file_error_other_mappings_usable";
-            return loudly_skip(test, "nobody cuts a file that is mapped");
+            return loudly_skip(test, "a mapped file cannot be truncated here");
         };
         assert_eq!(said, "");
         let mut bytes = vec![9; 3 * piece];
