@@ -55,7 +55,7 @@ fn any_bytes(buffer: &[u8], layout: Layout) {
         parsed_to = record.name.end;
         let name = &buffer[record.name];
         assert!(!name.is_empty() && name.len() % 2 == 0, "no whole units");
-        assert!(units(name).all(|unit| unit != 0), "a name with a NUL");
+        assert!(utf16_units(name).all(|unit| unit != 0), "a name with a NUL");
         assert!(!matches!(name, b".\0" | b".\0.\0"));
         assert!(record.short_name.len() <= 24 && record.short_name.end <= buffer.len());
         as_text(name, &mut out);
@@ -64,8 +64,8 @@ fn any_bytes(buffer: &[u8], layout: Layout) {
 
 fn as_text(name: &[u8], out: &mut Vec<u8>) {
     out.clear();
-    let expected = String::from_utf16(&units(name).collect::<Vec<_>>());
-    match append_utf8(units(name), out) {
+    let expected = String::from_utf16(&utf16_units(name).collect::<Vec<_>>());
+    match append_utf8(utf16_units(name), out) {
         Ok(()) => assert_eq!(expected.expect("BUG: it became UTF-8").as_bytes(), out),
         Err(_) => assert!(expected.is_err() && out.is_empty()),
     }
