@@ -20,7 +20,7 @@ struct Mutator {
 
 impl Mutator {
     /// Returns a number below `limit` (xorshift).
-    fn below(&mut self, limit: u64) -> u64 {
+    fn random_below(&mut self, limit: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
@@ -29,15 +29,15 @@ impl Mutator {
 
     /// Returns one of 6 + 36 + 216 paths for directories. None lies behind a link, so that changes
     /// stay inside the tree.
-    fn place(&mut self) -> PathBuf {
+    fn random_directory(&mut self) -> PathBuf {
         loop {
             let mut path = self.root.clone();
             let mut behind_a_link = false;
             // Few changes are near the root, as they move everything below.
-            let levels = [1, 2, 2, 3, 3, 3, 3, 3][self.below(8) as usize];
+            let levels = [1, 2, 2, 3, 3, 3, 3, 3][self.random_below(8) as usize];
             for _ in 0..levels {
                 behind_a_link |= path.is_symlink();
-                path.push(format!("d{}", self.below(6)));
+                path.push(format!("d{}", self.random_below(6)));
             }
             if !behind_a_link {
                 return path;
@@ -47,42 +47,44 @@ impl Mutator {
 
     /// Makes one change. About half of them fail, which does not matter.
     fn change(&mut self) {
-        let place = self.place();
-        let other = self.place();
-        if self.below(4) == 0 {
-            return self.change_link(&place, other);
+        let directory = self.random_directory();
+        let other = self.random_directory();
+        if self.random_below(4) == 0 {
+            return self.change_link(&directory, other);
         }
-        if place.is_symlink() || other.is_symlink() {
+        if directory.is_symlink() || other.is_symlink() {
             return;
         }
-        let file = place.join(format!("f{}", self.below(8)));
-        let _ = match self.below(10) {
-            0..4 => std::fs::create_dir_all(&place).and_then(|()| std::fs::write(&file, "12345")),
+        let file = directory.join(format!("f{}", self.random_below(8)));
+        let _ = match self.random_below(10) {
+            0..4 => {
+                std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&file, "12345"))
+            }
             4 => std::fs::remove_file(&file),
             5 => std::fs::rename(&file, other.join("renamed")),
-            6 => std::fs::rename(&place, &other),
-            7 => std::fs::hard_link(&file, other.join(format!("h{}", self.below(8)))),
-            8 => std::fs::write(&file, vec![b'x'; self.below(20_000) as usize]),
-            _ => std::fs::remove_dir_all(&place),
+            6 => std::fs::rename(&directory, &other),
+            7 => std::fs::hard_link(&file, other.join(format!("h{}", self.random_below(8)))),
+            8 => std::fs::write(&file, vec![b'x'; self.random_below(20_000) as usize]),
+            _ => std::fs::remove_dir_all(&directory),
         };
     }
 
     /// Replaces a directory by a link (upwards, to itself, to another, to nowhere), or removes a
     /// link.
-    fn change_link(&mut self, place: &Path, other: PathBuf) {
-        if place.is_symlink() {
-            let _ = std::fs::remove_file(place);
+    fn change_link(&mut self, directory: &Path, other: PathBuf) {
+        if directory.is_symlink() {
+            let _ = std::fs::remove_file(directory);
             return;
         }
-        let target = match self.below(4) {
+        let target = match self.random_below(4) {
             0 => self.root.clone(),
-            1 => PathBuf::from(place.file_name().expect("a place has a name")),
+            1 => PathBuf::from(directory.file_name().expect("a place has a name")),
             2 => other,
             _ => PathBuf::from("nowhere"),
         };
         let aside = self.root.join("aside");
-        let _ = std::fs::rename(place, &aside)
-            .and_then(|()| symlink(target, place))
+        let _ = std::fs::rename(directory, &aside)
+            .and_then(|()| symlink(target, directory))
             .and_then(|()| std::fs::remove_dir_all(&aside));
     }
 }
@@ -132,7 +134,7 @@ const CHANGES: u64 = 5000;
 ///
 /// No kind of error is expected: an entry replaced by another type between listing and reading
 /// (`ENOTDIR`, `ELOOP`) has vanished, too.
-fn walks_of_a_changing_tree_end(follow: bool) {
+fn assert_walks_end(follow: bool) {
     let temp = TempDir::new();
     let root = temp.join("tree");
     std::fs::create_dir(&root).unwrap();
@@ -144,7 +146,7 @@ fn walks_of_a_changing_tree_end(follow: bool) {
         within("a walk of a changing tree", move || {
             let (mut walks, mut entries) = (0, 0);
             while walks < WALKS || changes.load(Ordering::Relaxed) < CHANGES {
-                for (reader, order, threads) in parallel() {
+                for (reader, order, threads) in parallel_combinations() {
                     let context = format!("{} in {} on {threads}", reader.as_str(), order.as_str());
                     let options = scan(&root).reader(reader).order(order).threads(threads);
                     let got = totals(options.follow(follow));
@@ -163,17 +165,17 @@ fn walks_of_a_changing_tree_end(follow: bool) {
     while oracle(&root).counts.directories < 20 {
         (0..100).for_each(|_| mutator.change());
     }
-    quiet(&root, follow);
+    assert_agrees_with_oracle(&root, follow);
 }
 
-fn parallel() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
+fn parallel_combinations() -> impl Iterator<Item = (ReaderKind, Order, usize)> {
     combinations().filter(|(_, order, threads)| order.is_parallel() && *threads > 1)
 }
 
 /// Checks that walks of the tree, now unchanging, agree with the oracle.
-fn quiet(root: &Path, follow: bool) {
+fn assert_agrees_with_oracle(root: &Path, follow: bool) {
     let expected = oracle(root).counts;
-    for (reader, order, threads) in parallel() {
+    for (reader, order, threads) in parallel_combinations() {
         let context = format!("afterwards, {} in {}", reader.as_str(), order.as_str());
         let options = scan(root).reader(reader).order(order).threads(threads);
         let got = totals(options.clone());
@@ -189,10 +191,10 @@ fn quiet(root: &Path, follow: bool) {
 
 #[test]
 fn walk_changing_tree_ends_without_errors() {
-    walks_of_a_changing_tree_end(false);
+    assert_walks_end(false);
 }
 
 #[test]
 fn walk_changing_tree_following_links_ends_without_errors() {
-    walks_of_a_changing_tree_end(true);
+    assert_walks_end(true);
 }

@@ -213,7 +213,7 @@ const KINDS: &[(ErrorKind, FaultKind)] = &[
 ];
 
 /// Walks a forest with one fault in every order, and checks that all orders agree.
-fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
+fn assert_fault(path: &str, at: At, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
     let mut tree = forest();
     tree.fail(path, at, kind);
     let tree = Arc::new(tree);
@@ -224,7 +224,13 @@ fn with_fault(path: &str, at: FaultPoint, kind: Option<ErrorKind>, check: impl F
     }
 }
 
-fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, context: &str) {
+fn assert_one_error(
+    got: &Totals,
+    operation: Operation,
+    kind: FaultKind,
+    path: &str,
+    context: &str,
+) {
     assert_eq!(got.diagnostics.errors, 1, "{context}");
     assert_eq!(got.diagnostics.vanished, 0, "{context}");
     let by: Vec<_> = got.diagnostics.errors_by.iter().collect();
@@ -244,8 +250,8 @@ fn one_error(got: &Totals, operation: Operation, kind: FaultKind, path: &str, co
 #[test]
 fn unopenable_directory_counted_without_content() {
     for &(error, kind) in KINDS {
-        with_fault("/2/3", FaultPoint::Open, Some(error), |got, context| {
-            one_error(got, Operation::OpenDirectory, kind, "/2/3", context);
+        assert_fault("/2/3", At::Open, Some(error), |got, context| {
+            assert_one_error(got, Operation::OpenDirectory, kind, "/2/3", context);
             let mut expected = forest_counts();
             expected.directories -= 5;
             expected.directories_allocated_size -= 5 * 4096;
@@ -263,8 +269,8 @@ fn unopenable_directory_counted_without_content() {
 fn listing_failed_midway_keeps_listed_entries() {
     for &(error, kind) in KINDS {
         // Batches of three: one of four files is lost.
-        with_fault("/2/3/4", FaultPoint::List, Some(error), |got, context| {
-            one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
+        assert_fault("/2/3/4", At::List, Some(error), |got, context| {
+            assert_one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
             let mut expected = forest_counts();
             expected.files -= 1;
             expected.apparent_size -= 103;
@@ -277,9 +283,9 @@ fn listing_failed_midway_keeps_listed_entries() {
 #[test]
 fn listing_failed_midway_listed_directories_read() {
     // The link, the pipe and the first of five directories arrive before the fault.
-    with_fault("/2/3", FaultPoint::List, Some(ErrorKind::Other), |got, context| {
+    assert_fault("/2/3", At::List, Some(ErrorKind::Other), |got, context| {
         let (operation, kind) = (Operation::ReadDirectory, FaultKind::Other);
-        one_error(got, operation, kind, "/2/3", context);
+        assert_one_error(got, operation, kind, "/2/3", context);
         assert_eq!(got.directories, 156 - 4, "{context}");
         assert_eq!(got.files, 500 - 16, "{context}");
     });
@@ -288,8 +294,8 @@ fn listing_failed_midway_listed_directories_read() {
 #[test]
 fn stat_failed_file_counted_without_size() {
     for &(error, kind) in KINDS {
-        with_fault("/2/3/4/file1", FaultPoint::Stat, Some(error), |got, context| {
-            one_error(got, Operation::Stat, kind, "/2/3/4/file1", context);
+        assert_fault("/2/3/4/file1", At::Stat, Some(error), |got, context| {
+            assert_one_error(got, Operation::Stat, kind, "/2/3/4/file1", context);
             let mut expected = forest_counts();
             expected.apparent_size -= 101;
             expected.allocated_size -= 512;
@@ -329,16 +335,16 @@ fn errors_counted_in_all_directories_above() {
 
 #[test]
 fn vanished_entry_not_counted_no_error() {
-    with_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
+    assert_fault("/2/3/4", At::Open, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
-    with_fault("/2/3/4/file3", FaultPoint::Stat, None, |got, context| {
+    assert_fault("/2/3/4/file3", At::Stat, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (156, 499), "{context}");
         assert_eq!(got.sizes.apparent, forest_counts().apparent_size - 103);
     });
-    with_fault("/2/3/link", FaultPoint::Stat, None, |got, context| {
+    assert_fault("/2/3/link", At::Stat, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.symlinks, got.others), (24, 25), "{context}");
     });
@@ -363,7 +369,7 @@ fn missing_entry_still_listed_is_error() {
         for (order, threads) in schedules() {
             let got = fake_totals(&tree, options().order(order).threads(threads));
             let context = format!("{path} in {}", order.as_str());
-            one_error(&got, Operation::Stat, FaultKind::Inconsistent, path, &context);
+            assert_one_error(&got, Operation::Stat, FaultKind::Inconsistent, path, &context);
         }
     }
     let mut tree = forest();
@@ -397,7 +403,7 @@ fn directory_opened_but_gone_when_listed_is_error() {
     for (order, threads) in schedules() {
         let got = fake_totals(&tree, options().order(order).threads(threads));
         let kind = FaultKind::Inconsistent;
-        one_error(&got, Operation::ReadDirectory, kind, "/2/3", order.as_str());
+        assert_one_error(&got, Operation::ReadDirectory, kind, "/2/3", order.as_str());
     }
 }
 
@@ -479,13 +485,13 @@ fn failed_root_counted_separately() {
     for (at, operation, directories) in
         [(FaultPoint::Stat, Operation::Stat, 0), (FaultPoint::Open, Operation::OpenDirectory, 1)]
     {
-        with_fault("/", at, Some(ErrorKind::PermissionDenied), |got, context| {
-            one_error(got, operation, FaultKind::Denied, "/", context);
+        assert_fault("/", at, Some(ErrorKind::PermissionDenied), |got, context| {
+            assert_one_error(got, operation, FaultKind::Denied, "/", context);
             assert_eq!((got.directories, got.files), (directories, 0), "{context}");
         });
     }
-    with_fault("/", FaultPoint::List, Some(ErrorKind::PermissionDenied), |got, context| {
-        one_error(got, Operation::ReadDirectory, FaultKind::Denied, "/", context);
+    assert_fault("/", At::List, Some(ErrorKind::PermissionDenied), |got, context| {
+        assert_one_error(got, Operation::ReadDirectory, FaultKind::Denied, "/", context);
         assert_eq!(got.directories, 1 + 3 * 31, "{context}");
     });
 }
@@ -494,7 +500,7 @@ fn failed_root_counted_separately() {
 
 /// What a [`Watched`] sink does at its n-th batch, counted over all threads.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Interruption {
     Nothing,
     Quit(u64),
     Cancel(u64, Cancel),
@@ -513,7 +519,7 @@ struct Seen {
 struct Watched {
     inner: Totals,
     seen: Arc<Seen>,
-    deed: Deed,
+    interruption: Interruption,
 }
 
 impl Sink for Watched {
@@ -537,9 +543,9 @@ impl Sink for Watched {
         }
         let batch = 1 + self.seen.batches.fetch_add(1, Ordering::Relaxed);
         let flow = self.inner.visit(visit);
-        match &self.deed {
-            Deed::Quit(at) if batch >= *at => Flow::Quit,
-            Deed::Cancel(at, cancel) if batch == *at => {
+        match &self.interruption {
+            Interruption::Quit(at) if batch >= *at => Flow::Quit,
+            Interruption::Cancel(at, cancel) if batch == *at => {
                 cancel.cancel();
                 flow
             }
@@ -554,7 +560,7 @@ impl Sink for Watched {
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
         let flow = self.inner.error(dir, error);
-        if matches!(self.deed, Deed::Quit(0)) {
+        if matches!(self.interruption, Interruption::Quit(0)) {
             return Flow::Quit;
         }
         flow
@@ -567,14 +573,14 @@ impl Sink for Watched {
 
 /// Walks a forest with a watched sink. However the walk ends, the totals must equal what was
 /// delivered, and every directory entered must have been left.
-fn watched(options: ScanOptions, deed: &Deed) -> (Totals, Arc<Seen>, bool) {
+fn walk_watched(options: ScanOptions, interruption: &Interruption) -> (Totals, Arc<Seen>, bool) {
     let tree = Arc::new(forest());
     let seen = Arc::new(Seen::default());
-    let context = format!("{deed:?} in {}", options.order.as_str());
+    let context = format!("{interruption:?} in {}", options.order.as_str());
     let outcome = run_fake(&tree, options, || Watched {
         inner: Totals::new(3),
         seen: Arc::clone(&seen),
-        deed: deed.clone(),
+        interruption: interruption.clone(),
     });
     let totals = outcome.sink.inner;
     let at = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -589,7 +595,7 @@ fn sink_quit_stops_all_threads() {
     for (order, threads) in schedules() {
         for at in [1, 2, 10, 100] {
             let options = options().order(order).threads(threads);
-            let (got, seen, interrupted) = watched(options, &Deed::Quit(at));
+            let (got, seen, interrupted) = walk_watched(options, &Interruption::Quit(at));
             let context = format!("{at} in {} on {threads}", order.as_str());
             let batches = seen.batches.load(Ordering::Relaxed);
             // Each of the other threads may be in the middle of a batch.
@@ -613,7 +619,7 @@ fn sink_quit_on_error_stops_walk() {
         let outcome = run_fake(&tree, options().order(order).threads(1), || Watched {
             inner: Totals::new(0),
             seen: Arc::clone(&seen),
-            deed: Deed::Quit(0),
+            interruption: Interruption::Quit(0),
         });
         assert!(outcome.sink.inner.diagnostics.errors <= 1, "{}", order.as_str());
     }
@@ -625,7 +631,7 @@ fn cancel_before_walk_reads_nothing() {
         let cancel = Cancel::new();
         cancel.cancel();
         let options = options().order(order).threads(threads).cancel(cancel);
-        let (got, _, interrupted) = watched(options, &Deed::Nothing);
+        let (got, _, interrupted) = walk_watched(options, &Interruption::Nothing);
         assert!(interrupted, "{}", order.as_str());
         assert_eq!((got.directories, got.files), (0, 0), "{}", order.as_str());
     }
@@ -637,7 +643,7 @@ fn cancel_during_walk_keeps_delivered_entries() {
         for at in [2, 20, 200] {
             let cancel = Cancel::new();
             let options = options().order(order).threads(threads).cancel(cancel.clone());
-            let (got, seen, interrupted) = watched(options, &Deed::Cancel(at, cancel));
+            let (got, seen, interrupted) = walk_watched(options, &Interruption::Cancel(at, cancel));
             let context = format!("{at} in {} on {threads}", order.as_str());
             assert!(interrupted, "{context}");
             assert!(got.directories < 156, "{context}: {}", got.directories);
@@ -645,7 +651,7 @@ fn cancel_during_walk_keeps_delivered_entries() {
         }
     }
     // The other extreme: the walk is not stopped.
-    let (got, ..) = watched(options(), &Deed::Nothing);
+    let (got, ..) = walk_watched(options(), &Interruption::Nothing);
     counts(&got).assert_are(&forest_counts(), "nothing was done");
 }
 

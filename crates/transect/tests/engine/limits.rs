@@ -86,11 +86,13 @@ fn ten_thousand_levels_read_completely() {
     within("a walk of ten thousand levels", move || {
         for reader in native_readers() {
             for &order in Order::ALL {
-                ends(&scan(&root).reader(reader).order(order).threads(2), 0, &expected);
+                assert_read_completely(
+                    &scan(&root).reader(reader).order(order).threads(2),
+                    &expected,
+                );
             }
         }
-        // Once with the largest directories, each of which is named by its whole path.
-        ends(&scan(&root).max_open(8), 20, &expected);
+        assert_read_completely(&scan(&root).max_open(8), &expected);
     });
 }
 
@@ -106,17 +108,14 @@ fn thousands_of_levels_few_descriptors_read_completely() {
             for &order in Order::ALL {
                 for descriptors in [1, 8] {
                     let options = scan(&root).reader(reader).order(order).threads(2);
-                    ends(&options.max_open(descriptors), 0, &expected);
+                    assert_read_completely(&options.max_open(descriptors), &expected);
                 }
             }
         }
     });
 }
 
-/// Walks a deep tree and compares the totals. `largest` is what the totals keep: the path of a
-/// directory is as long as the tree is deep, and in a deep tree every directory is for a while
-/// among the largest.
-fn ends(options: &ScanOptions, largest: usize, expected: &Counts) {
+fn assert_read_completely(options: &Diagnostics, expected: &Counts) {
     let context = format!("{:?} in {}", options.reader, options.order.as_str());
     let plan = options.clone().plan().expect("the options are right");
     let got = plan.run(|| Totals::new(largest)).expect("the walk begins").sink;

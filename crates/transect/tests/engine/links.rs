@@ -27,7 +27,7 @@ fn write(root: &Path, path: &str, size: usize) {
 }
 
 /// Runs every reader, order and number of threads; all results must be equal. Returns one of them.
-fn the_same_everywhere(options: &ScanOptions, what: &str) -> Totals {
+fn assert_all_walks_agree(options: &ScanOptions, what: &str) -> Totals {
     let (options, what) = (options.clone(), what.to_owned());
     within(&what.clone(), move || {
         let mut first: Option<Totals> = None;
@@ -59,7 +59,7 @@ fn below(root: &Path, listed: &[Vec<u8>]) -> Vec<String> {
 #[test]
 fn follow_link_loops_end() {
     let (_temp, root) = tree_of(trees::loops);
-    let got = the_same_everywhere(&scan(&root).follow(true), "loops");
+    let got = assert_all_walks_agree(&scan(&root).follow(true), "loops");
     let real = oracle(&root).counts;
     assert_eq!((got.files, got.directories), (2, real.directories));
     // `ping` and `pong` lead to each other, and nowhere else.
@@ -83,7 +83,7 @@ fn follow_directory_with_several_links_read_once() {
     symlink("../outside/a/b", root.join("a_link_to_the_end")).unwrap();
     symlink("../../far", temp.join("outside/a/to_far")).unwrap();
     symlink("../tree", temp.join("far/back")).unwrap();
-    let got = the_same_everywhere(&scan(&root).follow(true), "overlapping links");
+    let got = assert_all_walks_agree(&scan(&root).follow(true), "overlapping links");
     assert_eq!(got.sizes.apparent, 11_110);
     // tree, inside; outside, a, b, c; far.
     assert_eq!((got.directories, got.files, got.symlinks), (7, 4, 0));
@@ -116,7 +116,7 @@ fn follow_file_with_several_links_counted_once() {
     for (target, link) in [("file", "to_file"), ("../outside", "o1"), ("o1", "o2")] {
         symlink(target, temp.join("tree").join(link)).unwrap();
     }
-    let got = the_same_everywhere(&scan(temp.join("tree")).follow(true), "links to files");
+    let got = assert_all_walks_agree(&scan(temp.join("tree")).follow(true), "links to files");
     assert_eq!((got.files, got.symlinks), (4, 0));
     assert_eq!((got.sizes.apparent, got.hard_links), (1100, 2));
 }
@@ -161,7 +161,7 @@ fn follow_link_at_max_depth_leaves_directory_to_others() {
     symlink("../../outside", temp.join("tree/a/link")).unwrap();
     symlink("../outside", temp.join("tree/z")).unwrap();
     let options = scan(temp.join("tree")).follow(true).max_depth(2);
-    let got = the_same_everywhere(&options, "a link that is too deep");
+    let got = assert_all_walks_agree(&options, "a link that is too deep");
     assert_eq!((got.files, got.sizes.apparent), (1, 100));
     assert_eq!(got.directories, 3);
 }
@@ -172,12 +172,12 @@ fn root_link_followed_only_with_follow() {
     write(temp.path(), "real/below/file", 100);
     symlink("real", temp.join("link")).unwrap();
     let link = temp.join("link");
-    let got = the_same_everywhere(&scan(&link), "a link as a root");
+    let got = assert_all_walks_agree(&scan(&link), "a link as a root");
     assert_eq!((got.symlinks, got.directories, got.files), (1, 0, 0));
-    let got = the_same_everywhere(&scan(&link).follow(true), "a followed link as a root");
+    let got = assert_all_walks_agree(&scan(&link).follow(true), "a followed link as a root");
     assert_eq!((got.symlinks, got.directories, got.files), (0, 2, 1));
     // A trailing separator resolves the link, as in every system call.
-    let got = the_same_everywhere(&scan(temp.join("link/")), "a link with a separator");
+    let got = assert_all_walks_agree(&scan(temp.join("link/")), "a link with a separator");
     assert_eq!((got.symlinks, got.directories, got.files), (0, 2, 1));
 }
 
@@ -206,7 +206,7 @@ fn hard_links_directory_totals_equal_separate_walk() {
 fn hard_links_below_two_roots_counted_once() {
     let (_temp, root) = tree_of(trees::hardlinks);
     let roots = ["a", "b", "c"].map(|name| root.join(name));
-    let got = the_same_everywhere(&ScanOptions::new(roots), "several roots");
+    let got = assert_all_walks_agree(&ScanOptions::new(roots), "several roots");
     let whole = oracle(&root).counts;
     // The tree also holds one name each of a file, a link and a pipe.
     assert_eq!(got.sizes.apparent, whole.apparent_size);
@@ -217,9 +217,9 @@ fn hard_links_below_two_roots_counted_once() {
 // ---- several roots ----
 
 /// Walks several roots inside the first tree; everything must count once.
-fn counts_once(roots: &[PathBuf], expected: &Counts) -> Totals {
+fn assert_counted_once(roots: &[PathBuf], expected: &Counts) -> Totals {
     let what = format!("{roots:?}");
-    let got = the_same_everywhere(&ScanOptions::new(roots), &what);
+    let got = assert_all_walks_agree(&ScanOptions::new(roots), &what);
     counts(&got).assert_are(expected, what);
     got
 }
@@ -249,7 +249,7 @@ fn roots_nested_counted_once() {
         vec![with("/src/a/.."), root.clone()],
         vec![at("empty"), at("src"), root.clone()],
     ] {
-        let got = counts_once(&roots, &expected);
+        let got = assert_counted_once(&roots, &expected);
         assert_eq!(
             skipped(&got.diagnostics, SkipReason::OverlappingRoot),
             roots.len() as u64 - 1,
@@ -264,7 +264,7 @@ fn roots_siblings_add_up() {
     let other = temp.join("other");
     write(&other, "src/main", 1);
     let (a, b) = (oracle(&root).counts, oracle(&other).counts);
-    let got = the_same_everywhere(&ScanOptions::new([root, other]), "two trees");
+    let got = assert_all_walks_agree(&ScanOptions::new([root, other]), "two trees");
     assert_eq!(got.files, a.files + b.files);
     assert_eq!(got.sizes.apparent, a.apparent_size + b.apparent_size);
     // An entry elsewhere with the name of a root is not that root.
@@ -284,7 +284,7 @@ fn roots_link_and_target_are_two() {
         vec![at("tree/link/"), at("tree")],
         vec![at("tree"), at("tree/link/")],
     ] {
-        counts_once(&roots, &expected);
+        assert_counted_once(&roots, &expected);
     }
 }
 
@@ -296,8 +296,8 @@ fn root_link_with_trailing_dot_is_target() {
     symlink("real", temp.join("tree/link")).unwrap();
     let expected = oracle(temp.join("tree")).counts;
     let dotted = PathBuf::from(format!("{}/tree/link/.", temp.path().display()));
-    counts_once(&[temp.join("tree"), dotted.clone()], &expected);
-    counts_once(&[dotted, temp.join("tree")], &expected);
+    assert_counted_once(&[temp.join("tree"), dotted.clone()], &expected);
+    assert_counted_once(&[dotted, temp.join("tree")], &expected);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn roots_followed_links_into_each_other_counted_once() {
     symlink("../real/below", temp.join("tree/real/in")).unwrap();
     for roots in [[temp.join("tree"), temp.join("link")], [temp.join("link"), temp.join("tree")]] {
         let what = format!("{roots:?}");
-        let got = the_same_everywhere(&ScanOptions::new(roots).follow(true), &what);
+        let got = assert_all_walks_agree(&ScanOptions::new(roots).follow(true), &what);
         assert_eq!((got.directories, got.files), (3, 2), "{what}");
         assert_eq!(got.sizes.apparent, 1100, "{what}");
     }

@@ -9,7 +9,7 @@ use crate::support::{
     assert_complete, combinations, counts, paths, readable, readers, scan, totals,
 };
 
-fn equals_the_oracle(tree: &str) {
+fn assert_equals_oracle(tree: &str) {
     let build = trees::ALL
         .iter()
         .find(|(name, _)| *name == tree)
@@ -41,7 +41,7 @@ fn equals_the_oracle(tree: &str) {
         let same = (got.sizes, got.largest_files().to_vec(), got.largest_directories().to_vec());
         assert_eq!(first.get_or_insert_with(|| same.clone()), &same, "{context}");
 
-        let table = crate::table::agrees(options, &got, &listed, &context);
+        let table = crate::table::assert_agrees(options, &got, &listed, &context);
         assert!(
             first_table.is_none() || first_table.as_ref() == Some(&table),
             "{context}: the table"
@@ -80,7 +80,7 @@ macro_rules! trees {
             $(#[$system])?
             #[test]
             fn $test() {
-                equals_the_oracle(stringify!($tree));
+                assert_equals_oracle(stringify!($tree));
             }
         )*
 

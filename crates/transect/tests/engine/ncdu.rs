@@ -22,7 +22,7 @@ fn table_of(root: &Path) -> Table {
     outcome.sink.into_table().unwrap()
 }
 
-fn written(table: &Table) -> Vec<u8> {
+fn export(table: &Table) -> Vec<u8> {
     let root = table.roots().next().unwrap();
     let mut out = Vec::new();
     ncdu::write(table, root, &table.path(root), 0, &mut out).unwrap();
@@ -34,13 +34,13 @@ fn read(text: &[u8]) -> Result<Table, ncdu::Error> {
 }
 
 /// Wraps the entries of a directory in an export.
-fn tree(inside: &str) -> Vec<u8> {
-    format!(r#"[1,2,{{"progname":"x"}},[{{"name":"/t","dev":7}}{inside}]]"#).into_bytes()
+fn tree(content: &str) -> Vec<u8> {
+    format!(r#"[1,2,{{"progname":"x"}},[{{"name":"/t","dev":7}}{content}]]"#).into_bytes()
 }
 
 /// Returns the error of an invalid export: its offset and message.
 #[track_caller]
-fn refused(text: &[u8]) -> (u64, String) {
+fn import_error(text: &[u8]) -> (u64, String) {
     match read(text) {
         Err(ncdu::Error::Format { offset, what }) => (offset, what),
         other => panic!("{:?}: {}", other.map(|_| ()), String::from_utf8_lossy(text)),
@@ -64,7 +64,7 @@ fn export_written_then_read_is_equal() {
         make(&at);
     }
     let ours = table_of(temp.path());
-    let again = read(&written(&ours)).unwrap();
+    let again = read(&export(&ours)).unwrap();
     assert_eq!(again.len(), ours.len());
     assert_eq!(again.hard_links(), ours.hard_links());
     let sums = |table: &Table, row: Row| {
@@ -93,11 +93,11 @@ fn export_written_then_read_is_equal() {
 #[test]
 fn export_and_import_any_depth() {
     let depth = 10_000;
-    let inside = format!("{}{}", r#",[{"name":"d","dsize":1}"#.repeat(depth), "]".repeat(depth));
-    let table = read(&tree(&inside)).unwrap();
+    let content = format!("{}{}", r#",[{"name":"d","dsize":1}"#.repeat(depth), "]".repeat(depth));
+    let table = read(&tree(&content)).unwrap();
     assert_eq!(table.len(), depth as u64 + 1);
     assert_eq!(table.grand_total().disk_usage, depth as u64);
-    assert_eq!(written(&table).iter().filter(|&&byte| byte == b'[').count(), depth + 2);
+    assert_eq!(export(&table).iter().filter(|&&byte| byte == b'[').count(), depth + 2);
 }
 
 #[test]
@@ -156,11 +156,11 @@ fn import_invalid_export_rejected_with_offset() {
         ("[1,2,{},[{\"name\":\"x\",\"asize\":-1}]]", 29, "whole number"),
         ("[1,2,{},[{\"name\":\"x\",\"notreg\":1}]]", 30, "true or false"),
     ] {
-        let (at, what) = refused(text.as_bytes());
+        let (at, what) = import_error(text.as_bytes());
         assert_eq!(at, offset, "{text}: {what}");
         assert!(what.contains(word), "{text}: {what}");
     }
-    for (inside, word) in [
+    for (content, word) in [
         (r#",{"name":"a/b"}"#, "'/'"),
         (r#",{"name":"a\u0000b"}"#, "no system allows"),
         (r#",{"name":"a"},[{"name":"a"}]"#, "two entries"),
@@ -169,21 +169,22 @@ fn import_invalid_export_rejected_with_offset() {
         (r#"{"name":"a"}"#, "','"),
         (r#",17"#, "'{'"),
     ] {
-        let (_, what) = refused(&tree(inside));
-        assert!(what.contains(word), "{inside}: {what}");
+        let (_, what) = import_error(&tree(content));
+        assert!(what.contains(word), "{content}: {what}");
     }
 }
 
 #[test]
 fn import_invalid_name_rejected() {
     for name in [".", "..", "/", "../a", "a/", r"\u002e\u002e", r"\u002f"] {
-        for inside in [format!(r#",{{"name":"{name}"}}"#), format!(r#",[{{"name":"{name}"}}]"#)] {
-            let (offset, what) = refused(&tree(&inside));
-            assert!(what.starts_with("a name that"), "{inside}: {what}");
-            assert_eq!(offset, 45 + u64::from(inside.contains('[')), "{inside}");
+        for content in [format!(r#",{{"name":"{name}"}}"#), format!(r#",[{{"name":"{name}"}}]"#)] {
+            let (offset, what) = import_error(&tree(&content));
+            assert!(what.starts_with("a name that"), "{content}: {what}");
+            assert_eq!(offset, 45 + u64::from(content.contains('[')), "{content}");
         }
         for word in ["otherfs", "kernfs", "pattern"] {
-            let (_, what) = refused(&tree(&format!(r#",{{"name":"{name}","excluded":"{word}"}}"#)));
+            let (_, what) =
+                import_error(&tree(&format!(r#",{{"name":"{name}","excluded":"{word}"}}"#)));
             assert!(what.starts_with("a name that"), "{name}: {what}");
         }
     }
@@ -213,10 +214,10 @@ fn import_duplicate_key_rejected() {
         let once = format!(r#""{key}":{value}"#);
         let name = if key == "name" { "" } else { r#""name":"a","# };
         assert!(read(&tree(&format!(",[{{{name}{once}}}]"))).is_ok(), "{key}");
-        let (_, what) = refused(&tree(&format!(",[{{{name}{once},{once}}}]")));
+        let (_, what) = import_error(&tree(&format!(",[{{{name}{once},{once}}}]")));
         assert_eq!(what, format!("a second \"{key}\" of the same entry"));
         let escaped = format!(r#""\u{:04x}{}":{value}"#, key.as_bytes()[0], &key[1..]);
-        let (_, what) = refused(&tree(&format!(",[{{{name}{once},{escaped}}}]")));
+        let (_, what) = import_error(&tree(&format!(",[{{{name}{once},{escaped}}}]")));
         assert_eq!(what, format!("a second \"{key}\" of the same entry"));
     }
     // Unknown keys are ignored, however often they come.
@@ -227,12 +228,12 @@ fn import_duplicate_key_rejected() {
 fn import_errors_in_deep_tree_kept_paths_bounded() {
     let name = "n".repeat(250);
     let (depth, errors) = (4000, 500);
-    let mut inside = format!(r#",[{{"name":"{name}"}}"#).repeat(depth);
+    let mut content = format!(r#",[{{"name":"{name}"}}"#).repeat(depth);
     for number in 0..errors {
-        inside += &format!(r#",[{{"name":"{number}","read_error":true}}]"#);
+        content += &format!(r#",[{{"name":"{number}","read_error":true}}]"#);
     }
-    inside += &"]".repeat(depth);
-    let table = read(&tree(&inside)).unwrap();
+    content += &"]".repeat(depth);
+    let table = read(&tree(&content)).unwrap();
     let kept: usize =
         table.diagnostics().kept_errors.iter().map(|error| error.path().as_os_str().len()).sum();
     assert_eq!(table.diagnostics().errors, errors);
@@ -248,8 +249,8 @@ fn import_errors_at_every_level_counted_in_linear_time() {
     // Walking to the top from each error would take an hour.
     let depth = 300_000;
     let level = r#",[{"name":"d","read_error":true}"#;
-    let inside = level.repeat(depth) + &"]".repeat(depth);
-    let table = within("an import", move || read(&tree(&inside)).unwrap());
+    let content = level.repeat(depth) + &"]".repeat(depth);
+    let table = within("an import", move || read(&tree(&content)).unwrap());
     let root = table.roots().next().unwrap();
     assert_eq!(table.errors(root), depth as u64);
     let first = table.children(root).next().unwrap();
@@ -340,7 +341,7 @@ fn real_export() -> &'static [u8] {
             std::fs::create_dir(&at).unwrap();
             make(&at);
         }
-        written(&table_of(temp.path()))
+        export(&table_of(temp.path()))
     })
 }
 
@@ -372,8 +373,8 @@ fn import_huge_sizes_totals_saturate() {
     let most = i64::MAX as u64;
     let file =
         |name: &str, size: u64| format!(r#",{{"name":"{name}","asize":{size},"dsize":{size}}}"#);
-    let sums = |inside: &str| {
-        let total = read(&tree(inside)).unwrap().grand_total();
+    let sums = |content: &str| {
+        let total = read(&tree(content)).unwrap().grand_total();
         (total.apparent, total.disk_usage)
     };
     let two = file("a", most) + &file("b", most);
@@ -392,9 +393,9 @@ fn import_huge_hard_link_counted_once() {
         )
     };
     let here = link("a", 6) + &link("b", 6) + &link("c", 6) + &link("d", 6);
-    let inside =
+    let content =
         format!(r#",[{{"name":"sub","dsize":8}}{here}],[{{"name":"too"}}{}]"#, link("e", 6));
-    let table = read(&tree(&inside)).unwrap();
+    let table = read(&tree(&content)).unwrap();
     let root = table.roots().next().unwrap();
     let child = |name: &str| table.child(root, name.as_ref()).unwrap();
     let sums =
@@ -423,10 +424,10 @@ proptest! {
                 prop_assert!(!name.contains(&b'/') && !name.contains(&0));
                 left.extend(table.children(row));
             }
-            let again = read(&written(&table)).unwrap();
+            let again = read(&export(&table)).unwrap();
             prop_assert_eq!(again.len(), table.len());
             // A hard link without a link count is written once, as a separate file.
-            let twice = read(&written(&again)).unwrap();
+            let twice = read(&export(&again)).unwrap();
             prop_assert_eq!(twice.len(), again.len());
             prop_assert_eq!(twice.grand_total(), again.grand_total());
         }
@@ -448,7 +449,7 @@ proptest! {
         }
         text.truncate(text.len().saturating_sub(cut.saturating_sub(200)));
         if let Ok(table) = read(&text) {
-            let again = read(&written(&table)).unwrap();
+            let again = read(&export(&table)).unwrap();
             prop_assert_eq!(again.len(), table.len());
             prop_assert_eq!(again.grand_total().disk_usage, table.grand_total().disk_usage);
         }

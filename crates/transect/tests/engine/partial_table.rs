@@ -28,7 +28,7 @@ struct Watch {
 
 impl Watch {
     /// Checks that everything seen before is still there, and not smaller.
-    fn look(&self) {
+    fn check_growth(&self) {
         let mut before = self.before.lock().unwrap();
         let table = self.partial_table.table().unwrap();
         is_well_formed(&table, "an outline");
@@ -68,7 +68,7 @@ impl Sink for Watched<'_> {
 
     fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
         let tag = self.sink.enter(entering);
-        self.watch.look();
+        self.watch.check_growth();
         tag
     }
 
@@ -78,7 +78,7 @@ impl Sink for Watched<'_> {
 
     fn leave(&mut self, dir: &Dir<u32>) {
         self.sink.leave(dir);
-        self.watch.look();
+        self.watch.check_growth();
     }
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
@@ -95,25 +95,25 @@ impl Sink for Watched<'_> {
 
     fn merge(&mut self, other: Self) {
         self.sink.merge(other.sink);
-        self.watch.look();
+        self.watch.check_growth();
     }
 }
 
 /// Walks a tree in memory under observation. Returns the partial table at the end, and the finished
 /// one.
-fn watched(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
+fn observe(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
     let watch = Watch::default();
     let builder = TableBuilder::new(columns()).partial_table(&watch.partial_table);
     let make = || Watched { sink: builder.sink(), watch: &watch };
     let finished = run_fake(tree, options, make).sink.sink.into_table().unwrap();
-    watch.look();
+    watch.check_growth();
     (watch.partial_table.table().unwrap(), finished)
 }
 
 /// What a table says about a directory.
-type Said = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadReason>, u64);
+type Described = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadReason>, u64);
 
-fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> {
+fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Described> {
     let directories = table.iter().filter(|&row| table.file_type(row) == FileType::Directory);
     let said = |row| {
         let (attributes, unread) = (table.attributes(row), table.unread_reason(row));
@@ -126,7 +126,7 @@ fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Said> 
 /// Asserts that the partial table has the directories of the finished one, and that only bytes of
 /// files with several names are missing.
 #[track_caller]
-fn is_outline_of(partial_table: &Table, finished: &Table) {
+fn assert_partial_of(partial_table: &Table, finished: &Table) {
     let expected = directories(finished, |row| {
         let mut sums = finished.totals(row);
         for below in finished.subtree(row) {
@@ -166,8 +166,8 @@ proptest! {
         let (mut tree, ..) = build(&nodes, 1);
         tree.batch = batch;
         let (partial_table, finished) =
-            watched(&Arc::new(tree), scan("/").order(order).threads(threads));
-        is_outline_of(&partial_table, &finished);
+            observe(&Arc::new(tree), scan("/").order(order).threads(threads));
+        assert_partial_of(&partial_table, &finished);
     }
 }
 
@@ -191,8 +191,8 @@ fn tree() -> FakeTree {
 #[test]
 fn partial_table_unread_reasons_known_early() {
     let tree = Arc::new(tree());
-    let (partial_table, finished) = watched(&tree, scan("/").max_depth(2).one_file_system(true));
-    is_outline_of(&partial_table, &finished);
+    let (partial_table, finished) = observe(&tree, scan("/").max_depth(2).one_file_system(true));
+    assert_partial_of(&partial_table, &finished);
     let unread = |path: &str| {
         let row =
             partial_table.iter().find(|&row| partial_table.path(row) == Path::new(path)).unwrap();
@@ -211,8 +211,8 @@ fn partial_table_filters_and_roots_applied() {
     let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
     let tree = Arc::new(tree());
     let options = ScanOptions::new(["/other", "/a"]).filters(filters).threads(2);
-    let (partial_table, finished) = watched(&tree, options);
-    is_outline_of(&partial_table, &finished);
+    let (partial_table, finished) = observe(&tree, options);
+    assert_partial_of(&partial_table, &finished);
     let roots: Vec<PathBuf> = partial_table.roots().map(|root| partial_table.path(root)).collect();
     assert_eq!(roots, [PathBuf::from("/a"), PathBuf::from("/other")]);
     assert_eq!(

@@ -34,10 +34,10 @@ fn fake_table(tree: &Arc<FakeTree>, options: ScanOptions) -> Table {
 
 /// What a table says about an entry: path, type, size, totals; standalone, shared, exclusive,
 /// errors.
-type Said = (PathBuf, FileType, Option<u64>, SubtreeTotals, [u64; 4]);
+type Described = (PathBuf, FileType, Option<u64>, SubtreeTotals, [u64; 4]);
 
 /// Everything that a table says, without row numbers.
-fn all_of(table: &Table) -> Vec<Said> {
+fn all_of(table: &Table) -> Vec<Described> {
     let said = |row| {
         let sizes = [
             table.standalone_usage(row),
@@ -52,16 +52,16 @@ fn all_of(table: &Table) -> Vec<Said> {
 
 /// Compares a table with totals and a list of paths of the same tree; the list may be empty.
 #[track_caller]
-pub(crate) fn agrees(
+pub(crate) fn assert_agrees(
     options: ScanOptions,
     totals: &Totals,
     paths: &[Vec<u8>],
     context: &str,
 ) -> impl PartialEq + std::fmt::Debug + use<> {
     let table = table(options);
-    equals_totals(&table, totals, context);
+    assert_equals_totals(&table, totals, context);
     is_well_formed(&table, context);
-    sums_are_plain(&table, context);
+    assert_totals_plain(&table, context);
     let mut listed: Vec<Vec<u8>> =
         table.iter().map(|row| table.path(row).into_os_string().into_encoded_bytes()).collect();
     listed.sort_unstable();
@@ -70,7 +70,7 @@ pub(crate) fn agrees(
 }
 
 #[track_caller]
-fn equals_totals(table: &Table, totals: &Totals, context: &str) {
+fn assert_equals_totals(table: &Table, totals: &Totals, context: &str) {
     let SubtreeTotals { files, directories, others, apparent, disk_usage, .. } =
         table.grand_total();
     let got = [files.into(), directories.into(), others.into(), apparent, disk_usage];
@@ -108,7 +108,7 @@ pub(crate) fn is_well_formed(table: &Table, context: &str) {
 
 /// Checks that all totals equal a plain count of everything below.
 #[track_caller]
-fn sums_are_plain(table: &Table, context: &str) {
+fn assert_totals_plain(table: &Table, context: &str) {
     let charged = charged(table);
     let mut all_names: BTreeMap<FileId, u32> = BTreeMap::new();
     for id in table.iter().filter_map(|row| linked(table, row)) {
@@ -184,47 +184,47 @@ proptest! {
         let options = scan("/").order(order).threads(threads);
         let got = fake_table(&tree, options.clone());
         let totals = run_fake(&tree, options, || Totals::new(3)).sink;
-        equals_totals(&got, &totals, "a tree in memory");
+        assert_equals_totals(&got, &totals, "a tree in memory");
         is_well_formed(&got, "a tree in memory");
-        sums_are_plain(&got, "a tree in memory");
+        assert_totals_plain(&got, "a tree in memory");
         prop_assert_eq!(got.iter().count(), paths.len());
         prop_assert_eq!(all_of(&got), all_of(&plain));
     }
 }
 
 /// The totals of a selection, by checking every entry.
-fn plainly_together(table: &Table, rows: &[Row], without: &[Row]) -> SelectionTotals {
+fn expected_selection_totals(table: &Table, rows: &[Row], without: &[Row]) -> SelectionTotals {
     let left_out: BTreeSet<Row> = without.iter().flat_map(|&row| table.subtree(row)).collect();
     let part = rows.iter().flat_map(|&row| table.subtree(row));
     let part: BTreeSet<Row> = part.filter(|row| !left_out.contains(row)).collect();
-    let mut together = SelectionTotals::default();
+    let mut selected = SelectionTotals::default();
     let mut files: BTreeMap<FileId, (u32, u32)> = BTreeMap::new();
     for &row in &part {
         match table.file_type(row) {
-            FileType::File => together.files += 1,
-            FileType::Directory => together.directories += 1,
-            _ => together.others += 1,
+            FileType::File => selected.files += 1,
+            FileType::Directory => selected.directories += 1,
+            _ => selected.others += 1,
         }
-        together.unread += u64::from(table.unread_reason(row).is_some());
+        selected.unread += u64::from(table.unread_reason(row).is_some());
         match linked(table, row) {
             Some(id) => {
                 let names = table.iter().filter(|&row| linked(table, row) == Some(id)).count();
                 let names = table.attributes(row).nlink().unwrap_or(names as u32);
                 files.entry(id).or_insert((0, names)).0 += 1;
             }
-            None => together.disk_usage += table.allocated(row).unwrap_or(0),
+            None => selected.disk_usage += table.allocated(row).unwrap_or(0),
         }
     }
     for (id, (here, names)) in files {
         let first = table.iter().find(|&row| linked(table, row) == Some(id));
         let bytes = first.and_then(|row| table.allocated(row)).unwrap_or(0);
-        together.disk_usage += bytes;
+        selected.disk_usage += bytes;
         if here < names {
-            together.shared += bytes;
-            together.shared_files += 1;
+            selected.shared += bytes;
+            selected.shared_files += 1;
         }
     }
-    together
+    selected
 }
 
 proptest! {
@@ -242,10 +242,10 @@ proptest! {
         let (chosen, without) = (rows(&chosen), rows(&without));
         let below = |&row: &Row| table.subtree(row).skip(1).any(|below| chosen.contains(&below));
         prop_assert!(!chosen.iter().any(below), "one lies below another");
-        let together = table.selection_totals(&chosen, &without);
-        prop_assert_eq!(together, plainly_together(&table, &chosen, &without));
+        let selected = table.selection_totals(&chosen, &without);
+        prop_assert_eq!(selected, expected_selection_totals(&table, &chosen, &without));
         if let ([row], []) = (&chosen[..], &without[..]) {
-            prop_assert_eq!(together.exclusive(), table.exclusive(*row));
+            prop_assert_eq!(selected.exclusive(), table.exclusive(*row));
         }
     }
 }
@@ -260,7 +260,7 @@ fn table_two_roots_two_trees() {
     tree.link("/a/second", "/b/first");
     let table = fake_table(&Arc::new(tree), ScanOptions::new(["/b", "/a"]).threads(3));
     is_well_formed(&table, "two roots");
-    sums_are_plain(&table, "two roots");
+    assert_totals_plain(&table, "two roots");
     let roots: Vec<(PathBuf, u64, u64, u64)> = table
         .roots()
         .map(|root| {
@@ -310,7 +310,7 @@ fn table_filtered_keeps_directories_above_matches() {
     let paths: Vec<PathBuf> = table.iter().map(|row| table.path(row)).collect();
     assert_eq!(paths, ["/", "/a", "/a/b", "/a/b/kept.c"].map(PathBuf::from));
     let totals = run_fake(&tree, options, || Totals::new(0)).sink;
-    equals_totals(&table, &totals, "only what the filter lets through is counted");
+    assert_equals_totals(&table, &totals, "only what the filter lets through is counted");
     assert_eq!((totals.files, totals.sizes.apparent), (1, 600));
 }
 
