@@ -1,4 +1,4 @@
-//! Several steps, one after the other in one pass.
+//! Chains: several steps run one after the other in one pass.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,9 @@ use crate::steps::{self, STEPS, StepInfo};
 
 mod nearest;
 
-/// Several steps, one after the other in one pass, written as words: `decode=auto eol=lf blake3`.
-/// A chain is itself a step. What a step makes goes on to the next as soon as it is a block; nothing
-/// is allocated once each of them has been one.
+/// Several steps run one after the other in one pass, written as words: `decode=auto eol=lf
+/// blake3`. A chain is itself a step. Each block that a step produces is passed to the next step at
+/// once. Nothing is allocated after the first block of each step.
 ///
 /// ```
 /// use transect_transform::chain::Chain;
@@ -38,20 +38,20 @@ pub struct Chain {
     shape: Shape,
 }
 
-/// A step in its place in a chain.
+/// A step of a chain.
 struct ChainedStep {
     word: String,
     info: &'static StepInfo,
     step: Box<dyn Step>,
-    /// What it made and did not hand on yet.
+    /// Output that was not passed on yet.
     gathered: Vec<u8>,
 }
 
 impl Chain {
-    /// Returns the chain that words stand for. No words: a chain that leaves everything as it is.
+    /// Parses a chain. Without words, the chain changes nothing.
     ///
     /// # Errors
-    /// A word is no step ([`STEPS`]), or its parameter is not what the step takes.
+    /// A word is not a step ([`STEPS`]), or its parameter is invalid.
     pub fn parse<Word: AsRef<str>>(words: &[Word]) -> Result<Self, ParseError> {
         let steps: Result<Vec<_>, _> =
             words.iter().map(|word| ChainedStep::parse(word.as_ref())).collect();
@@ -64,14 +64,13 @@ impl Chain {
         Ok(Self { steps, shape })
     }
 
-    /// Returns the words that it was made of.
+    /// Returns the words that the chain was parsed from.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().map(|entry| entry.word.as_str())
     }
 
-    /// Returns whether files that are no text ([`is_binary`](crate::text::is_binary)) are better left
-    /// alone: a step is made for text, and gets what is in the file, not what another step makes of
-    /// it.
+    /// Returns whether binary files ([`is_binary`](crate::text::is_binary)) should be skipped: a
+    /// step is for text, and reads the file itself, not what an earlier step makes of it.
     pub fn is_for_text(&self) -> bool {
         let is_text_made = |entry: &ChainedStep| {
             entry.word.starts_with("decode=utf-16") || !entry.info.text && entry.is_resizing()
@@ -80,13 +79,13 @@ impl Chain {
         as_it_is.into_iter().any(|entry| entry.info.text)
     }
 
-    /// Returns what whoever asked for the steps should know, though they do what they are made for.
+    /// Returns warnings for the user about the setup of the steps, which work all the same.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter_map(|entry| entry.step.warning())
     }
 
-    /// Returns another chain of the same words, at its beginning, for another thread. On one thread
-    /// [`Step::reset`] is cheaper.
+    /// Returns another chain of the same steps in their initial state, for another thread. On one
+    /// thread, [`Step::reset`] is cheaper.
     #[must_use]
     pub fn clone_reset(&self) -> Self {
         Self { steps: self.steps.iter().map(ChainedStep::clone_reset).collect(), shape: self.shape }
@@ -112,7 +111,7 @@ impl ChainedStep {
         Ok(Self { word: word.to_owned(), info, step, gathered: Vec::new() })
     }
 
-    /// Returns another link of the same word, at its beginning.
+    /// Returns the same step in its initial state.
     fn clone_reset(&self) -> Self {
         match self.step.clone_reset() {
             Some(step) => {
@@ -131,13 +130,13 @@ impl ChainedStep {
         self.step.shape() == Shape::Resizing
     }
 
-    /// Lets a step that only looks have a block.
+    /// Feeds a block to a step that produces no result.
     fn inspect(&mut self, block: &[u8]) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.feed(block, out));
         self.named(outcome)
     }
 
-    /// As [`ChainedStep::inspect`], where nobody can stop it but the step itself.
+    /// Feeds a block as [`ChainedStep::inspect`] does, where only the step itself can fail.
     fn inspect_or_refuse(&mut self, block: &[u8]) -> Result<(), InvalidData> {
         self.inspect(block).map_err(|stop| match stop {
             StepError::Invalid(error) => error,
@@ -145,19 +144,19 @@ impl ChainedStep {
         })
     }
 
-    /// Tells a step that only looks that this was all.
+    /// Ends a step that produces no result.
     fn finish_inspection(&mut self) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.finish(out));
         self.named(outcome)
     }
 
-    /// Says which step refused, if it was this one.
+    /// Adds the name of this step to an error of its own.
     fn named(&self, outcome: Result<(), StepError>) -> Result<(), StepError> {
         outcome.map_err(|stop| named(&self.word, stop))
     }
 }
 
-/// Says which step refused, unless that is known.
+/// Adds the name of a step to an error, unless it already has one.
 fn named(word: &str, mut stop: StepError) -> StepError {
     if let StepError::Invalid(error) = &mut stop
         && error.step.is_empty()
@@ -167,7 +166,7 @@ fn named(word: &str, mut stop: StepError) -> StepError {
     stop
 }
 
-/// Calls a step that only looks, and so makes nothing.
+/// Calls a step that produces no result.
 fn with_no_result(
     call: impl FnOnce(&mut OutputBuffer<'_>) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
@@ -178,7 +177,7 @@ fn with_no_result(
     outcome
 }
 
-/// Lets bytes go through all links, and what comes out at the end into `out`.
+/// Feeds bytes through all steps, and the result into `out`.
 fn feed(
     steps: &mut [ChainedStep],
     input: &[u8],
@@ -192,7 +191,7 @@ fn feed(
     feed_rest(first, rest, out, |step, out| step.feed(input, out))
 }
 
-/// Ends all links, the first one first: what it still gives goes through the others.
+/// Ends all steps in order. What each still writes passes through the later ones.
 fn finish(steps: &mut [ChainedStep], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
     let Some((first, rest)) = steps.split_first_mut() else { return Ok(()) };
     if first.is_reduce() {
@@ -203,9 +202,9 @@ fn finish(steps: &mut [ChainedStep], out: &mut OutputBuffer<'_>) -> Result<(), S
     finish(rest, out)
 }
 
-/// Calls the first of some links, and lets what it makes go through the others, all of it: what were
-/// kept here until more comes would come too late to be compared with the input, or for who waits at
-/// the other end of a pipe.
+/// Calls the first step, and feeds all its output through the others. Output kept until the next
+/// block arrives would be too late for comparing it with the input, and for a reader at the other
+/// end of a pipe.
 fn feed_rest(
     first: &mut ChainedStep,
     rest: &mut [ChainedStep],
@@ -230,14 +229,14 @@ impl Step for Chain {
         self.shape
     }
 
-    /// As much as the dearest link.
+    /// Returns the highest cost of its steps.
     fn cost(&self) -> Cost {
         self.steps.iter().map(|entry| entry.step.cost()).max().unwrap_or_default()
     }
 
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.shape {
-            // Nobody made anything of the bytes: whoever feeds has them already.
+            // Nothing is changed, so the caller already has the bytes.
             Shape::Reduce => self.steps.iter_mut().try_for_each(|entry| entry.inspect(input)),
             _ => feed(&mut self.steps, input, out),
         }
@@ -284,7 +283,7 @@ impl Step for Chain {
         let mut changed = 0;
         let mut findings = Vec::new();
         for entry in &self.steps {
-            // What a step that changes something finds is about what it got.
+            // Findings of a step that changes something describe its input.
             let stage = match changed {
                 0 => Stage::Input,
                 _ if changed == changing => Stage::Result,
@@ -306,8 +305,8 @@ impl Step for Chain {
     }
 }
 
-/// The words, in one line that can be parsed again: blanks inside a word are written as escapes, which
-/// every step that can have them understands.
+/// Writes the words in one line that can be parsed again. Whitespace inside a word is written as an
+/// escape, which every step that can contain it accepts.
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, word) in self.words().enumerate() {
@@ -332,7 +331,7 @@ impl fmt::Debug for Chain {
     }
 }
 
-/// Words in one line, between blanks.
+/// Parses words separated by whitespace.
 impl FromStr for Chain {
     type Err = ParseError;
 
@@ -342,20 +341,20 @@ impl FromStr for Chain {
     }
 }
 
-/// Why words are no chain.
+/// Why words are not a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// There is no step of this name.
+    /// No step has this name.
     Unknown {
-        /// What was typed.
+        /// The name as typed.
         name: String,
-        /// What may have been meant.
+        /// The most similar name of a step.
         nearest: Option<&'static str>,
     },
-    /// The step does not take this parameter, or needs one.
+    /// The parameter is invalid or missing.
     Parameter {
-        /// What was typed.
+        /// The word as typed.
         word: String,
         /// The step.
         info: &'static StepInfo,
@@ -569,7 +568,7 @@ mod tests {
                 "encode=latin1: U+20AC, which latin1 does not have, at byte 3"
             );
         }
-        // The other way round, the first step refuses before the second has anything to refuse.
+        // The other way round, the first step fails before the second has any input to fail on.
         let error = StepTester::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
         assert_eq!(error.step, "decode=utf-8");
     }

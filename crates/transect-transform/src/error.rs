@@ -1,4 +1,4 @@
-//! What can go wrong with one file: every error says what could not be done, to which file, and why.
+//! Errors about one file: which operation failed, on which file, and why.
 
 use std::fmt;
 use std::io;
@@ -8,30 +8,30 @@ use transect_sys::{FaultKind, FileType};
 
 use crate::step::InvalidData;
 
-/// What was being done.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Operation {
     /// Reading the input.
     Read,
-    /// Making the temporary file, or giving it its name.
+    /// Creating the temporary file, or naming it.
     Create,
     /// Writing the result.
     Write,
-    /// Waiting until the device has it.
+    /// Waiting for the device.
     Sync,
-    /// Putting the result in the place of what is there.
+    /// Renaming the result to its target.
     Replace,
-    /// Comparing what the device has with what was made.
+    /// Comparing the result on the device with what was written.
     ReadBack,
-    /// Removing what a killed run has left.
+    /// Removing a file that a killed process left behind.
     Remove,
-    /// Doing the steps.
+    /// Running the steps.
     Transform,
 }
 
 impl Operation {
-    /// Returns the word for the operation, as it stands in messages, and in JSON with `_` for blanks.
+    /// Returns the name of the operation in messages; JSON has `_` for blanks.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -46,38 +46,39 @@ impl Operation {
     }
 }
 
-/// Why something that is there is not touched.
+/// Why a file is left unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// It is no regular file.
+    /// It is not a regular file.
     NotAFile(FileType),
-    /// It is there already, and may not be replaced.
+    /// It exists and must not be replaced.
     Exists,
-    /// It is the input, and nobody asked for work in place.
+    /// It is the input, and in-place mode is off.
     IsInput,
-    /// It is not the input, though work in place was asked for.
+    /// It is not the input, and in-place mode is on.
     NotInput,
-    /// It has that many names: they would no longer be the same file.
+    /// It has that many names, which would no longer be the same file.
     ManyNames(u32),
-    /// It is a link that leads nowhere.
+    /// It is a dangling link.
     LinkToNowhere,
-    /// The path ends in no name.
+    /// The path does not end in a file name.
     NoName,
-    /// It is no text, and only text was to be changed.
+    /// It is binary, and only text was to be changed.
     Binary,
-    /// The device has something else than what was written.
+    /// The device holds other bytes than were written.
     NotAsWritten,
-    /// Its system makes no holes in a file that is there.
+    /// The system cannot make holes in an existing file.
     NoHoles,
-    /// It is the journal of an earlier patch of the file.
+    /// It is the undo journal of an earlier patch of the file.
     UndoJournal,
-    /// Another user may have written it, and it would say what to write: why.
+    /// Another user may have written it, and its content would be written to a file. Contains the
+    /// reason.
     Untrusted(&'static str),
 }
 
 impl Rejection {
-    /// Returns the word for the reason, as it stands in JSON.
+    /// Returns the name of the reason in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotAFile(_) => "not_a_file",
@@ -120,7 +121,7 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Returns a type as it stands in a sentence.
+/// Returns a file type with its article, as used in messages.
 fn article(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Directory => "a directory",
@@ -134,67 +135,67 @@ fn article(file_type: FileType) -> &'static str {
     }
 }
 
-/// Why a file was not transformed. What the target held before is untouched.
+/// Why a file was not transformed. The target is unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused.
+    /// The system reported an error.
     System {
-        /// What was being done.
+        /// The operation that failed.
         operation: Operation,
-        /// To which file: for the temporary that of its target.
+        /// The file; for a temporary file, its target.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is not one that this is done to.
+    /// The file does not qualify for the operation.
     Rejected {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
-        /// To which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it does not qualify.
         reason: Rejection,
     },
-    /// The file became another one meanwhile, so that the result is of neither.
+    /// The file changed meanwhile, so that the result matches neither version.
     Changed {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// A step does not take what the file holds.
+    /// A step cannot process the content.
     Invalid {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Where and why.
         error: InvalidData,
     },
-    /// Two inputs would have their results in one place.
+    /// Two inputs have the same target.
     SameTarget {
-        /// Which place.
+        /// The target.
         path: PathBuf,
         /// Both inputs.
         inputs: [PathBuf; 2],
     },
-    /// There is less room than the results take.
+    /// There is not enough free space for the results.
     NoSpace {
-        /// The folder they were to lie in.
+        /// The directory for the results.
         path: PathBuf,
-        /// Bytes that they take.
+        /// Bytes needed.
         needed: u64,
-        /// Bytes that are free.
+        /// Bytes free.
         free: u64,
     },
-    /// The method cannot do the work: its name, and why.
+    /// The method cannot do the work. Contains its name and the reason.
     Unsupported(&'static str, &'static str),
-    /// Somebody asked to stop.
+    /// The user cancelled.
     Cancelled {
-        /// Which file was at work.
+        /// The file in progress.
         path: PathBuf,
     },
 }
 
 impl Error {
-    /// Returns what the system said, if it was the system that refused.
+    /// Returns the system's error, if it is one.
     pub fn io_error(&self) -> Option<&io::Error> {
         match self {
             Self::System { source, .. } => Some(source),
@@ -202,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Returns what was being done.
+    /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         match self {
             Self::System { operation, .. } | Self::Rejected { operation, .. } => *operation,
@@ -214,7 +215,7 @@ impl Error {
         }
     }
 
-    /// Returns the word for the kind of the error, as it stands in JSON.
+    /// Returns the kind of the error in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::System { source, .. } => FaultKind::of(source).as_str(),
@@ -228,12 +229,12 @@ impl Error {
         }
     }
 
-    /// Returns what makes an error of the system's answer about `path`.
+    /// Returns a function that turns a system error about `path` into an [`Error`].
     pub(crate) fn system(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { operation, path: path.to_owned(), source }
     }
 
-    /// Returns the same error once more: every file it is about has one.
+    /// Returns a copy of a system error, for each further file it concerns.
     pub(crate) fn duplicate(&self) -> Self {
         match self {
             Self::System { operation, path, source } => Self::System {
@@ -249,13 +250,13 @@ impl Error {
         Self::Rejected { operation, path: path.to_owned(), reason }
     }
 
-    /// Returns what makes an error of a step's refusal of what is in `path`.
+    /// Returns a function that turns a step's error about the content of `path` into an [`Error`].
     pub(crate) fn invalid(path: &Path) -> impl FnOnce(InvalidData) -> Self {
         move |error| Self::Invalid { path: path.to_owned(), error }
     }
 }
 
-/// Returns the same error of the system once more.
+/// Returns a copy of a system error.
 pub(crate) fn duplicate_io_error(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
@@ -300,7 +301,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// For [`Write`](std::io::Write), which knows errors of the system only.
+/// For [`Write`](std::io::Write), which returns system errors only.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

@@ -1,4 +1,4 @@
-//! One pass over a file, at device speed, that cannot lose data.
+//! Transforms files in one pass each, without ever losing data.
 //!
 //! ```text
 //! input ─► blocks ─► steps, one after the other in one pass ─► blocks ─► temporary file ─► target
@@ -6,7 +6,7 @@
 //!   └ checked before and after: a changed input is an error                  └ complete, then renamed
 //! ```
 //!
-//! A crate of its own: whoever links the scanner need not build compressors and digests.
+//! This is a separate crate so that programs that only scan need not build compressors and digests.
 
 #![forbid(unsafe_code)]
 

@@ -1,23 +1,24 @@
-//! Lines of a file of any length, in little memory.
+//! Reads lines of a file of any length in little memory.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is kept: longer than any digest with a path, escapes included.
+/// Bytes of a line to keep: longer than any digest with a path, escapes included.
 const MAX_LINE_LENGTH: usize = 256 << 10;
 
 /// One line of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawLine<'a> {
-    /// Which line, counted from 1.
+    /// Line number, from 1.
     pub(crate) number: usize,
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub(crate) start: u64,
     /// The line with its newline, which the last line may lack. Cut off if the line is too long.
     pub(crate) text: &'a [u8],
     pub(crate) is_too_long: bool,
 }
 
-/// Reads lines one by one. Only one line is in memory, and never more than [`MAX_LINE_LENGTH`] bytes of it.
+/// Reads lines one by one. Holds only one line in memory, and at most [`MAX_LINE_LENGTH`] bytes of
+/// it.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     from: R,
@@ -35,7 +36,7 @@ impl<R: BufRead> Lines<R> {
 
     /// Returns the next line; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
-        // Only now: who stops at a line that is too long need not wait for its end.
+        // Skip the rest only now: a caller that stops at a long line need not wait for its end.
         if std::mem::take(&mut self.is_inside) {
             self.skip_line()?;
         }
@@ -53,7 +54,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(RawLine { number: self.number, start, text: &self.text, is_too_long }))
     }
 
-    /// Reads on behind the next newline.
+    /// Skips to the byte after the next newline.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             let bytes = match self.from.fill_buf() {

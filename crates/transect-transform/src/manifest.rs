@@ -1,11 +1,11 @@
-//! Lines that name files with their digests, as `b3sum`, `sha256sum` and their like print and check
-//! them.
+//! Manifests: lines with a digest and a file name, as printed and checked by `b3sum`, `sha256sum`
+//! and similar programs.
 //!
 //! ```text
-//! af1349b9...  name            plain: which digest it is, the reader has to know
-//! af1349b9... *name            the same; the mark meant something on other systems once
+//! af1349b9...  name            plain: does not say which digest it is
+//! af1349b9... *name            the same; the asterisk once meant binary mode
 //! BLAKE3 (name) = af1349b9...  tagged
-//! \af1349b9...  na\nme         a backslash before the line: \\, \n and \r in the name are escapes
+//! \af1349b9...  na\nme         a leading backslash: \\, \n and \r in the name are escapes
 //! # anything                   a comment
 //! ```
 
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::lines::{Lines, RawLine};
 use crate::system;
 
-/// A kind of digest that lines can be of.
+/// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -31,10 +31,10 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 4] = [Self::Blake3, Self::Sha256, Self::Xxh3, Self::Crc32c];
 
-    /// Returns the name of the step that finds the digest ([`STEPS`](crate::steps::STEPS)).
+    /// Returns the name of the step that computes the digest ([`STEPS`](crate::steps::STEPS)).
     pub fn step(self) -> &'static str {
         match self {
             Self::Blake3 => "blake3",
@@ -44,18 +44,18 @@ impl Algorithm {
         }
     }
 
-    /// Returns the name that tagged lines begin with.
+    /// Returns the name in tagged lines.
     pub fn tag(self) -> &'static str {
         match self {
             Self::Blake3 => "BLAKE3",
             Self::Sha256 => "SHA256",
-            // As xxhsum has it: XXH3 is what it calls that of 64 bits.
+            // As in xxhsum, which uses XXH3 for 64 bits.
             Self::Xxh3 => "XXH128",
             Self::Crc32c => "CRC32C",
         }
     }
 
-    /// Returns how many hexadecimal digits the digest has.
+    /// Returns the number of hexadecimal digits.
     pub fn digits(self) -> usize {
         match self {
             Self::Blake3 | Self::Sha256 => 64,
@@ -68,11 +68,11 @@ impl Algorithm {
 /// A file and its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Line {
-    /// What the digest is, if the line says so: then it is a tagged one.
+    /// The algorithm; `None` in a plain line.
     pub algorithm: Option<Algorithm>,
     /// The digest, in lower-case hexadecimal.
     pub digest: String,
-    /// The file, as it is written: relative paths are meant from where the reader chooses.
+    /// The file name as written. The caller chooses the directory of relative names.
     pub name: PathBuf,
 }
 
@@ -82,11 +82,11 @@ impl Line {
         Self { algorithm: None, digest: digest.into(), name: name.into() }
     }
 
-    /// Returns what a line says; nothing if it is empty or a comment. What it ends with need not be
-    /// cut off.
+    /// Parses a line, with or without its line ending. Returns `None` for an empty line or a
+    /// comment.
     ///
     /// # Errors
-    /// It is no line of a digest. The number in the error is 1.
+    /// The line is not a digest line. The line number in the error is 1.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, ParseError> {
         Self::of(line).map_err(|reason| ParseError { number: 1, reason })
     }
@@ -106,7 +106,7 @@ impl Line {
         Ok(Some(Self { algorithm, digest: hexadecimal(algorithm, digest)?, name: path(name)? }))
     }
 
-    /// Returns the line as it stands in a file, with its end.
+    /// Returns the line as written to a file, with its newline.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.format();
         bytes.push(b'\n');
@@ -138,19 +138,19 @@ impl Line {
     }
 }
 
-/// For people: what is no text in a name is replaced. Files are given [`Line::to_bytes`].
+/// Replaces bytes of the name that are not UTF-8. For files, use [`Line::to_bytes`].
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.format()))
     }
 }
 
-/// Why a line is none of a digest.
+/// Why a line is not a digest line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Which line, counted from 1.
+    /// Line number, from 1.
     pub number: usize,
-    /// What is wrong with it.
+    /// What is wrong.
     pub reason: String,
 }
 
@@ -162,28 +162,28 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Returns all files of a manifest, in order.
+/// Parses all lines of a manifest.
 ///
 /// # Errors
-/// A line is neither one of a digest, nor empty, nor a comment.
+/// A line is not a digest line, empty, or a comment.
 pub fn parse(manifest: &[u8]) -> Result<Vec<Line>, ParseError> {
     lines(manifest).collect()
 }
 
-/// Returns the files of a manifest one by one, for who goes on after a line that says nothing.
+/// Parses the lines of a manifest one by one, for callers that continue after an invalid line.
 pub fn lines(manifest: &[u8]) -> impl Iterator<Item = Result<Line, ParseError>> + '_ {
     without_bom(manifest).split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
         Line::of(line).map_err(|reason| ParseError { number: at + 1, reason }).transpose()
     })
 }
 
-/// Reads the files of a manifest one by one, in little memory however long it is. A line that makes no
-/// sense is an item; the lines after it follow.
+/// Reads the lines of a manifest one by one, in little memory however long it is. An invalid line
+/// is an item; the lines after it follow.
 #[derive(Debug)]
 pub struct Reader<R>(Lines<R>);
 
 impl<R: BufRead> Reader<R> {
-    /// Returns a reader of the manifest that `from` reads.
+    /// Returns a reader of the manifest in `from`.
     pub fn new(from: R) -> Self {
         Self(Lines::new(from))
     }
@@ -206,7 +206,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Returns what a line of a manifest says; nothing if it is empty or a comment.
+/// Parses a line of a manifest; returns `None` for an empty line or a comment.
 pub(crate) fn parse_line(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
     let failed = |reason| ParseError { number: raw.number, reason };
     let text = if raw.number == 1 { without_bom(raw.text) } else { raw.text };
@@ -216,30 +216,30 @@ pub(crate) fn parse_line(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> 
     Line::of(text).map_err(failed)
 }
 
-/// Some editors on Windows put a mark before the text.
+/// Some editors on Windows write a byte order mark.
 fn without_bom(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// Returns what a line says if it is a comment, without the mark and the blanks around.
+/// Returns the text of a comment, trimmed; `None` for other lines.
 pub fn comment(line: &[u8]) -> Option<&[u8]> {
     without_end(line).strip_prefix(b"#").map(<[u8]>::trim_ascii)
 }
 
-/// A file with Unix lines may have been through hands that end them otherwise.
+/// Removes LF or CRLF.
 fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What stands where in a line.
+/// The fields of a line.
 struct ParsedLine<'a> {
     algorithm: Option<Algorithm>,
     digest: &'a [u8],
     name: &'a [u8],
 }
 
-/// Takes a plain line apart.
+/// Parses a plain line.
 fn parse_plain(line: &[u8]) -> Option<ParsedLine<'_>> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     match &line[digits..] {
@@ -250,11 +250,11 @@ fn parse_plain(line: &[u8]) -> Option<ParsedLine<'_>> {
     }
 }
 
-/// Takes a tagged line apart.
+/// Parses a tagged line.
 fn parse_tagged(line: &[u8]) -> Result<ParsedLine<'_>, String> {
     let neither = || "neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'".to_owned();
     let open = memchr::memmem::find(line, b" (").ok_or_else(neither)?;
-    // A name may have brackets of its own; a digest has none.
+    // The name may contain brackets; a digest does not.
     let close = memchr::memmem::rfind(line, b") = ").ok_or_else(neither)?;
     let name = line.get(open + 2..close).ok_or_else(neither)?;
     let tag = &line[..open];

@@ -1,18 +1,17 @@
-//! Where the result of a step goes.
+//! The buffer that steps write their results to.
 
 use crate::step::StepError;
 
-/// Bytes that are gathered before they are handed on. Many small pieces become few blocks, and
-/// several chained steps keep theirs in the cache of one core.
+/// Bytes to collect before passing them on. Many small pieces become few blocks, and the blocks of
+/// several chained steps stay in the cache of one core.
 pub const BLOCK: usize = 128 << 10;
 
-/// Where the result of a step goes: pieces are gathered until they make a block, which is handed on
-/// at once. A step may thus make gigabytes of one block of input, as decompressors do, and nobody
-/// holds more than one block of them.
+/// Collects the result of a step into blocks, and passes each block on as soon as it is full. A
+/// step such as a decompressor may produce gigabytes from one block of input without more than one
+/// block being held in memory.
 ///
-/// What is gathered lies in a buffer of the caller, and stays there from one call of a step to the
-/// next: how the input was cut does not show in the blocks that are handed on, and nothing is
-/// allocated for them.
+/// The buffer belongs to the caller and survives from one call of a step to the next. The blocks
+/// passed on therefore do not depend on how the input was split, and nothing is allocated for them.
 ///
 /// ```
 /// use transect_transform::output::OutputBuffer;
@@ -32,13 +31,13 @@ pub const BLOCK: usize = 128 << 10;
 pub struct OutputBuffer<'a> {
     gathered: &'a mut Vec<u8>,
     next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
-    /// Whoever comes next takes no more.
+    /// The consumer accepts no more.
     stopped: bool,
 }
 
 impl<'a> OutputBuffer<'a> {
-    /// Returns an end for a step. `gathered` holds what was not handed on yet: empty at first, and
-    /// the same for all calls about one file; `next` takes the blocks.
+    /// Returns a buffer that passes its blocks to `next`. `gathered` holds what was not passed on
+    /// yet: empty at first, and the same vector for all calls about one file.
     pub fn new(
         gathered: &'a mut Vec<u8>,
         next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
@@ -46,10 +45,10 @@ impl<'a> OutputBuffer<'a> {
         Self { gathered, next, stopped: false }
     }
 
-    /// Takes the next bytes of the result.
+    /// Appends bytes to the result.
     ///
     /// # Errors
-    /// Whoever comes next takes no more.
+    /// The consumer accepts no more.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         if self.gathered.len() + bytes.len() < BLOCK {
@@ -59,7 +58,7 @@ impl<'a> OutputBuffer<'a> {
         self.put_full(bytes)
     }
 
-    /// Takes bytes that fill the block. A long piece is handed on where it lies, uncopied.
+    /// Appends bytes that fill the block. A long piece is passed on without a copy.
     #[cold]
     fn put_full(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         let mut rest = bytes;
@@ -76,11 +75,11 @@ impl<'a> OutputBuffer<'a> {
         Ok(())
     }
 
-    /// Takes the next bytes of the result, as they are after `change`, which sees all of them in
-    /// order, in pieces of any number of whole words. `bytes` are whole words as well.
+    /// Appends `bytes` after `change` has modified them. `change` sees all of them in order, in
+    /// pieces of whole words; `bytes` is a whole number of words.
     ///
     /// # Errors
-    /// Whoever comes next takes no more.
+    /// The consumer accepts no more.
     pub fn put_changed(
         &mut self,
         mut bytes: &[u8],
@@ -102,11 +101,11 @@ impl<'a> OutputBuffer<'a> {
         Ok(())
     }
 
-    /// Returns the block that is being gathered, with room for at least one more byte, for who writes
-    /// into its spare capacity.
+    /// Returns the current block, with room for at least one more byte, for callers that write into
+    /// its spare capacity.
     ///
     /// # Errors
-    /// Whoever comes next takes no more.
+    /// The consumer accepts no more.
     pub fn room(&mut self) -> Result<&mut Vec<u8>, StepError> {
         if self.gathered.len() >= BLOCK {
             self.flush()?;
@@ -115,13 +114,13 @@ impl<'a> OutputBuffer<'a> {
         Ok(self.gathered)
     }
 
-    /// Hands on what is gathered, though it makes no block.
+    /// Passes on what is collected, even if it does not fill a block.
     ///
     /// # Errors
-    /// Whoever comes next takes no more.
+    /// The consumer accepts no more.
     pub fn flush(&mut self) -> Result<(), StepError> {
         if !self.gathered.is_empty() {
-            // Whatever becomes of it, it must not be handed on twice.
+            // Whatever happens next, the block must not be passed on twice.
             let mut block = std::mem::take(self.gathered);
             let handed = self.emit(&block);
             block.clear();
@@ -131,9 +130,9 @@ impl<'a> OutputBuffer<'a> {
         Ok(())
     }
 
-    /// Returns what became of the step that wrote here. What it made before it refused its input
-    /// still goes on: if that is refused as well, further down, it is what a reader of the file
-    /// meets first, and the same however the input was cut.
+    /// Returns `outcome`, the result of the step that wrote here. If the step failed on its input,
+    /// passes on first what it wrote before: a later step may fail on an earlier byte, and the
+    /// reported error must not depend on how the input was split.
     pub(crate) fn flush_before_error(
         &mut self,
         outcome: Result<(), StepError>,

@@ -1,4 +1,4 @@
-//! The input: opened once, read to its end, and found to be the same afterwards.
+//! The input: opened once, read to its end, and then checked for changes.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,54 +11,56 @@ use transect_sys::{Attributes, FileId, FileType};
 use crate::error::{Error, Operation, Rejection};
 use crate::system;
 
-/// A regular file that is read once, from its beginning to its end.
+/// A regular file that is read once, from beginning to end.
 ///
-/// It is shared by whoever reads and whoever compares: all it changes is a count.
+/// Readers and comparers share it: only a counter changes.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
     file: File,
     before: Attributes,
     consumed: AtomicU64,
-    /// What is read on is not to stay in the system's cache; no more, once the system has said that
-    /// it cannot leave it.
+    /// Reads should leave nothing in the page cache. Reset once the system reports that it cannot
+    /// do that.
     spares_cache: AtomicBool,
 }
 
-/// How a file is opened.
+/// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceOptions {
-    /// A walk has just found it to be a regular file, and nobody asks again. If it has become a
-    /// device since, opening it may do something; whatever it has become, it is no input then.
+    /// A walk has just listed it as a regular file, so its type is not checked before opening. If
+    /// it has become a device since, opening may have side effects; whatever it is, it is then
+    /// rejected.
     pub(crate) is_listed: bool,
-    /// The system is told that it will be read from its beginning to its end: it may read further
-    /// ahead, and keep less of what was read.
+    /// Advise the system that the file is read from beginning to end, so that it reads further
+    /// ahead and keeps less.
     pub(crate) sequential: bool,
-    /// What is read, and was not in the system's cache, does not stay there, where it can be left.
+    /// Leave data that was not cached out of the page cache, where the system supports that.
     pub(crate) spares_cache: bool,
 }
 
 impl Source {
-    /// Opens a file. A link is followed.
+    /// Opens a file. Follows links.
     ///
     /// # Errors
-    /// It cannot be opened, or is no regular file.
+    /// The file cannot be opened, or is not a regular file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         Self::open_as(path.into(), SourceOptions::default())
     }
 
-    /// Opens a file about which more is known, or wanted.
+    /// Opens a file with options.
     pub(crate) fn open_as(path: PathBuf, options: SourceOptions) -> Result<Self, Error> {
         let SourceOptions { is_listed, sequential, spares_cache } = options;
         if !is_listed {
-            // Before it is opened: to open a device may do something, and to open a pipe waits.
+            // Check before opening: opening a device may have side effects, and opening a pipe
+            // blocks.
             let there = attributes_at(&path).map_err(Error::system(Operation::Read, &path))?;
             regular(&path, &there)?;
         }
         let file = system::open_to_read(&path, sequential);
         let file = file.map_err(Error::system(Operation::Read, &path))?;
         let before = attributes_of(&file).map_err(Error::system(Operation::Read, &path))?;
-        // It may have become something else before it was opened.
+        // It may have been replaced between check and open.
         regular(&path, &before)?;
         let (consumed, spares_cache) = (AtomicU64::new(0), AtomicBool::new(spares_cache));
         Ok(Self { path, file, before, consumed, spares_cache })
@@ -69,44 +71,44 @@ impl Source {
         &self.path
     }
 
-    /// Returns its size when it was opened. 0 may mean that the system makes up the content while
-    /// it is read (`/proc`): never a reason not to read.
+    /// Returns its size when it was opened. Pseudo files (`/proc`) report 0, so 0 is never a reason
+    /// not to read.
     pub fn size(&self) -> u64 {
         self.before.size().unwrap_or(0)
     }
 
-    /// Returns which file it is, if the system tells.
+    /// Returns the file's ID, if the system reports it.
     pub fn file_id(&self) -> Option<FileId> {
         self.before.file_id()
     }
 
-    /// Returns what it was when it was opened.
+    /// Returns its attributes when it was opened.
     pub fn attributes(&self) -> &Attributes {
         &self.before
     }
 
-    /// Returns whether parts of it are holes: they read as zeros and occupy nothing.
+    /// Returns whether it has holes: parts that read as zeros and occupy no space.
     pub fn is_sparse(&self) -> bool {
         self.before.is_sparse()
     }
 
-    /// Returns how much of it has been read.
+    /// Returns how many bytes have been read.
     pub fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Fills a block with what comes next. Less than a whole block is the end.
+    /// Fills a block with the next bytes. A partly filled block means the end.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Those of the system.
     pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < block.len() {
             let read = fill_once(&mut &*self, &mut block[filled..]);
             let read = read.map_err(Error::system(Operation::Read, &self.path))?;
             filled += read;
-            // Less than was asked for, and all there is: the end, and nobody asks for more of it.
-            // Where sizes are made up, less may be anything.
+            // A short read at the known size is the end; another call to find that out is not
+            // needed. For pseudo files, a short read means nothing.
             if read == 0 || filled < block.len() && self.consumed() == self.size() {
                 break;
             }
@@ -114,10 +116,10 @@ impl Source {
         Ok(filled)
     }
 
-    /// Returns whether `bytes` stand at `offset`. Whoever reads on is not disturbed.
+    /// Returns whether the file has `bytes` at `offset`. Does not move the read position.
     ///
     /// # Errors
-    /// Whatever the system says. That the file ends before is no error.
+    /// Those of the system. A file that ends earlier is not an error.
     pub(crate) fn contains_at(&self, bytes: &[u8], offset: u64) -> Result<bool, Error> {
         let mut piece = [0; 16 << 10];
         let mut at = offset;
@@ -134,19 +136,19 @@ impl Source {
         Ok(true)
     }
 
-    /// Goes back to the beginning.
+    /// Returns to the beginning.
     pub(crate) fn rewind(&self) {
         self.consumed.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether there is nothing to read: where sizes are made up, 0 says nothing.
+    /// Returns whether there is nothing to read. Reads to find out, as pseudo files report size 0.
     pub(crate) fn is_empty(&self) -> Result<bool, Error> {
         let mut start = PositionedReader { file: &self.file, offset: 0 };
         let read = fill(&mut start, &mut [0]);
         Ok(read.map_err(Error::system(Operation::Read, &self.path))? == 0)
     }
 
-    /// Makes sure that what was opened once more is the same file.
+    /// Checks that a second handle refers to the same file.
     pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
         let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
         if there.file_id() != self.file_id() {
@@ -155,8 +157,7 @@ impl Source {
         Ok(())
     }
 
-    /// Returns the error for a part that could not be had: the file has been cut, or what the system
-    /// said.
+    /// Returns [`Error::Changed`] if the file's size has changed; otherwise the system's error.
     pub(crate) fn changed_or(&self, error: io::Error) -> Error {
         match attributes_of(&self.file) {
             Ok(now) if now.size() != self.before.size() => {
@@ -166,11 +167,11 @@ impl Source {
         }
     }
 
-    /// Makes sure that what was read is what the file held when it was opened, and all of it. To be
-    /// called when it was read to its end.
+    /// Checks that everything was read, and that the file did not change since it was opened. Call
+    /// it at the end of the file.
     ///
     /// # Errors
-    /// It is shorter, longer or otherwise changed; or the system does not tell.
+    /// The file has changed, or the system does not report its attributes.
     pub fn verify_unchanged(&self) -> Result<(), Error> {
         let after =
             attributes_of(&self.file).map_err(Error::system(Operation::Read, &self.path))?;
@@ -181,12 +182,12 @@ impl Source {
         if self.consumed() == self.size() {
             return if same_state(&self.before, &after) { Ok(()) } else { changed() };
         }
-        // Here the size says nothing: files of /proc have none, those of /sys a whole page.
+        // Sizes of pseudo files mean nothing: 0 in /proc, a whole page in /sys.
         if system::is_pseudo_file(&self.path) { Ok(()) } else { changed() }
     }
 
-    /// Reads what comes next, and leaves nothing of it in the system's cache that was not there; if that
-    /// is wanted, and can be.
+    /// Reads the next bytes without leaving them in the page cache, if that is requested and
+    /// supported.
     fn read_past_cache(&self, block: &mut [u8]) -> io::Result<Option<usize>> {
         if !self.spares_cache.load(Ordering::Relaxed) {
             return Ok(None);
@@ -201,14 +202,15 @@ impl Source {
         &self.file
     }
 
-    /// Counts what was read past [`Source::fill`].
+    /// Counts bytes that were read by other means than [`Source::fill`].
     pub(crate) fn add_consumed(&self, bytes: u64) {
         self.consumed.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 impl Read for &Source {
-    /// Reads on. Only one may do this at a time: a second one would read the same.
+    /// Reads the next bytes. Only one thread may do this at a time: a second would read the same
+    /// bytes.
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let read = match self.read_past_cache(block)? {
             Some(read) => read,
@@ -219,7 +221,7 @@ impl Read for &Source {
     }
 }
 
-/// A file from an offset on.
+/// Reads a file from an offset on.
 pub(crate) struct PositionedReader<'a> {
     pub(crate) file: &'a File,
     pub(crate) offset: u64,
@@ -233,7 +235,7 @@ impl Read for PositionedReader<'_> {
     }
 }
 
-/// Reads until the block is full or nothing comes any more.
+/// Reads until the block is full or the input ends.
 pub(crate) fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < block.len() {
@@ -245,7 +247,7 @@ pub(crate) fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize>
     Ok(filled)
 }
 
-/// Reads as much as comes at once.
+/// Reads once, retrying after interrupts.
 fn fill_once(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(block) {
@@ -255,7 +257,7 @@ fn fill_once(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Returns whether a file is, as far as the system tells, in the state it was in.
+/// Returns whether a file still has the same identity, size and times.
 pub(crate) fn same_state(before: &Attributes, after: &Attributes) -> bool {
     before.file_id() == after.file_id()
         && before.size() == after.size()
@@ -274,7 +276,7 @@ fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// Gives a byte at a time, and is interrupted before each.
+    /// Returns one byte at a time, and is interrupted before each.
     struct Slow<'a>(&'a [u8], bool);
 
     impl Read for Slow<'_> {

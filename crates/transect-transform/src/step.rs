@@ -1,36 +1,35 @@
-//! What is done with the bytes of a file.
+//! Steps: what a pass does to the bytes of a file.
 
 use std::fmt;
 
 use crate::manifest::Algorithm;
 use crate::output::OutputBuffer;
 
-/// What becomes of the length of a file.
+/// How a step affects the length of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The result is as long, every word of it stands where it stood, and no word needs another:
-    /// blocks may be changed where they lie ([`Step::change`]).
+    /// The result is as long as the input, every word stays at its offset, and no word depends on
+    /// another. Blocks can be changed in place ([`Step::change`]).
     SameSize {
-        /// Bytes in a word, a power of two. Blocks to be changed begin and end between words; a file
-        /// with a broken word at its end is refused, which its length tells beforehand.
+        /// Word size in bytes, a power of two. Blocks to change begin and end at word boundaries. A
+        /// file whose length is not a multiple of it is refused.
         word: usize,
-        /// Whether blocks have to come from the beginning to the end, as a digest looks at them on
-        /// the way.
+        /// Whether blocks must be passed from beginning to end, as digests require.
         in_order: bool,
     },
-    /// The result may be longer or shorter, or depends on what came before: from the beginning to
-    /// the end, in order.
+    /// The length may change, or the result depends on earlier bytes. Blocks are passed in order,
+    /// from beginning to end.
     Resizing,
-    /// Nothing comes out but a finding, such as a digest: the step gives no result, and whoever
-    /// feeds it hands the same bytes on.
+    /// The step produces no result, only a finding such as a digest. The caller passes the same
+    /// bytes on.
     Reduce,
 }
 
 impl Shape {
-    /// What changes single bytes, each alone.
+    /// Single bytes change, each independently of the others.
     pub const BYTES: Self = Self::SameSize { word: 1, in_order: false };
 
-    /// Returns the shape of two steps, one after the other.
+    /// Returns the shape of two steps run one after the other.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         match (self, next) {
@@ -44,47 +43,47 @@ impl Shape {
                 Self::SameSize { word: one, in_order: one_in_order },
                 Self::SameSize { word: other, in_order: other_in_order },
             ) => {
-                // Powers of two: the larger is a whole number of the smaller.
+                // Both are powers of two, so the larger is a multiple of the smaller.
                 Self::SameSize { word: one.max(other), in_order: one_in_order || other_in_order }
             }
         }
     }
 }
 
-/// What a step costs beside reading and writing.
+/// What a step costs in addition to reading and writing.
 ///
-/// In nanoseconds per byte of the input, least of several runs of `examples/costs.rs` (November 2026,
-/// EPYC with SHA and AVX-512 instructions, two cores that others used as well): crc32c and xxh3 0.1,
-/// case, map and swap 0.1, blake3 0.2, sha256 0.6, trim, tabs, eol, encode and decode up to 0.6,
-/// replace 0.02 to 4, as often as the first byte is met; against that gunzip 8, unzstd 4, zstd=1 5,
-/// zstd 6, gzip=1 30, gzip 40.
+/// In nanoseconds per byte of input, the minimum of several runs of `examples/costs.rs` (November
+/// 2026, EPYC with SHA and AVX-512 instructions, two shared cores): crc32c and xxh3 0.1; case, map
+/// and swap 0.1; blake3 0.2; sha256 0.6; trim, tabs, eol, encode and decode up to 0.6; replace 0.02
+/// to 4, depending on how often the first byte occurs; but gunzip 8, unzstd 4, zstd=1 5, zstd 6,
+/// gzip=1 30, gzip 40.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Less than about 1 ns per byte: other threads would cost more than they save.
+    /// Less than about 1 ns per byte: more threads would cost more than they save.
     #[default]
     Light,
-    /// More: reading and writing can be done meanwhile.
+    /// More: reading and writing can run on other threads meanwhile.
     Heavy,
 }
 
-/// Why a file cannot be transformed: it holds what the step cannot take.
+/// Why a step cannot process its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidData {
-    /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
+    /// The step, as typed. A chain fills this in; the step itself does not know how it was typed.
     pub step: String,
-    /// Where in the input of the step, in bytes; nothing if it is about its end or its whole.
+    /// Byte offset in the step's input; `None` if the error concerns its end or the whole input.
     pub position: Option<u64>,
     /// What is wrong, in one line.
     pub reason: String,
 }
 
 impl InvalidData {
-    /// Returns a refusal of what stands at a place in the input of the step.
+    /// Returns an error about the bytes at `position` in the step's input.
     pub fn at(position: u64, reason: impl Into<String>) -> Self {
         Self { step: String::new(), position: Some(position), reason: reason.into() }
     }
 
-    /// Returns a refusal of the input's end, or of its whole.
+    /// Returns an error about the end of the input, or the whole input.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { step: String::new(), position: None, reason: reason.into() }
     }
@@ -104,12 +103,13 @@ impl fmt::Display for InvalidData {
 
 impl std::error::Error for InvalidData {}
 
-/// Why a step came to no end.
+/// Why a step stopped before the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepError {
-    /// The input holds what a step cannot take.
+    /// The step cannot process its input.
     Invalid(InvalidData),
-    /// Whoever takes the result takes no more, and knows why: a device is full, a user has given up.
+    /// The consumer of the result accepts no more, and has the reason: the device is full, or the
+    /// user cancelled.
     Closed,
 }
 
@@ -130,19 +130,19 @@ impl fmt::Display for StepError {
 
 impl std::error::Error for StepError {}
 
-/// Which bytes a finding is about.
+/// Which bytes a finding describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Those of the input: nothing was changed before the step.
+    /// The input: no earlier step changes anything.
     Input,
-    /// Those between two steps that change something: no file holds them.
+    /// Bytes between two steps that change something; no file contains them.
     Between,
-    /// Those of the result: something was changed before the step, and nothing after it.
+    /// The result: an earlier step changes something, and no later step does.
     Result,
 }
 
 impl Stage {
-    /// Returns the word for the stage, as it stands in JSON.
+    /// Returns the name of the stage in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -152,106 +152,109 @@ impl Stage {
     }
 }
 
-/// What a step found out, beside what it made: a digest, counts.
+/// A value that a step computes in addition to its result, such as a digest or a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The step, as users type it. A step does not know how it was typed: a chain fills this in.
+    /// The step, as typed. A chain fills this in; the step itself does not know how it was typed.
     pub step: String,
-    /// Which bytes it is about. A step does not know what is before it: a chain fills this in.
+    /// Which bytes it describes. A chain fills this in; the step itself does not know what precedes
+    /// it.
     pub stage: Stage,
-    /// What it is about, such as `blake3` or `lines`.
+    /// What was computed, such as `blake3` or `lines`.
     pub name: &'static str,
-    /// Its value, as text: hexadecimal for digests, decimal for counts.
+    /// The value as text: hexadecimal for digests, decimal for counts.
     pub value: String,
 }
 
 impl Finding {
-    /// Returns what was found out under a name.
+    /// Returns a finding with a name and a value.
     pub fn new(name: &'static str, value: impl fmt::Display) -> Self {
         Self { step: String::new(), stage: Stage::Input, name, value: value.to_string() }
     }
 
-    /// Returns which digest it is, if it is one.
+    /// Returns the digest algorithm; `None` if the finding is not a digest.
     pub fn algorithm(&self) -> Option<Algorithm> {
         Algorithm::ALL.into_iter().find(|algorithm| algorithm.step() == self.name)
     }
 }
 
-/// One step: takes the bytes of one file, from its beginning to its end, in blocks of any size, and
-/// gives those of its result. Neither the result nor the findings depend on how the input is cut
-/// into blocks, nor does the position of a refusal.
+/// One step: reads the bytes of a file from beginning to end, in blocks of any size, and writes the
+/// bytes of the result. Neither the result, nor the findings, nor the position of an error depend
+/// on how the input is split into blocks.
 pub trait Step: Send {
-    /// Returns what becomes of the length.
+    /// Returns how the step affects the length.
     fn shape(&self) -> Shape;
 
-    /// Returns what it costs, as it was measured (`examples/costs.rs`) with what it is made for.
+    /// Returns the cost, as measured by `examples/costs.rs` on typical input.
     fn cost(&self) -> Cost {
         Cost::Light
     }
 
-    /// Takes the next bytes, and puts into `out` what is certain of the result. What cannot be
-    /// decided before more is seen is kept: little, and never more than a part of the input that has
-    /// a limit of its own.
+    /// Processes the next bytes and writes to `out` every byte of the result that is already
+    /// certain. The step keeps what it cannot decide yet: a few bytes, and never more than a fixed
+    /// limit.
     ///
     /// # Errors
-    /// The input holds what this step cannot take, or `out` takes no more. Nothing is to be fed after
-    /// that but another file, after [`Step::reset`].
+    /// The step cannot process the input, or `out` accepts no more. After an error, only another
+    /// file may be fed, after [`Step::reset`].
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
 
-    /// Ends: puts what is left of the result.
+    /// Ends the file: writes the rest of the result.
     ///
     /// # Errors
-    /// The input ended too early, or `out` takes no more.
+    /// The input ended too early, or `out` accepts no more.
     fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
 
-    /// Changes a block where it lies. Only for [`Shape::SameSize`]; the others never get here.
+    /// Changes a block in place. Called only for [`Shape::SameSize`].
     ///
     /// # Errors
-    /// The block is no whole number of words, or a digest that it passes refuses it.
+    /// The block is not a whole number of words, or a digest in the chain rejects it.
     fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         let _ = block;
         unreachable!("BUG: only steps that keep every word at its place are called so");
     }
 
-    /// Returns whether the next bytes would come out as they are, all of them at once, and nothing
-    /// before them: then [`Step::accept_unchanged`] may take them in the place of [`Step::feed`], and nobody has to
-    /// copy and compare them. Most files of a tree that is in order are so.
+    /// Returns whether feeding `input` next would write exactly `input` and nothing before it. If
+    /// so, [`Step::accept_unchanged`] can replace [`Step::feed`], and the block is neither copied
+    /// nor compared. In most trees, most files need no change.
     fn leaves_unchanged(&self, input: &[u8]) -> bool {
         let _ = input;
         false
     }
 
-    /// Takes bytes that [`Step::leaves_unchanged`] has just been asked about.
+    /// Processes `input`, for which [`Step::leaves_unchanged`] has just returned `true`.
     ///
     /// # Errors
-    /// As [`Step::feed`].
+    /// Those of [`Step::feed`].
     fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         let _ = input;
         Ok(())
     }
 
-    /// Returns the place for the BLAKE3 digest of the whole input, if finding that is all the step
-    /// does. Several threads can compute it from parts of a file; then nothing is fed.
+    /// Returns the slot for the BLAKE3 digest of the whole input, if computing that is all the step
+    /// does. Several threads can then compute it from parts of the file, and the step is fed
+    /// nothing.
     fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
         None
     }
 
-    /// Returns what it found out, after [`Step::finish`].
+    /// Returns the findings, after [`Step::finish`].
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
     }
 
-    /// Returns what whoever asked for it should know, though it does what it is made for: in one line.
+    /// Returns a one-line warning for the user about the step's setup, if any. The step works all
+    /// the same.
     fn warning(&self) -> Option<&str> {
         None
     }
 
-    /// Goes back to where it was before the first file, and keeps what it has allocated: files one
-    /// after the other need one step only. Can be called at any time.
+    /// Returns to the state before the first file, keeping allocated memory, so that one step can
+    /// process many files. Can be called at any time.
     fn reset(&mut self);
 
-    /// Returns another step that does the same, at its beginning, if its word alone would not make
-    /// one: a key file may be gone, or another one, by the time it is read again.
+    /// Returns a new step that does the same, if parsing its word again might not: the key file may
+    /// have been removed or replaced since.
     fn clone_reset(&self) -> Option<Box<dyn Step>> {
         None
     }

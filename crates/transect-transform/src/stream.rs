@@ -1,4 +1,4 @@
-//! Bytes that come from anywhere and go anywhere: what filters between pipes do.
+//! Transforms a stream, for filters in a pipe.
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
@@ -7,16 +7,16 @@ use crate::error::{Error, Operation};
 use crate::pass::{IoMethod, PassOptions, PassReport, run_step};
 use crate::step::{Shape, Step};
 
-/// How much is read at once, unless the options say otherwise: as much as a pipe holds.
+/// Default number of bytes to read at once: the capacity of a pipe.
 const BLOCK: usize = 64 << 10;
 
-/// Passes what can be read through a step, or as it is, to a writer. Both come with the names that
-/// errors call them by. What was written stays written, whatever happens after it: who needs all or
-/// nothing has to [`transform`](crate::transform()) files, or write into a
+/// Reads a stream, runs a step on it, and writes the result; without a step, copies it. `input` and
+/// `output` are the names used in errors. Output that was written before an error stays written: to
+/// write all or nothing, [`transform`](crate::transform()) files or write to a
 /// [`Replacement`](crate::publish::Replacement).
 ///
 /// # Errors
-/// The step refuses what it reads; somebody asked to stop; or whatever reading and writing say.
+/// The step cannot process the input, the pass was cancelled, or reading or writing failed.
 pub fn stream(
     (input, mut from): (&Path, impl Read),
     (output, to): (&Path, &mut dyn Write),
@@ -34,7 +34,7 @@ pub fn stream(
         if options.cancel.is_cancelled() {
             return Err(Error::Cancelled { path: input.to_owned() });
         }
-        // What has come goes on at once: nobody waits for a whole block.
+        // Pass on what has arrived, without waiting for a whole block.
         let read = match from.read(&mut block) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             read => read.map_err(Error::system(Operation::Read, input))?,

@@ -1,4 +1,4 @@
-//! What the tests of steps share: a step that is fed in pieces.
+//! Test support: feeds steps in pieces of any size.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 /// A chain under test.
 pub(crate) struct StepTester(Chain);
 
-/// What became of an input.
+/// The outcome for an input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) result: Vec<u8>,
@@ -17,7 +17,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns what was found out under a name.
+    /// Returns the value of a finding.
     pub(crate) fn finding(&self, name: &str) -> String {
         let finding = self.findings.iter().find(|finding| finding.name == name);
         finding.unwrap_or_else(|| panic!("nothing was found out about {name}")).value.clone()
@@ -30,18 +30,18 @@ impl Outcome {
 }
 
 impl StepTester {
-    /// Returns a trial of the chain that a line of words stands for.
+    /// Parses a chain to test.
     pub(crate) fn of(line: &str) -> Self {
         Self::with(line.parse().unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Returns a trial of a chain.
+    /// Returns a tester for a chain.
     pub(crate) fn with(chain: Chain) -> Self {
         Self(chain)
     }
 
-    /// Feeds an input in pieces of these sizes, again and again, then once more in one piece, and once
-    /// past the step where it would keep a piece as it is: the outcome must be the same.
+    /// Feeds an input in pieces of these sizes, repeated; then in one piece; and then skipping the
+    /// step for pieces that it would leave unchanged. The outcome must be the same.
     pub(crate) fn run(&mut self, input: &[u8], sizes: &[usize]) -> Result<Outcome, InvalidData> {
         let in_pieces = self.feed(input, sizes);
         let at_once = self.feed(input, &[usize::MAX]);
@@ -51,7 +51,7 @@ impl StepTester {
         in_pieces
     }
 
-    /// As [`StepTester::run`], for what must not be refused.
+    /// Returns the result of an input that must be valid.
     pub(crate) fn result(&mut self, input: &[u8], sizes: &[usize]) -> Vec<u8> {
         self.run(input, sizes).unwrap_or_else(|error| panic!("{error}")).result
     }
@@ -67,7 +67,7 @@ impl StepTester {
         sizes: &[usize],
         keeps: fn(&Chain, &[u8]) -> bool,
     ) -> Result<Outcome, InvalidData> {
-        // Also what a refusal has left behind must be gone.
+        // Also discards what an error has left behind.
         self.0.reset();
         let (mut gathered, mut result) = (Vec::new(), Vec::new());
         let mut next = |block: &[u8]| {
@@ -102,7 +102,7 @@ impl StepTester {
     }
 }
 
-/// Sizes of pieces, none of them large and some of them empty.
+/// Sizes of pieces: small ones, and some empty.
 pub(crate) fn cuts() -> impl Strategy<Value = Vec<usize>> {
     prop_oneof![
         Just(vec![1]),
@@ -115,18 +115,17 @@ pub(crate) fn cuts() -> impl Strategy<Value = Vec<usize>> {
     ]
 }
 
-/// Bytes of any kind.
+/// Arbitrary bytes.
 pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..300),
-        // Longer than what steps look at in one go.
+        // Longer than the spans that steps check at once.
         (prop::collection::vec(any::<u8>(), 1..50), 1..400_usize)
             .prop_map(|(bytes, times)| bytes.repeat(times)),
     ]
 }
 
-/// Bytes of pieces that a step cares for, one after the other, with long spans of what it does not
-/// care for here and there.
+/// A random sequence of pieces that matter to a step, with long spans of other bytes in between.
 pub(crate) fn made_of(pieces: &'static [&'static [u8]]) -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         60 => prop::sample::select(pieces).prop_map(<[u8]>::to_vec),

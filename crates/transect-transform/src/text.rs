@@ -1,10 +1,10 @@
 //! Which files are text.
 
-/// Bytes at the beginning of a file that tell whether it is text.
+/// Number of bytes at the beginning of a file that decide whether it is text.
 pub const PREFIX: usize = 8 << 10;
 
-/// Returns whether a file that begins so is none of text: a NUL is among its first 8 KiB, which is
-/// how git decides. UTF-16 is full of them, and text if it begins with its byte order mark.
+/// Returns whether a file that starts with `prefix` is binary: one of its first 8 KiB is NUL, which
+/// is also git's rule. UTF-16 contains NULs, and is text if it starts with its byte order mark.
 ///
 /// ```
 /// use transect_transform::text::is_binary;
@@ -16,7 +16,7 @@ pub const PREFIX: usize = 8 << 10;
 pub fn is_binary(prefix: &[u8]) -> bool {
     let prefix = &prefix[..prefix.len().min(PREFIX)];
     let is_utf16 = match prefix {
-        // With two NULs after it, it is that of UTF-32, which no step reads.
+        // The byte order mark of UTF-32, which no step reads.
         [0xff, 0xfe, 0, 0, ..] => false,
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
         _ => false,

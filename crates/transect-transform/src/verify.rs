@@ -1,4 +1,4 @@
-//! Files compared with the digests that a manifest has of them.
+//! Compares files with the digests in a manifest.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::step::Finding;
 use crate::tree::{Input, Job, OutputTarget};
 
 /// Reads the files of a manifest, several at once, and calls `each` for every line with whether the
-/// file has its digest. Lines of one kind come in their order. After a request to stop
-/// ([`PassOptions::cancel`]) the rest does not come.
+/// file has its digest. Lines of the same algorithm are reported in order. After a cancellation
+/// ([`PassOptions::cancel`]), the remaining lines are not reported.
 ///
-/// A plain line may mean several digests of its length: any of them will do.
+/// A plain line may be any digest of its length; one match is enough.
 pub fn verify(
     lines: &[Line],
     passes: &PassOptions,
@@ -46,7 +46,7 @@ pub fn verify(
     }
 }
 
-/// Returns the steps that find what a line may mean.
+/// Returns the steps that compute the digests that a line may contain.
 fn steps_for(line: &Line) -> String {
     let may_be = |algorithm: &Algorithm| match line.algorithm {
         Some(known) => *algorithm == known,

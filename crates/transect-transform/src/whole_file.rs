@@ -1,4 +1,4 @@
-//! One file, from opening it to having the result in its place.
+//! Transforms one file, from opening it to publishing the result.
 
 use std::path::Path;
 
@@ -8,22 +8,22 @@ use crate::publish::{Batch, Durability, PublishReport, ReplaceOptions, Replaceme
 use crate::source::Source;
 use crate::step::Step;
 
-/// What came of one file.
+/// The report for one file.
 #[derive(Debug)]
 pub struct FileReport {
-    /// What was read, made and found.
+    /// What was read and computed.
     pub pass: PassReport,
-    /// What became of the result; nothing if none was wanted, or if it waits in a batch.
+    /// The published result; `None` if none was requested, or if it waits in a batch.
     pub published: Option<PublishReport>,
 }
 
-/// Passes over a file. The result goes to `target`, or nowhere.
+/// Transforms a file. The result goes to `target`, or is discarded.
 ///
-/// In place ([`Existing::InPlace`](crate::publish::Existing::InPlace)) the target is the input.
+/// In place ([`Existing::InPlace`](crate::publish::Existing::InPlace)), the target is the input.
 ///
 /// # Errors
-/// Those of [`PassRunner::open`], [`Replacement::begin`], [`PassRunner::run`] and [`Replacement::publish`]. The
-/// target is what it was, and nothing is left beside it.
+/// Those of [`PassRunner::open`], [`Replacement::begin`], [`PassRunner::run`] and
+/// [`Replacement::publish`]. The target is then unchanged, and no temporary file is left.
 pub fn transform(
     input: &Path,
     target: Option<&Path>,
@@ -37,10 +37,10 @@ pub fn transform(
     Ok(FileReport { pass, published })
 }
 
-/// Passes over a file as [`transform`] does, but leaves the result to a batch.
+/// Transforms a file as [`transform`] does, but adds the result to a batch.
 ///
 /// # Errors
-/// Those of [`transform`], and of [`Batch::add`].
+/// Those of [`transform`] and [`Batch::add`].
 pub fn transform_into(
     batch: &mut Batch,
     input: &Path,
@@ -56,8 +56,8 @@ pub fn transform_into(
     Ok(pass)
 }
 
-/// Passes over a file, and leaves the result to be published. The source is closed at the end: Windows
-/// replaces nothing that is open.
+/// Runs a pass, and leaves publishing to the caller. Closes the source first: Windows cannot
+/// replace an open file.
 pub(crate) fn pass(
     source: Source,
     target: Option<&Path>,

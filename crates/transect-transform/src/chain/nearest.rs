@@ -1,7 +1,7 @@
-//! What may have been meant by a name that is not known.
+//! Suggestions for unknown names.
 
-/// Returns the name that differs least from `typed`, if a slip of the finger explains the difference:
-/// every third letter may be wrong, and one in short names.
+/// Returns the most similar name, if a typing error explains the difference: at most one error in
+/// three letters, and one in short names.
 pub(super) fn nearest(
     typed: &str,
     names: impl Iterator<Item = &'static str>,
@@ -11,8 +11,8 @@ pub(super) fn nearest(
     (distance <= (name.len() / 3).max(1)).then_some(name)
 }
 
-/// Returns how many bytes have to be put in, taken out, changed, or exchanged with their neighbour to
-/// make one text of the other (optimal string alignment).
+/// Returns the edit distance of two texts: the number of insertions, deletions, changes, and
+/// exchanges of neighbours (optimal string alignment).
 fn distance(one: &[u8], other: &[u8]) -> usize {
     // The rows of the table for one byte less, and for two bytes less, of `one`.
     let mut above: Vec<usize> = (0..=other.len()).collect();
