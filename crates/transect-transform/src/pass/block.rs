@@ -1,9 +1,9 @@
-//! Memory that the kernel reads into and writes from.
+//! Memory for reads and writes by the kernel.
 
-/// As pages of memory: copies between pages that lie alike are the fastest.
+/// Page size: copies between equally aligned pages are fastest.
 pub(super) const ALIGNMENT: usize = 4096;
 
-/// A block of bytes that begins with a page.
+/// A page-aligned block of bytes.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     memory: Vec<u8>,
@@ -12,11 +12,11 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Returns its first `length` bytes, whatever they hold. The block grows if it is smaller.
+    /// Returns the first `length` bytes, with arbitrary content. Grows the block if needed.
     pub(super) fn first(&mut self, length: usize) -> &mut [u8] {
         if self.length < length {
             self.memory = vec![0; length + ALIGNMENT];
-            // A place that cannot be told is no error: it is only slower.
+            // If the alignment cannot be computed, copies are only slower.
             self.start = self.memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
             self.length = length;
         }

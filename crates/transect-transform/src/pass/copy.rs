@@ -1,4 +1,4 @@
-//! Copies that the kernel makes, and what is done where it makes none.
+//! Copies by the kernel, or by reading and writing where the kernel cannot copy.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -13,18 +13,17 @@ use crate::publish::Replacement;
 use crate::source::{PositionedReader, Source, fill};
 use crate::system;
 
-/// How much the kernel copies by one call: so much that calls do not count, and so little that a
-/// request to stop is heard.
+/// Bytes per call: enough that calls cost nothing, and few enough to check for cancellation.
 const PIECE: u64 = 16 << 20;
 
-/// Copies from a source into a replacement.
+/// Copies from a source to a replacement.
 pub(super) struct Copier<'a> {
     pub(super) source: &'a Source,
     pub(super) out: &'a mut Replacement,
     pub(super) cancel: &'a Cancel,
-    /// Where to count what was copied.
+    /// Counts the bytes copied.
     pub(super) progress: Option<&'a AtomicU64>,
-    /// For what is copied by reading and writing.
+    /// Memory for reading and writing.
     pub(super) block: &'a mut Block,
 }
 
@@ -42,14 +41,13 @@ impl Copier<'_> {
             out.reserve(size)?;
         }
         self.part(0..size)?;
-        // What the size did not tell of: files that the system makes up, files that grow.
+        // Pseudo files and growing files have more bytes than their size.
         self.read_and_write(size..u64::MAX)?;
         self.source.add_consumed(self.out.length());
         Ok(())
     }
 
-    /// Copies a part, to an output that is as long as what is before it. Holes stay holes. Ends
-    /// where the source turns out to end.
+    /// Copies a part to the end of the output. Holes stay holes. Stops where the source ends.
     pub(super) fn part(&mut self, range: Range<u64>) -> Result<(), Error> {
         let mut at = range.start;
         while at < range.end {
@@ -63,7 +61,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Returns the next part that is no hole: an empty one at the end if the rest is one.
+    /// Returns the next part that is not a hole; an empty range at the end if the rest is a hole.
     fn next_data(&self, range: Range<u64>) -> Range<u64> {
         if !self.source.is_sparse() {
             return range;
@@ -72,7 +70,7 @@ impl Copier<'_> {
         system::next_data(self.source.file(), range).unwrap_or(end..end)
     }
 
-    /// Copies bytes that are no hole. Returns whether all were there.
+    /// Copies bytes outside holes. Returns whether the source had all of them.
     fn extent(&mut self, range: Range<u64>) -> Result<bool, Error> {
         let mut at = range.start;
         while at < range.end {
@@ -84,7 +82,7 @@ impl Copier<'_> {
                 Some(copied) => {
                     at += copied as u64;
                     add_progress(self.progress, copied);
-                    // The kernel wrote at an offset: who writes on begins behind.
+                    // The kernel wrote at an offset, so the handle must be moved.
                     self.out.skip(copied as u64)?;
                 }
                 None => return self.read_and_write(at..range.end),
@@ -93,7 +91,7 @@ impl Copier<'_> {
         Ok(true)
     }
 
-    /// Copies by reading and writing. Returns whether all was there.
+    /// Copies by reading and writing. Returns whether the source had all bytes.
     fn read_and_write(&mut self, range: Range<u64>) -> Result<bool, Error> {
         let mut there = PositionedReader { file: self.source.file(), offset: range.start };
         while there.offset < range.end {
@@ -103,7 +101,7 @@ impl Copier<'_> {
             let read = fill(&mut there, block)
                 .map_err(Error::system(Operation::Read, self.source.path()))?;
             if self.source.is_sparse() {
-                // Not every system tells where the holes are.
+                // Not every system reports where the holes are.
                 append_sparse(self.out, &block[..read])?;
             } else {
                 self.out.append(&block[..read])?;

@@ -1,60 +1,61 @@
-//! What becomes of a result: compared with the input while they are the same, written from where
-//! they differ.
+//! The end of a pass: compares the result with the input as long as they are equal, and writes from
+//! the first difference.
 
 use super::OutputMode;
 use crate::error::Error;
 use crate::publish::{Digest, Digester};
 use crate::source::Source;
 
-/// What came out.
+/// The outcome of writing a result.
 pub(super) struct WriteSummary {
-    /// The length of the result.
+    /// Length of the result.
     pub(super) length: u64,
-    /// Whether it differs from the input, if that was looked at.
+    /// Whether it differs from the input, if they were compared.
     pub(super) changed: Option<bool>,
-    /// Its digest, if that was asked for.
+    /// Digest of the result, if requested.
     pub(super) digest: Option<Digest>,
 }
 
-/// Who writes a result: itself, or through something in between.
+/// Writes a result block by block.
 pub(super) trait BlockWriter {
-    /// Begins with what the input begins with: its first `prefix` bytes.
+    /// Starts the result with a copy of the first `prefix` bytes of the input.
     fn start(&mut self, prefix: u64) -> Result<(), Error>;
 
     /// Appends to the result.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Appends what was kept back.
+    /// Appends what is still buffered.
     fn flush(&mut self) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// What an outlet does with the next bytes.
+/// What to do with the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// So far, the result is what the input begins with. Nothing is written.
+    /// So far the result equals the beginning of the input. Nothing is written.
     Comparing,
-    /// All is to be written, and nothing has come yet.
+    /// Everything is to be written, and no bytes have arrived yet.
     NotStarted,
-    /// They differ, or nobody asked.
+    /// They differ, or are not compared.
     Writing,
 }
 
-/// The end of a pass.
+/// Writes the result of a pass, from the first difference on if it is compared with the input.
 pub(super) struct DiffWriter<'a, 'w> {
     source: &'a Source,
-    /// Nothing if nobody wants the result, but to know whether it differs.
+    /// `None` if the result is discarded and only compared.
     writer: Option<&'a mut (dyn BlockWriter + 'w)>,
     mode: Mode,
     compares: bool,
     length: u64,
-    /// Sees all of the result, if it is to be compared with what the device has of it.
+    /// Digests the whole result, if it is to be read back from the device.
     digester: Option<Digester>,
 }
 
 impl<'a, 'w> DiffWriter<'a, 'w> {
-    /// Returns an outlet that writes all it is given, or compares first.
+    /// Returns a writer that compares first, unless the result goes to a new file. `digests`
+    /// requests a digest of the result.
     pub(super) fn new(
         source: &'a Source,
         output: OutputMode,
@@ -67,18 +68,18 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         Self { source, writer, mode, compares, length: 0, digester }
     }
 
-    /// Returns whether it still matters what the input was.
+    /// Returns whether the result is still compared with the input.
     pub(super) fn is_comparing(&self) -> bool {
         self.mode == Mode::Comparing
     }
 
-    /// Returns whether the result is as long as the input before `input_at`, or its length is nothing
-    /// to be compared any more.
+    /// Returns whether the result has as many bytes as the input before `input_at`, or is no longer
+    /// compared.
     pub(super) fn is_in_step_with_input(&self, input_at: u64) -> bool {
         !self.is_comparing() || self.length == input_at
     }
 
-    /// Takes a part of the result. `input` is what was read last, from `input_at` on.
+    /// Appends to the result. `input` is the last block read, starting at `input_at`.
     pub(super) fn put(&mut self, result: &[u8], input: &[u8], input_at: u64) -> Result<(), Error> {
         if self.is_comparing() && !self.is_input(result, input, input_at)? {
             self.start_writing()?;
@@ -86,7 +87,7 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         self.append(result)
     }
 
-    /// Takes a part of the result that is what the input has at this place.
+    /// Appends a part of the result that is known to equal the input at the same offset.
     pub(super) fn put_unchanged(&mut self, result: &[u8]) -> Result<(), Error> {
         self.append(result)
     }
@@ -105,8 +106,9 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         }
     }
 
-    /// Returns whether the input has the same at the same place. What a step keeps back lies before
-    /// the last block, and is read once more; what would lie behind it is not known to be the same.
+    /// Returns whether the input has the same bytes at the same offset. Bytes that a step held back
+    /// precede the last block, and are read again. Bytes beyond the block are not known yet, and
+    /// count as different.
     fn is_input(&self, result: &[u8], input: &[u8], input_at: u64) -> Result<bool, Error> {
         let Some(inside) = self.length.checked_sub(input_at) else {
             let before = usize::try_from(input_at - self.length).unwrap_or(usize::MAX);
@@ -117,7 +119,7 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         Ok(inside.is_some_and(|input| input.starts_with(result)))
     }
 
-    /// From now on all is written.
+    /// Writes everything from now on.
     fn start_writing(&mut self) -> Result<(), Error> {
         self.mode = Mode::Writing;
         match &mut self.writer {
@@ -126,7 +128,7 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         }
     }
 
-    /// Ends.
+    /// Ends the result.
     pub(super) fn finish(mut self) -> Result<WriteSummary, Error> {
         let shorter = self.is_comparing() && self.length != self.source.consumed();
         if shorter || self.mode == Mode::NotStarted {

@@ -1,7 +1,7 @@
-//! Past the system's cache: the device reads into our blocks and writes from them.
+//! Direct I/O: the device reads into our blocks and writes from them, bypassing the page cache.
 //!
-//! Places, lengths and memory have to be aligned. What is not goes through the cache: the end of a
-//! file, and where the result begins to differ in the middle of a block.
+//! Offsets, lengths and memory must be aligned. Unaligned parts go through the cache: the end of a
+//! file, and a result that starts to differ in the middle of a block.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,11 +15,11 @@ use crate::publish::Replacement;
 use crate::source::{Source, fill};
 use crate::system::{self, DirectSwitch};
 
-/// The block if nobody says: a device is asked that much at once.
+/// Default block size: one request to the device.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// Returns of what places and lengths are multiples: of pages, even where less is asked for, so that
-/// no page is half in the cache.
+/// Returns the alignment of offsets and lengths. Always whole pages, even if less is required, so
+/// that no page is half in the cache.
 fn alignment(
     method: IoMethod,
     file: &File,
@@ -29,22 +29,22 @@ fn alignment(
     told.filter(|told| *told <= ALIGNMENT).map(|_| ALIGNMENT).ok_or_else(|| no_direct_io(method))
 }
 
-/// Returns the error for a file that is always read and written through the cache.
+/// Returns the error for a file that does not support direct I/O.
 fn no_direct_io(method: IoMethod) -> Error {
     Error::Unsupported(method.as_str(), "the file system has no way past the system's cache")
 }
 
-/// A file that is read past the cache, and through it from places that are not aligned.
+/// A file read with direct I/O, and through the cache at unaligned offsets.
 #[derive(Debug)]
 pub(super) struct DirectFile {
-    /// Nothing if all goes through the cache.
+    /// `None` if all reads go through the cache.
     direct: Option<File>,
     cached: File,
     alignment: usize,
 }
 
 impl DirectFile {
-    /// Opens the source once more.
+    /// Opens the source a second time.
     pub(super) fn of(source: &Source, method: IoMethod) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Read, source.path());
         let alignment = alignment(method, source.file(), failed())?;
@@ -54,14 +54,14 @@ impl DirectFile {
         Ok(Self { direct: Some(direct), alignment, ..Self::cached(source)? })
     }
 
-    /// Returns a source that is read through the cache from everywhere.
+    /// Returns a file that is always read through the cache.
     pub(super) fn cached(source: &Source) -> Result<Self, Error> {
         let cached = source.file().try_clone();
         let cached = cached.map_err(Error::system(Operation::Read, source.path()))?;
         Ok(Self { direct: None, cached, alignment: 1 })
     }
 
-    /// Returns the handle to read with from a place on.
+    /// Returns the handle for reading at an offset.
     pub(super) fn at(&self, offset: u64) -> &File {
         match &self.direct {
             Some(direct) if offset.is_multiple_of(self.alignment as u64) => direct,
@@ -70,7 +70,7 @@ impl DirectFile {
     }
 }
 
-/// Blocks that the device reads.
+/// Reads blocks with direct I/O.
 pub(super) struct DirectReader<'a> {
     source: &'a Source,
     file: DirectFile,
@@ -80,7 +80,7 @@ pub(super) struct DirectReader<'a> {
 }
 
 impl<'a> DirectReader<'a> {
-    /// Blocks are of `size` bytes, or a little more.
+    /// Rounds `size` up to the alignment.
     pub(super) fn new(
         source: &'a Source,
         method: IoMethod,
@@ -108,7 +108,8 @@ impl BlockReader for DirectReader<'_> {
     }
 }
 
-/// A file from an offset on. Where the device ends in the middle, the cache tells whether more follows.
+/// Reads a file from an offset on. If the device returns a short block, a read through the cache
+/// tells whether more follows.
 struct DirectCursor<'a> {
     file: &'a DirectFile,
     offset: u64,
@@ -122,9 +123,9 @@ impl Read for DirectCursor<'_> {
     }
 }
 
-/// A file that is written past the cache where that can be.
+/// A file written with direct I/O where possible.
 pub(super) struct DirectHandle {
-    /// 1 if all goes through the cache.
+    /// 1 if all writes go through the cache.
     alignment: usize,
     switch: DirectSwitch,
 }
@@ -139,18 +140,18 @@ impl DirectHandle {
         Ok(Self { alignment, switch: DirectSwitch::default() })
     }
 
-    /// Returns how many of the bytes from a place on are to be written through the cache before the
-    /// next aligned place.
+    /// Returns how many bytes from an offset on to write through the cache before the next aligned
+    /// offset.
     pub(super) fn unaligned_prefix(&self, offset: u64) -> usize {
         (offset.next_multiple_of(self.alignment as u64) - offset) as usize
     }
 
-    /// Returns how much of a length is whole.
+    /// Rounds a length down to the alignment.
     pub(super) fn aligned_length(&self, length: usize) -> usize {
         length / self.alignment * self.alignment
     }
 
-    /// Goes past the cache from now on, or through it. Nothing may be on its way meanwhile.
+    /// Switches direct I/O on or off. No request may be in flight.
     pub(super) fn set_direct(
         &mut self,
         out: &Replacement,
@@ -167,13 +168,13 @@ impl DirectHandle {
     }
 }
 
-/// Blocks that the device writes.
+/// Writes blocks with direct I/O.
 #[derive(Default)]
 pub(super) struct DirectWriter {
-    /// Known when the file is there.
+    /// Set when the file exists.
     handle: Option<DirectHandle>,
     size: usize,
-    /// What makes no block yet, and where it belongs.
+    /// Bytes that do not fill a block yet, and their offset.
     block: Block,
     gathered: usize,
     at: u64,
@@ -184,7 +185,7 @@ impl DirectWriter {
         Self { size, ..Self::default() }
     }
 
-    /// Writes bytes for a place: past the cache if both are aligned.
+    /// Writes bytes at an offset; `direct` requires both to be aligned.
     fn write(
         handle: &mut DirectHandle,
         out: &Replacement,
@@ -200,7 +201,7 @@ impl DirectWriter {
         written.map_err(Error::system(Operation::Write, out.path()))
     }
 
-    /// Writes what is gathered.
+    /// Writes the collected bytes.
     fn flush_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let Some(handle) = &mut self.handle else { return Ok(()) };
         let bytes = &self.block.first(self.gathered)[..];
@@ -230,7 +231,7 @@ impl PositionedWriter for DirectWriter {
                 0 if handle.unaligned_prefix(at) > 0 => {
                     (handle.unaligned_prefix(at).min(bytes.len()), Some(false))
                 }
-                // A block as it was read is written from where it lies.
+                // Write a block that was not copied directly from its memory.
                 0 if bytes.len() >= self.size
                     && bytes.as_ptr().addr().is_multiple_of(ALIGNMENT) =>
                 {
@@ -256,7 +257,7 @@ impl PositionedWriter for DirectWriter {
         Ok(())
     }
 
-    /// What is left is written, its last bytes through the cache.
+    /// Writes the rest, its last bytes through the cache.
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
         self.flush_gathered(out)?;
         self.handle

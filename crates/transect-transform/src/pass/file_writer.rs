@@ -1,4 +1,4 @@
-//! Writing into the file, around what is to be a hole.
+//! Writes a result to its file, leaving out holes.
 
 use transect::Cancel;
 
@@ -13,20 +13,21 @@ use crate::publish::Replacement;
 use crate::source::{PositionedReader, Source, fill};
 use crate::step::Shape;
 
-/// Below this, room is not asked for: the first block says it as well.
+/// Size from which space is reserved. For smaller files, the first write reports a full device just
+/// as well.
 const MIN_RESERVED_SIZE: u64 = 256 << 10;
 
-/// Writes into a replacement.
+/// Writes to a replacement.
 pub(super) struct FileWriter<'a> {
     source: &'a Source,
     out: &'a mut Replacement,
     cancel: &'a Cancel,
-    /// The size of the result, if it is known before.
+    /// The size of the result, if it is known in advance.
     size: Option<u64>,
     holes: Holes,
-    /// Zeros become holes.
+    /// Turn zeros into holes.
     around_holes: bool,
-    /// Who gets the bytes into the file, if they are not written.
+    /// Writes the bytes, if not by appending.
     positioned: Option<Box<dyn PositionedWriter + 'a>>,
 }
 
@@ -45,19 +46,19 @@ impl<'a> FileWriter<'a> {
             Holes::Fill => false,
         };
         let size = Some(source.size()).filter(|size| {
-            // Holes are there to need no room.
+            // Reserving space would defeat holes.
             same_size && !around_holes && *size >= MIN_RESERVED_SIZE
         });
         Self { source, out, cancel, size, holes, around_holes, positioned: None }
     }
 
-    /// Lets somebody else get the bytes into the file.
+    /// Writes through `positioned` instead of appending.
     pub(super) fn with_positioned_writer(mut self, positioned: impl PositionedWriter + 'a) -> Self {
         self.positioned = Some(Box::new(positioned));
         self
     }
 
-    /// Copies what the input begins with by writing it, so that its zeros become what they are to be.
+    /// Copies the beginning of the input by writing it, so that zeros are treated as requested.
     fn write_prefix(&mut self, prefix: u64) -> Result<(), Error> {
         let mut block = Block::default();
         let mut there = PositionedReader { file: self.source.file(), offset: 0 };
@@ -68,7 +69,7 @@ impl<'a> FileWriter<'a> {
             let read = fill(&mut there, block)
                 .map_err(Error::system(Operation::Read, self.source.path()))?;
             if read == 0 {
-                // It became shorter, which is found at the end.
+                // The input became shorter, which is detected at the end.
                 break;
             }
             self.write(&block[..read])?;
@@ -88,7 +89,7 @@ impl BlockWriter for FileWriter<'_> {
         }
         let block = &mut Block::default();
         let Self { source, cancel, .. } = *self;
-        // These bytes have been read and counted before.
+        // These bytes have been counted before.
         Copier { source, out: self.out, cancel, progress: None, block }.part(0..prefix)
     }
 

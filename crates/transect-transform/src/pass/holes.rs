@@ -1,4 +1,4 @@
-//! Holes: parts of a file that read as zeros and occupy nothing.
+//! Holes: parts of a file that read as zeros and occupy no space.
 
 use std::fs::File;
 use std::io;
@@ -13,34 +13,32 @@ use crate::publish::Replacement;
 use crate::source::{PositionedReader, Source, fill};
 use crate::system;
 
-/// A hole of this size can be one on every file system; smaller ones are none.
+/// The smallest hole to make; every file system supports this size.
 const PAGE: usize = 4096;
 
-/// What becomes of runs of zeros in a result.
+/// What to do with runs of zeros in a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holes {
-    /// What is a hole in the input is one in the result, unless the length may change; other zeros
-    /// are written.
+    /// Holes of the input stay holes, unless the length may change. Other zeros are written.
     #[default]
     Keep,
-    /// Whole pages of zeros become holes, whatever they were, where the file system has holes.
+    /// Whole pages of zeros become holes, where the file system supports holes.
     ///
-    /// In place, a result equal to the input is not written anew: the holes are made in the file
-    /// itself, and nothing else is done to it but that its time of change is a new one. Nobody else
-    /// should write to it meanwhile: what they write into a page between the moments in which it is
-    /// found to be zeros and becomes a hole is lost.
+    /// In place, a result equal to the input is not rewritten: holes are made in the file itself,
+    /// which changes only its ctime. No other process should write to the file meanwhile: data
+    /// written to a page between the check for zeros and the hole is lost.
     Make,
-    /// Nothing is a hole: zeros are written, and room is made for them. In place, room is made for
-    /// the holes of a result equal to the input, where the system can do that.
+    /// No holes: zeros are written, and space is allocated for them. In place, space is allocated
+    /// for the holes of a result equal to the input, where the system supports that.
     Fill,
 }
 
-/// Appends to a result, with a hole in the place of every page of zeros.
+/// Appends to a result, with a hole for every page of zeros.
 pub(crate) fn append_sparse(out: &mut Replacement, bytes: &[u8]) -> Result<(), Error> {
     append_sparse_with(out, bytes, Replacement::append)
 }
 
-/// As [`append_sparse`], by another way of appending.
+/// Appends as [`append_sparse`] does, using `append` for the data.
 pub(super) fn append_sparse_with(
     out: &mut Replacement,
     mut bytes: &[u8],
@@ -58,9 +56,9 @@ pub(super) fn append_sparse_with(
     Ok(())
 }
 
-/// Makes or fills the holes of an input that stays what it is.
+/// Makes or fills the holes of an input that does not change.
 ///
-/// On systems that make no holes in a file that is there, this is said; nothing is written instead.
+/// Fails on systems that cannot make holes in an existing file; nothing is written instead.
 pub(super) fn apply_in_place(
     holes: Holes,
     source: &Source,
@@ -81,7 +79,7 @@ pub(super) fn apply_in_place(
     }
 }
 
-/// Makes holes of zeros.
+/// Turns zeros into holes.
 struct HolePuncher<'a> {
     file: &'a File,
     source: &'a Source,
@@ -94,7 +92,7 @@ impl HolePuncher<'_> {
         let size = self.source.size();
         let mut at = 0;
         while let Some(data) = system::next_data(self.file, at..size) {
-            // Data begins and ends with a block of the file system, if not with the file.
+            // Data starts and ends at a block of the file system, or at the end of the file.
             let mut there = data.start / PAGE as u64 * PAGE as u64;
             while there < data.end {
                 there += self.block(there)?;
@@ -104,7 +102,7 @@ impl HolePuncher<'_> {
         Ok(())
     }
 
-    /// Makes holes in what can be read at once. Returns how much that was.
+    /// Makes holes in the next block. Returns how many bytes it has checked.
     fn block(&mut self, at: u64) -> Result<u64, Error> {
         check_cancelled(self.cancel, self.source)?;
         let block = self.block.first(LARGE_BLOCK);
@@ -118,7 +116,7 @@ impl HolePuncher<'_> {
         while !rest.is_empty() {
             let zeros = leading_run(rest, offset, true);
             if zeros > 0 {
-                // Behind the end of the file there is nothing but the rest of its last page.
+                // Beyond the end of the file, there is only the rest of its last page.
                 let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
                 system::punch_hole(self.file, offset..end)
                     .map_err(not_punched(self.source.path()))?;
@@ -138,8 +136,8 @@ fn not_punched(path: &Path) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// Returns how many of the first bytes lie in pages that are all zeros, or that are not. Bytes are
-/// cut where pages of the file end, of which the first begins before `offset`.
+/// Returns how many of the first bytes are in pages that are all zeros, or in pages that are not.
+/// Pages start at multiples of the page size in the file; the first byte is at `offset`.
 fn leading_run(bytes: &[u8], offset: u64, zeros: bool) -> usize {
     let first = PAGE - (offset % PAGE as u64) as usize;
     let mut length = 0;
@@ -168,7 +166,7 @@ mod tests {
         bytes[PAGE + 5] = 1;
         assert_eq!(leading_run(&bytes, 0, true), PAGE);
         assert_eq!(leading_run(&bytes[PAGE..], PAGE as u64, false), PAGE);
-        // The page in which the 1 lies begins 10 bytes later.
+        // The page that contains the 1 starts 10 bytes later.
         assert_eq!(leading_run(&bytes, 4086, true), 10);
         assert_eq!(leading_run(&bytes[..PAGE], 7, true), PAGE);
         assert_eq!(leading_run(&[], 7, true), 0);

@@ -1,14 +1,14 @@
-//! Threads of a job that have nothing to do.
+//! Idle threads of a job.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many of the threads that a job may use have nothing to do. A pass over a large file borrows
-/// them; while there are files enough for all threads, there is nothing to borrow.
+/// Counts the idle threads of a job. A pass over a large file borrows them. As long as there are
+/// enough files for all threads, none is idle.
 #[derive(Debug, Default)]
 pub struct IdleThreads(AtomicUsize);
 
 impl IdleThreads {
-    /// Returns a count that begins with `threads`.
+    /// Returns a counter that starts with `threads`.
     pub fn new(threads: usize) -> Self {
         Self(AtomicUsize::new(threads))
     }
@@ -18,7 +18,7 @@ impl IdleThreads {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes one thread, if there is one. It is given back when the value is dropped.
+    /// Takes one thread, if there is one. Dropping the value returns it.
     pub(super) fn borrow(&self) -> Option<Borrowed<'_>> {
         let less = |idle: usize| idle.checked_sub(1);
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

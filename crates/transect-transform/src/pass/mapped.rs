@@ -1,8 +1,9 @@
-//! Files in memory: the kernel reads and writes pages when they are touched.
+//! Memory-mapped files.
 //!
-//! Blocks are copied out of the input's mapping and into that of the output: what others may change
-//! at any time is looked at once (`Mapping` of `transect_sys`). A window of each file is mapped at a
-//! time, so memory stays small however large the file is.
+//! Blocks are copied out of the mapping of the input and into that of the output: other processes
+//! may change mapped bytes at any time, so each is read only once (`Mapping` of `transect_sys`).
+//! One window of each file is mapped at a time, so memory use does not depend on the size of the
+//! file.
 
 use std::ops::Range;
 
@@ -15,16 +16,16 @@ use crate::publish::Replacement;
 use crate::source::Source;
 use crate::system::{self, Mapping};
 
-/// How much of a file is in memory at once.
+/// Bytes of a file that are mapped at once.
 const WINDOW: u64 = 4 << 20;
 
-/// The part of a file that is mapped at the moment.
+/// The part of a file that is mapped.
 #[derive(Default)]
 struct Window(Option<(Range<u64>, Mapping)>);
 
 impl Window {
-    /// Returns the mapping that has the byte at `offset`, and where in it that is: the one there is,
-    /// or the one that `open` makes of the part it chooses. The old one goes first.
+    /// Returns the mapping that contains the byte at `offset`, and its index there. Unmaps the old
+    /// window and calls `open` for a new one if needed.
     fn at(
         &mut self,
         offset: u64,
@@ -44,7 +45,7 @@ fn unmappable(method: IoMethod) -> Error {
     Error::Unsupported(method.as_str(), "files of this kind cannot be mapped")
 }
 
-/// Blocks copied out of memory.
+/// Copies blocks out of a mapping.
 pub(super) struct MappedReader<'a> {
     source: &'a Source,
     method: IoMethod,
@@ -72,7 +73,7 @@ impl BlockReader for MappedReader<'_> {
     fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let Self { source, method, .. } = *self;
         let begin = source.consumed();
-        // What comes to be behind the end while this runs is found when all is read.
+        // Bytes appended meanwhile are detected at the end.
         let length = (source.size() - begin).min(self.size as u64) as usize;
         let block = &mut self.block.first(self.size)[..length];
         let mut copied = 0;
@@ -94,11 +95,11 @@ impl BlockReader for MappedReader<'_> {
     }
 }
 
-/// Copies blocks into memory. Before a window is mapped its room is there: a full device is an error
-/// then, and not a fault later.
+/// Copies blocks into a mapping. Space is reserved before a window is mapped, so that a full device
+/// is an error and not a fault later.
 pub(super) struct MappedWriter {
     method: IoMethod,
-    /// Where the file will end; nothing if room is made only for what is no hole.
+    /// Where the file will end; `None` if space is reserved only outside holes.
     end: Option<u64>,
     window: Window,
 }
@@ -109,7 +110,7 @@ impl MappedWriter {
         Self { method, end, window: Window::default() }
     }
 
-    /// Makes room for a part, and maps it.
+    /// Reserves and maps a part.
     fn open(
         method: IoMethod,
         out: &Replacement,

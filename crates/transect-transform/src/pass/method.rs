@@ -1,44 +1,43 @@
-//! How the bytes get from the input to the output.
+//! Methods: how bytes get from the input to the output.
 
 use crate::publish::Replacement;
 use crate::step::Shape;
 use crate::system;
 
-/// A way of reading and writing.
+/// A method of reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum IoMethod {
-    /// One block, read, changed where it lies and written: nothing is copied in between.
+    /// Reads a block, changes it in place and writes it, without another copy.
     Buffered,
-    /// The buffered readers and writers of the standard library: what most programs do.
+    /// The buffered readers and writers of the standard library, which most programs use.
     Streams,
-    /// The kernel copies, or shares the blocks of the device: for copies only.
+    /// The kernel copies, or shares blocks on the device. For copies only.
     KernelCopy,
-    /// Three threads, for reading, the steps and writing: for steps that are slower than the device.
+    /// Three threads for reading, the steps and writing. For steps that are slower than the device.
     Pipeline,
-    /// The input is mapped into memory, the result is written. On Linux and Windows.
+    /// Maps the input into memory and writes the result. Linux and Windows.
     MappedRead,
-    /// Input and output are mapped into memory. On Linux and Windows, for results as long as the
-    /// input.
+    /// Maps input and output into memory. Linux and Windows, if the result is as long as the input.
     Mapped,
-    /// Past the system's cache, one block at a time. On Linux and Windows, where the file system has
-    /// a way.
+    /// Bypasses the page cache, one block at a time. Linux and Windows, where the file system
+    /// supports it.
     Direct,
-    /// Several reads and writes on their way at once, by `io_uring`. On Linux.
+    /// Several reads and writes in flight, with `io_uring`. Linux.
     Uring,
-    /// The same past the system's cache: what costs the processor least. On Linux, where the file
-    /// system has a way.
+    /// `io_uring`, bypassing the page cache: uses the least processor time. Linux, where the file
+    /// system supports it.
     DirectUring,
 }
 
-/// Where the result of a pass goes.
+/// What a pass does with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputMode {
-    /// Nowhere: what counts is what the steps find, and whether the result would be another.
+    /// Discards it: only computes findings, and whether the result differs.
     Discard,
-    /// Into another file.
+    /// Writes it to another file.
     NewFile,
-    /// In the place of the input, if it differs.
+    /// Replaces the input if it differs.
     InPlace,
 }
 
@@ -62,7 +61,7 @@ impl IoMethod {
         Self::DirectUring,
     ];
 
-    /// Returns the name of the method, as users type it.
+    /// Returns the name of the method on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Buffered => "buffered",
@@ -77,7 +76,7 @@ impl IoMethod {
         }
     }
 
-    /// Returns why this system has no such method, if it has none.
+    /// Returns why this system lacks the method, if it does.
     pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::MappedRead | Self::Mapped if !system::HAS_MAPPINGS => {
@@ -93,7 +92,7 @@ impl IoMethod {
         }
     }
 
-    /// Returns why this method cannot do work of a shape (`None`: a copy), if it cannot.
+    /// Returns why the method cannot do work of this shape (`None`: a copy), if it cannot.
     pub(super) fn unsupported_reason(
         self,
         shape: Option<Shape>,
@@ -103,7 +102,7 @@ impl IoMethod {
             return Some(why);
         }
         match (self, shape, output) {
-            // Also if nothing is to be written: to look what would come of it says the same.
+            // Even if the result is discarded, so that a check reports the same as the real run.
             (Self::Mapped, Some(Shape::Resizing), _) => {
                 Some("what is mapped to be written has its length before anything is in it")
             }

@@ -1,13 +1,13 @@
 //! One pass over one file.
 //!
 //! ```text
-//! source ─► fill a block ─► step ─► outlet ─► writer ─► replacement
-//!                                     │
-//!                                     └ in place: compares, and writes from the first difference
+//! source ─► read a block ─► step ─► DiffWriter ─► BlockWriter ─► Replacement
+//!                                      │
+//!                                      └ in place: compares, and writes from the first difference
 //! ```
 //!
-//! The methods differ in who fills blocks and who writes them; what is done with them is one loop
-//! (`step_runner.rs`).
+//! Methods differ in how blocks are read and written. What happens to a block is the same loop for
+//! all (`step_runner.rs`).
 
 mod block;
 mod copy;
@@ -56,84 +56,85 @@ use crate::source::{Source, SourceOptions};
 use crate::step::{Cost, Finding, Step};
 use crate::system;
 
-/// The block for large files: larger ones are not faster, and leave the processor's cache.
+/// Block size for large files. Larger blocks are not faster, and do not fit into the processor's
+/// cache.
 pub(crate) const LARGE_BLOCK: usize = 256 << 10;
 
-/// The block for files below [`LARGE_FILE`]: less memory is touched.
+/// Block size for files below [`LARGE_FILE`]: touches less memory.
 const SMALL_BLOCK: usize = 128 << 10;
 
-/// Where large files begin.
+/// Size from which a file is large.
 const LARGE_FILE: u64 = 1 << 20;
 
-/// How files are passed over.
+/// How to pass over files.
 #[derive(Clone, Debug, Default)]
 pub struct PassOptions {
-    /// The method; chosen for each file if nothing is said.
+    /// The method; if `None`, chosen for each file.
     pub method: Option<IoMethod>,
-    /// What was measured to be the best here: the first that is for a file is taken where it can be, if
-    /// no other method is asked for.
+    /// Methods that were measured to be fastest here. If no method is set, the first that matches a
+    /// file and can process it is used.
     pub preferred: Arc<[Preference]>,
-    /// What is read and written is not to push what others need out of the system's cache: where
-    /// there is a way past it, large files take it if no method is asked for. Single pages at the ends
-    /// of files go through it all the same. The buffered method goes through it and leaves nothing
-    /// there, where the system can do that: on Linux since 6.14, where the file system can.
+    /// Keep reads and writes from evicting other data from the page cache. If no method is set,
+    /// large files bypass the cache where that is possible; single pages at the ends of files still
+    /// go through it. The buffered method reads and writes through the cache and leaves nothing
+    /// there, where the system supports that (Linux since 6.14, on some file systems).
     pub spare_cache: bool,
-    /// How many bytes are read at once; chosen for each file if nothing is said.
+    /// Bytes to read at once; if `None`, chosen for each file.
     pub block: Option<usize>,
-    /// Files that are no text ([`is_binary`](crate::text::is_binary)) are refused with
+    /// Reject binary files ([`is_binary`](crate::text::is_binary)) with
     /// [`Rejection::Binary`](crate::Rejection::Binary), before anything is written.
     pub text_only: bool,
-    /// Before a result is put in its place it is read back from the device, as far as the system
-    /// lets go of what it has in memory, and compared with what was made: for devices and cables
-    /// that are not trusted. It is synced for that, whatever is asked for otherwise.
+    /// Before publishing a result, read it back from the device, as far as the system drops its
+    /// cached pages, and compare it with what was written: for devices and cables that are not
+    /// trusted. Implies a sync.
     pub read_back: bool,
-    /// What becomes of runs of zeros.
+    /// What to do with runs of zeros.
     pub holes: Holes,
-    /// The system is told that files are read from their beginning to their end.
+    /// Advise the system that files are read from beginning to end.
     pub sequential: bool,
-    /// A request to stop, looked at between blocks.
+    /// A request to stop, checked between blocks.
     pub cancel: Cancel,
-    /// Where to count the bytes that were read, for whoever watches.
+    /// Counts the bytes read, for progress displays.
     pub progress: Option<Arc<AtomicU64>>,
-    /// Threads that may help with a large file, unless a method or a block is asked for.
+    /// Threads that may help with a large file, unless a method or a block size is set.
     pub idle: Option<Arc<IdleThreads>>,
 }
 
-/// What came of a pass.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassReport {
-    /// The length of the input.
+    /// Length of the input in bytes.
     pub bytes_in: u64,
-    /// The length of the result.
+    /// Length of the result in bytes.
     pub bytes_out: u64,
-    /// Whether the result differs from the input; `None` if that was not looked at, because it goes
-    /// into another file anyway.
+    /// Whether the result differs from the input; `None` if they were not compared, because the
+    /// result goes to another file.
     pub changed: Option<bool>,
-    /// What the steps found.
+    /// What the steps computed.
     pub findings: Vec<Finding>,
-    /// How it was done.
+    /// The method used.
     pub method: IoMethod,
-    /// Why so, in one line.
+    /// Why that method was chosen, in one line.
     pub reason: &'static str,
 }
 
-/// Passes over files, one after the other, with the same memory.
+/// Passes over files one after the other, reusing its memory.
 #[derive(Debug, Default)]
 pub struct PassRunner {
     options: PassOptions,
     block: Block,
     scratch: StepBuffers,
-    /// From the last pass that had one.
+    /// Kept from the last pass that used one.
     ring: Option<SharedRing>,
 }
 
 impl PassRunner {
-    /// Returns passes with these options.
+    /// Returns a runner with these options.
     pub fn new(options: PassOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// Opens a file to be passed over with these options.
+    /// Opens a file to pass over with these options.
     ///
     /// # Errors
     /// Those of [`Source::open`].
@@ -141,8 +142,9 @@ impl PassRunner {
         self.open_as(path, false)
     }
 
-    /// As [`PassRunner::open`], without asking what it is before it is opened: a walk has just found it
-    /// to be a regular file. If it has become a device since, opening it may do something.
+    /// Opens a file as [`PassRunner::open`] does, but without checking its type first: a walk has
+    /// just listed it as a regular file. If it has become a device since, opening it may have side
+    /// effects.
     ///
     /// # Errors
     /// Those of [`Source::open`].
@@ -155,15 +157,16 @@ impl PassRunner {
         Source::open_as(path.to_owned(), SourceOptions { is_listed, sequential, spares_cache })
     }
 
-    /// Reads a file to its end, through a step, into `out`; and makes sure that nobody changed it
-    /// meanwhile. Without a step it is copied; without `out` it is only looked at.
+    /// Reads a file to its end, through a step, into `out`, and checks that it did not change
+    /// meanwhile. Without a step, the file is copied; without `out`, it is only read.
     ///
-    /// In place, nothing is made or written before the result differs from the input: the temporary
-    /// file then begins with a copy of what was the same. It remains to publish `out`.
+    /// In place, nothing is created or written until the result differs from the input. The
+    /// temporary file then starts with a copy of the part that did not change. The caller must
+    /// publish `out`.
     ///
     /// # Errors
-    /// The method cannot do this; the step refuses what it reads; the file changed; somebody asked
-    /// to stop; or whatever the system says.
+    /// The method cannot process this file, the step cannot process its content, the file changed,
+    /// the pass was cancelled, or the system reported an error.
     pub fn run(
         &mut self,
         source: &Source,
@@ -261,8 +264,8 @@ impl PassRunner {
         Ok(PassReport { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
     }
 
-    /// Lets several threads digest a large file, if nothing else is to be done with it. Returns
-    /// `None` if it is not such a file.
+    /// Digests a large file on several threads, if nothing else is to be done with it. Returns
+    /// `None` if the file or the task does not qualify.
     fn try_parallel_digest(
         &self,
         source: &Source,
@@ -278,7 +281,7 @@ impl PassRunner {
         if task.output != OutputMode::Discard || !is_large {
             return Ok(None);
         }
-        // Where the size is made up, only reading to the end finds the end.
+        // For pseudo files, the end is only found by reading to it.
         let Some(slot) = step.blake3_slot().filter(|_| !system::is_pseudo_file(source.path()))
         else {
             return Ok(None);
@@ -295,7 +298,8 @@ impl PassRunner {
         }))
     }
 
-    /// Returns whether most of a file is in memory, if something hangs on it, and the system tells.
+    /// Returns whether at least half of the file is in the page cache. Returns `None` if no
+    /// preference depends on it, or if the system does not report it.
     fn measure_residency(&self, source: &Source, task: &Task) -> Option<bool> {
         let PassOptions { method, preferred, .. } = &self.options;
         let asks = |wanted: &Preference| wanted.resident.is_some() && wanted.may_match(task);
@@ -306,7 +310,7 @@ impl PassRunner {
         Some(there.resident >= there.bytes / 2)
     }
 
-    /// Returns why what is copied has to pass by here, and not only through the kernel.
+    /// Returns why a copy cannot be left to the kernel, if it cannot.
     fn kernel_copy_obstacle(&self) -> Option<&'static str> {
         match self.options.holes {
             _ if self.options.read_back => Some("nobody sees what it copies, and could compare it"),
@@ -315,7 +319,8 @@ impl PassRunner {
         }
     }
 
-    /// Returns a ring if the method takes one: that of the last pass, if that came to a good end.
+    /// Returns a ring if the method needs one; reuses the ring of the last successful pass if it
+    /// fits.
     fn ring(
         &mut self,
         source: &Source,
@@ -372,21 +377,22 @@ fn run_method(
     }
 }
 
-/// Returns a writer for who stays on this thread.
+/// Returns the writer for use on this thread.
 fn without_send<'a>(
     writer: Option<&'a mut (dyn BlockWriter + Send)>,
 ) -> Option<&'a mut (dyn BlockWriter + 'a)> {
     writer.map(|writer| writer as &mut dyn BlockWriter)
 }
 
-/// Returns whether nobody is told anything of what a file holds, but that it need not change: that was
-/// true of the bytes that were read. A digest would be that of no file, had it become another one.
+/// Returns whether the report says nothing about the file's content except that it need not change,
+/// which was true of the bytes that were read. A digest could be one of no file at all if the file
+/// changed meanwhile.
 fn reports_no_digest(source: &Source, findings: &[Finding]) -> bool {
     let is_whole = source.consumed() == source.size();
     is_whole && findings.iter().all(|finding| finding.algorithm().is_none())
 }
 
-/// Lends a step, which may be needed once more.
+/// Reborrows a step for one attempt; the next attempt may need it again.
 fn reborrow<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
     match step {
         Some(step) => Some(*step),
@@ -394,7 +400,7 @@ fn reborrow<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step>
     }
 }
 
-/// Returns how much of a file is read at once, if nobody says.
+/// Returns how many bytes to read at once if the options do not say.
 fn default_block_size(source: &Source, method: IoMethod) -> usize {
     if matches!(method, IoMethod::Direct | IoMethod::DirectUring) {
         return direct::BLOCK;
@@ -402,14 +408,14 @@ fn default_block_size(source: &Source, method: IoMethod) -> usize {
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
 }
 
-/// Counts what was read, for whoever watches.
+/// Adds to the count of bytes read, if there is one.
 fn add_progress(progress: Option<&AtomicU64>, bytes: usize) {
     if let Some(progress) = progress {
         progress.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
-/// Hears a request to stop.
+/// Returns [`Error::Cancelled`] if a stop was requested.
 pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Error> {
     if cancel.is_cancelled() {
         return Err(Error::Cancelled { path: source.path().to_owned() });

@@ -1,16 +1,16 @@
-//! The BLAKE3 digest of a large file, computed by several threads.
+//! The BLAKE3 digest of a large file, computed on several threads.
 //!
 //! ```text
-//! part 0   part 1   part 2   part 3   part 4      each read and digested by whichever thread is next
+//! part 0   part 1   part 2   part 3   part 4      each read and digested by the next free thread
 //!    └──┬─────┘        └──┬─────┘        │
 //!       └────────┬────────┘              │
 //!                └──────────┬────────────┘
 //!                         digest
 //! ```
 //!
-//! BLAKE3 is a tree: the value of a subtree depends only on its bytes and on where it begins. A part is
-//! a whole subtree (a power of two of bytes, at a multiple of its length), so parts can be digested in
-//! any order.
+//! BLAKE3 is a tree hash: the value of a subtree depends only on its bytes and its offset. A part
+//! is a whole subtree (a power of two of bytes, at a multiple of its length), so parts can be
+//! digested in any order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,20 +24,21 @@ use super::{LARGE_BLOCK, PassOptions, add_progress, check_cancelled};
 use crate::error::{Error, Operation};
 use crate::source::{PositionedReader, Source, fill};
 
-/// Where several threads begin to pay: below, starting them takes a good part of the time.
+/// Size from which several threads pay off: for smaller files, starting them takes much of the
+/// time.
 pub(super) const MIN_PARALLEL_SIZE: u64 = 4 << 20;
 
-/// The length of a part: long enough that taking one costs nothing.
+/// Length of a part: long enough that taking one costs nothing.
 const PART: u64 = 1 << 20;
 
-/// How many parts a file is cut into at most, so that their values take little memory.
+/// Maximum number of parts, so that their values take little memory.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// Returns the digest of a file of at least [`MIN_PARALLEL_SIZE`] bytes. Threads join as they become
-/// idle.
+/// Returns the digest of a file of at least [`MIN_PARALLEL_SIZE`] bytes. Threads join in as they
+/// become idle.
 ///
 /// # Errors
-/// The file is shorter than it was; somebody asked to stop; or whatever the system says.
+/// The file became shorter, the pass was cancelled, or the system reported an error.
 pub(super) fn digest(
     source: &Source,
     options: &PassOptions,
@@ -62,7 +63,7 @@ pub(super) fn digest(
         let others = others
             .into_iter()
             .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        // All have ended before the first error is returned.
+        // Join all threads before returning the first error.
         let all: Vec<_> = std::iter::once(own).chain(others).collect();
         all.into_iter().collect::<Result<Vec<_>, _>>()
     })?
@@ -73,13 +74,13 @@ pub(super) fn digest(
     Ok(*merge_subtrees_root(&merged(left), &merged(right), Mode::Hash).as_bytes())
 }
 
-/// A file in parts.
+/// A file divided into parts.
 struct PartQueue<'a> {
     source: &'a Source,
     options: &'a PassOptions,
-    /// The length of every part but the last.
+    /// Length of every part but the last.
     part: u64,
-    /// The first part that no thread has taken.
+    /// The next part to take.
     next: AtomicU64,
 }
 
@@ -92,8 +93,8 @@ impl PartQueue<'_> {
         self.next.load(Ordering::Relaxed) < self.count()
     }
 
-    /// Digests parts until none is left, and returns their places and values. `before_each` is called
-    /// before each.
+    /// Digests parts until none is left. Returns their indexes and values. Calls `before_each`
+    /// before each part.
     fn work(&self, mut before_each: impl FnMut()) -> Result<Vec<(u64, ChainingValue)>, Error> {
         let (mut values, mut block) = (Vec::new(), Block::default());
         loop {
@@ -103,7 +104,7 @@ impl PartQueue<'_> {
                 return Ok(values);
             }
             let value = self.value(index, &mut block);
-            // Without this part there is no digest: nobody need go on.
+            // Without this part there is no digest, so stop the other threads.
             let value = value.inspect_err(|_| self.next.store(self.count(), Ordering::Relaxed))?;
             values.push((index, value));
         }
@@ -133,8 +134,8 @@ impl PartQueue<'_> {
     }
 }
 
-/// Returns how many of several parts are those of the left subtree: as many as fit of a power of two
-/// and leave at least one.
+/// Returns how many of `parts` belong to the left subtree: the largest power of two that leaves at
+/// least one.
 fn left_of(parts: usize) -> usize {
     parts.next_power_of_two() / 2
 }
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of `size` bytes, no two parts of which are alike.
+    /// Creates a file of `size` bytes in which no two parts are equal.
     fn file(temp: &TempDir, size: u64) -> (Source, Vec<u8>) {
         let mut bytes = vec![0; size as usize];
         blake3::Hasher::new().update(&size.to_le_bytes()).finalize_xof().fill(&mut bytes);

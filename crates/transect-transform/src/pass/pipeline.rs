@@ -1,4 +1,4 @@
-//! Three threads: one reads, one does the steps, one writes.
+//! Three threads: one reads, one runs the steps, one writes.
 //!
 //! ```text
 //! reader ── full blocks ─► steps ── results ─► writer
@@ -6,8 +6,8 @@
 //!    └──── empty blocks ─────┘ └─ empty results ──┘
 //! ```
 //!
-//! Each ring has four blocks, so nobody runs ahead further than that. Who ends early, for whatever
-//! reason, drops its ends of the channels, and the others end as well; the error is found by joining.
+//! Each ring has four blocks, which limits how far a thread can run ahead. A thread that ends early
+//! drops its ends of the channels, so the others end, too. Joining returns its error.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
@@ -16,16 +16,16 @@ use super::step_runner::BlockReader;
 use crate::error::Error;
 use crate::source::Source;
 
-/// How many blocks a ring has.
+/// Blocks in a ring.
 const BLOCKS: usize = 4;
 
-/// What the steps tell the writer.
+/// A command from the steps to the writer.
 enum WriteCommand {
     Start(u64),
     Write(Vec<u8>),
 }
 
-/// Runs `work` between a thread that reads and one that writes.
+/// Runs `work` between a reading and a writing thread.
 pub(super) fn run<T: Send>(
     source: &Source,
     writer: Option<&mut (dyn BlockWriter + Send)>,
@@ -48,15 +48,15 @@ pub(super) fn run<T: Send>(
         let writing = scope.spawn(move || write(writer, &to_do, &done));
         let mut output = ChannelWriter { commands, written };
         let worked = work(&mut input, Some(&mut output));
-        // Without its channel the writer ends; who waits for room in a ring, too.
+        // Closes the channels, which ends the threads, even if they wait for a full ring.
         drop((input, output));
         let wrote = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // If the writer failed, the work only knows that nobody listens.
+        // If the writer failed, `work` only reports a closed channel.
         wrote.and(worked)
     })
 }
 
-/// A block and how much of it was read.
+/// A block and the number of bytes read into it.
 type FilledBlock = Result<(Vec<u8>, usize), Error>;
 
 fn read(source: &Source, to_fill: &Receiver<Vec<u8>>, full: &SyncSender<FilledBlock>) {
@@ -79,7 +79,7 @@ fn write(
             WriteCommand::Start(prefix) => writer.start(prefix)?,
             WriteCommand::Write(bytes) => {
                 writer.write(&bytes)?;
-                // Nobody takes it if all is done.
+                // Fails if the steps have ended.
                 let _ = done.send(bytes);
             }
         }
@@ -87,7 +87,7 @@ fn write(
     Ok(())
 }
 
-/// Blocks that another thread reads.
+/// Blocks read by another thread.
 struct ChannelReader {
     blocks: Receiver<FilledBlock>,
     empty: Sender<Vec<u8>>,
@@ -99,16 +99,16 @@ impl BlockReader for ChannelReader {
     fn next_block(&mut self) -> Result<&mut [u8], Error> {
         let used = std::mem::take(&mut self.current);
         if !used.is_empty() {
-            // Nobody takes it if all was read.
+            // Fails if the reader has ended.
             let _ = self.empty.send(used);
         }
-        // The reader ends behind the last block.
+        // The reader ends after the last block.
         (self.current, self.length) = self.blocks.recv().unwrap_or_else(|_| Ok((Vec::new(), 0)))?;
         Ok(&mut self.current[..self.length])
     }
 }
 
-/// Writing that another thread does.
+/// Sends blocks to the writing thread.
 struct ChannelWriter {
     commands: SyncSender<WriteCommand>,
     written: Receiver<Vec<u8>>,
@@ -116,7 +116,7 @@ struct ChannelWriter {
 
 impl ChannelWriter {
     fn send(&self, command: WriteCommand) -> Result<(), Error> {
-        // Nobody listens: the writer failed, and its error is what is told.
+        // Fails if the writer failed; `run` returns the writer's error instead.
         self.commands
             .send(command)
             .map_err(|_| Error::Unsupported("pipeline", "its writer has ended"))

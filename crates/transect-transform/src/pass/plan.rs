@@ -1,4 +1,4 @@
-//! Which method a file is passed over with, and why.
+//! Chooses the method for a file, and records why.
 
 use std::sync::OnceLock;
 
@@ -6,78 +6,79 @@ use super::{IoMethod, OutputMode, PassOptions, Preference};
 use crate::error::Error;
 use crate::step::{Cost, Shape};
 
-/// Where threads begin to pay for heavy steps. Measured with zstd on two busy cores (examples/once.rs,
-/// interleaved, November 2026): the pipeline takes 1.1 to 1.3 times the processor at every size, and
-/// 0.7 of the time at 4 MiB, 0.5 at 54 MB; at 1 and 2 MiB nothing is decided, and below it is slower.
+/// Size from which threads pay off for heavy steps. Measured with zstd on two busy cores
+/// (examples/once.rs, interleaved, November 2026): the pipeline takes 1.1 to 1.3 times the
+/// processor time at every size, and 0.7 of the elapsed time at 4 MiB, 0.5 at 54 MB. At 1 and 2 MiB
+/// the difference is not significant, and below it is slower.
 const MIN_PIPELINE_SIZE: u64 = 4 << 20;
 
-/// Where it pays to go past the system's cache. Below, the device would be waited for at every file, even
-/// where all of it is in memory: a tree of 24 thousand files, most of them small and none to be changed,
-/// took minutes where reading through the cache took seconds (November 2026). What is smaller is read
-/// through it, and leaves nothing there where the system can do that.
+/// Size from which bypassing the page cache pays off. Smaller files would each wait for the device,
+/// even if they are cached: a tree of 24,000 mostly small files, none of which needed a change,
+/// took minutes instead of seconds (November 2026). Smaller files are read through the cache, and
+/// leave nothing there where the system supports that.
 const MIN_DIRECT_SIZE: u64 = 1 << 20;
 
-/// What is to be done with a file, as far as it matters for the method.
+/// What is to be done with a file, as far as it matters for the choice of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// What becomes of the length; nothing for a copy.
+    /// How the steps affect the length; `None` for a copy.
     pub shape: Option<Shape>,
     /// What the steps cost.
     pub cost: Cost,
-    /// How many bytes the file has, as far as is known.
+    /// The size of the file in bytes, as far as it is known.
     pub size: u64,
-    /// Where the result goes.
+    /// What to do with the result.
     pub output: OutputMode,
-    /// Why the kernel cannot copy on its own, if it cannot.
+    /// Why a copy cannot be left to the kernel, if it cannot.
     pub kernel_copy_obstacle: Option<&'static str>,
-    /// Whether most of the input is in memory; nothing if that is not known.
+    /// Whether most of the input is in the page cache; `None` if unknown.
     pub resident: Option<bool>,
 }
 
 impl Task {
-    /// Returns why a method cannot do this, if it cannot.
+    /// Returns why a method cannot do this task, if it cannot.
     fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
         let seen = self.kernel_copy_obstacle.filter(|_| method == IoMethod::KernelCopy);
         method.unsupported_reason(self.shape, self.output).or(seen)
     }
 }
 
-/// A method, and the reason for it.
+/// A method, and the reason for choosing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The method.
     pub method: IoMethod,
-    /// Why this one, in one line.
+    /// Why it was chosen, in one line.
     pub reason: &'static str,
-    /// How many bytes are read at once; what the method likes if nothing is said.
+    /// Bytes to read at once; `None` for the method's default.
     pub block: Option<usize>,
 }
 
-/// Why a method is taken that was measured to be the best, and why it is not.
+/// Reasons for using a preferred method, and for not using it.
 const MEASURED: &str = "it was measured to be the best here";
 const MEASURED_BUT_UNUSABLE: &str = "what was measured to be the best here cannot do this";
 
-/// Methods, to be tried one after the other.
+/// Methods to try one after the other.
 #[derive(Debug)]
 pub(super) struct PlanCandidates {
-    /// Those of which only the file or its file system knows whether they can be.
+    /// Methods that may turn out to be unsupported by the file or its file system.
     pub(super) attempts: Vec<Plan>,
-    /// The one that can always be, or that was asked for.
+    /// The method that always works, or that was requested.
     pub(super) fallback: Plan,
 }
 
 impl Plan {
-    /// Chooses a method. One that was asked for is taken or refused, never replaced; one that is
-    /// preferred is taken where it can do the task.
+    /// Chooses a method. A requested method is used or rejected, never replaced. A preferred method
+    /// is used if it can do the task.
     ///
     /// # Errors
-    /// The method that was asked for cannot do this task.
+    /// The requested method cannot do the task.
     pub fn new(options: &PassOptions, task: Task) -> Result<Self, Error> {
         let PlanCandidates { attempts, fallback } = Self::candidates(options, task)?;
         Ok(attempts.first().copied().unwrap_or(fallback))
     }
 
-    /// Returns all methods that are to be tried.
+    /// Returns all methods to try.
     pub(super) fn candidates(options: &PassOptions, task: Task) -> Result<PlanCandidates, Error> {
         if let Some(method) = options.method {
             let fallback = Self { method, reason: "it was asked for", block: None };
@@ -106,7 +107,7 @@ impl Plan {
         Ok(PlanCandidates { attempts, fallback: Self { reason, ..fallback } })
     }
 
-    /// Chooses by what is known without measuring.
+    /// Chooses a method without measurements.
     fn default_for(task: Task) -> Self {
         let (method, reason) = match task {
             Task {
@@ -131,7 +132,7 @@ impl Plan {
     }
 }
 
-/// Returns whether several threads can run at the same time.
+/// Returns whether several threads can run in parallel.
 fn has_several_processors() -> bool {
     static SEVERAL: OnceLock<bool> = OnceLock::new();
     *SEVERAL.get_or_init(|| std::thread::available_parallelism().is_ok_and(|count| count.get() > 1))
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!((plan.method, plan.block), (IoMethod::Streams, Some(1 << 20)));
         assert_eq!(plan.reason, MEASURED);
 
-        // What cannot be is left, and that is said, too.
+        // A preferred method that cannot do the task is skipped, and the reason says so.
         let wanted = Preference::from(IoMethod::KernelCopy);
         let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
         let plan = Plan::new(&options, SMALL).unwrap();

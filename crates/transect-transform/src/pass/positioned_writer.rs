@@ -1,14 +1,14 @@
-//! Putting bytes where they belong in a file, other than by writing behind the last ones.
+//! Writing at a position in a file, by other means than appending to its handle.
 
 use crate::error::Error;
 use crate::publish::Replacement;
 
-/// A way of getting bytes into a file.
+/// A means of writing bytes into a file.
 pub(super) trait PositionedWriter: Send {
-    /// Puts bytes at the end of the result, which the caller then moves behind them.
+    /// Writes bytes at the end of the result. The caller then moves the end behind them.
     fn write_at_end(&mut self, out: &Replacement, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Puts what was kept back.
+    /// Writes what is still buffered.
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
         let _ = out;
         Ok(())

@@ -1,27 +1,26 @@
-//! What was measured to be the best way for some files.
+//! Preferences: which method was measured to be fastest for which files.
 
 use super::{IoMethod, OutputMode, Task};
 use crate::step::{Cost, Shape};
 
-/// Where files begin of which it is told how they are passed over: what a smaller one takes is not its
-/// reading and writing.
+/// Size from which preferences apply: the time for smaller files is not spent reading and writing.
 const MIDDLE: u64 = 1 << 20;
 
-/// Where large files begin.
+/// Size from which files are large.
 const LARGE: u64 = 64 << 20;
 
-/// What is done with the bytes, as far as it matters for a method.
+/// How much work the steps do, as far as it matters for the choice of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Nothing.
+    /// None.
     Copy,
-    /// Steps that take less time than reading and writing.
+    /// The steps take less time than reading and writing.
     Light,
-    /// Steps that take more.
+    /// The steps take more time than reading and writing.
     Heavy,
 }
 
-/// How long files are.
+/// A class of file sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClass {
     /// From 1 MiB to less than 64 MiB.
@@ -30,26 +29,26 @@ pub enum SizeClass {
     Large,
 }
 
-/// A method that was measured to be the best for some files; what is none holds for any of them.
+/// A method that was measured to be fastest for some files. Fields that are `None` match any file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preference {
-    /// What is done with them.
+    /// The work that the steps do.
     pub load: Option<Load>,
-    /// How long they are.
+    /// The size of the files.
     pub size: Option<SizeClass>,
-    /// Whether most of them is in memory, or on the device only.
+    /// Whether most of the file is in the page cache.
     pub resident: Option<bool>,
     /// The method.
     pub method: IoMethod,
-    /// How many bytes are read at once; what the method likes if nothing is said.
+    /// Bytes to read at once; `None` for the method's default.
     pub block: Option<usize>,
 }
 
 impl Load {
-    /// All.
+    /// All loads.
     pub const ALL: &'static [Self] = &[Self::Copy, Self::Light, Self::Heavy];
 
-    /// Returns the word for it.
+    /// Returns the name of the load.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -58,7 +57,7 @@ impl Load {
         }
     }
 
-    /// Returns what steps of a shape (`None`: a copy) and a cost are.
+    /// Returns the load of steps with this shape (`None`: a copy) and cost.
     pub fn of(shape: Option<Shape>, cost: Cost) -> Self {
         match (shape, cost) {
             (None, _) => Self::Copy,
@@ -69,10 +68,10 @@ impl Load {
 }
 
 impl SizeClass {
-    /// All.
+    /// All size classes.
     pub const ALL: &'static [Self] = &[Self::Middle, Self::Large];
 
-    /// Returns the word for it.
+    /// Returns the name of the class.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Middle => "middle",
@@ -80,7 +79,7 @@ impl SizeClass {
         }
     }
 
-    /// Returns what it stands for, for people.
+    /// Returns a description of the class.
     pub fn about(self) -> &'static str {
         match self {
             Self::Middle => "files from 1 MiB to 64 MiB",
@@ -88,7 +87,7 @@ impl SizeClass {
         }
     }
 
-    /// Returns the class of a file of so many bytes; nothing for small files.
+    /// Returns the class of a file size in bytes; `None` for small files.
     pub fn of(bytes: u64) -> Option<Self> {
         match bytes {
             ..MIDDLE => None,
@@ -99,15 +98,15 @@ impl SizeClass {
 }
 
 impl From<IoMethod> for Preference {
-    /// For all files.
+    /// Returns a preference for all files.
     fn from(method: IoMethod) -> Self {
         Self { load: None, size: None, resident: None, method, block: None }
     }
 }
 
 impl Preference {
-    /// Returns whether it is for a task, whatever of the input is in memory. What was measured is to
-    /// read a file and to write another one.
+    /// Returns whether the preference matches a task, apart from residency. Only reading one file
+    /// and writing another was measured.
     pub(super) fn may_match(&self, task: &Task) -> bool {
         let Task { shape, cost, size, output, .. } = *task;
         let load = Load::of(shape, cost);
@@ -116,7 +115,7 @@ impl Preference {
             && self.size.is_none_or(|wanted| SizeClass::of(size) == Some(wanted))
     }
 
-    /// Returns whether it is for a task.
+    /// Returns whether the preference matches a task.
     pub(super) fn matches(&self, task: &Task) -> bool {
         self.may_match(task) && (self.resident.is_none() || self.resident == task.resident)
     }
@@ -151,7 +150,7 @@ mod tests {
             Task { output: OutputMode::InPlace, ..TASK },
             Task { output: OutputMode::Discard, ..TASK },
             Task { resident: Some(false), ..TASK },
-            // Who cannot tell is told nothing.
+            // If residency is unknown, a preference that depends on it does not match.
             Task { resident: None, ..TASK },
         ] {
             assert!(!preference.matches(&other), "{other:?}");

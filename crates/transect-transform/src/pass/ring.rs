@@ -1,15 +1,15 @@
-//! Reading ahead and writing behind, without threads: a ring of operations that the kernel does.
+//! Read-ahead and write-behind without threads, with `io_uring`.
 //!
 //! ```text
 //!          ┌───────────────────── free ◄──────────────────────┐
 //!          ▼                                                  │
-//! reads on their way ─► read, in order ─► the block ─► writes on their way
-//!                                             └ bytes from elsewhere are gathered first
+//! reads in flight ─► completed, in order ─► the block ─► writes in flight
+//!                                               └ other bytes are collected first
 //! ```
 //!
-//! A block that is written as it was read is written from where it lies: it takes its way round, and
-//! nothing is copied. That is noted while the block is with the steps, and done when they take the
-//! next one. At most half of the buffers are read ahead, so that writing always finds one.
+//! A block that is written as it was read is written from its own buffer, without a copy. The write
+//! is scheduled while the steps have the block, and submitted when they take the next one. At most
+//! half of the buffers are used for read-ahead, so that writing always finds one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -27,56 +27,56 @@ use crate::publish::Replacement;
 use crate::source::Source;
 use crate::system::{self, Buffer, Ring};
 
-/// How many blocks are read ahead, and how many written behind. Through the cache more only cost.
+/// Blocks to read ahead, and to write behind. Through the cache, more blocks only cost time.
 const DEPTH: usize = 4;
 
-/// The same for devices, which like to have work at hand.
+/// The same for direct I/O: devices are faster with more requests queued.
 const DIRECT_DEPTH: usize = 8;
 
-/// A ring that one input and one output share, on the same thread.
+/// A ring that one reader and one writer share on one thread.
 #[derive(Clone, Debug)]
 pub(super) struct SharedRing(Arc<Mutex<RingState>>);
 
-/// What is on its way, and what has arrived.
+/// Requests in flight, and completed reads.
 #[derive(Debug)]
 struct RingState {
     ring: Ring,
     method: IoMethod,
-    /// The size of a buffer.
+    /// Size of a buffer.
     size: usize,
     free: Vec<Buffer>,
-    /// What the buffers that are on their way are for, by their index.
+    /// The request of each buffer in flight, by buffer index.
     requests: Vec<Option<Request>>,
-    /// Blocks that have been read, by where they begin.
+    /// Blocks that were read, by offset.
     completed: BTreeMap<u64, (Buffer, io::Result<usize>)>,
-    /// Where the first block begins that nobody reads yet.
+    /// Offset of the next block to read.
     ahead: u64,
-    /// The block that is with the steps: where it lies in memory.
+    /// Addresses of the block that the steps have.
     current: Range<usize>,
-    /// Parts of it that are to be written, and where.
+    /// Parts of it to write, and their offsets.
     scheduled: BufferParts,
-    /// The file that is read.
+    /// The file to read.
     input: Option<DirectFile>,
-    /// The file that is written to.
+    /// The file to write.
     output: Option<File>,
-    /// The first write that failed.
+    /// The first write error.
     failed: Option<io::Error>,
 }
 
-/// What a buffer is on its way for.
+/// The request that a buffer is used for.
 #[derive(Debug)]
 enum Request {
-    /// To be filled with what begins at a place; so much is there.
+    /// Read at `begin`; `filled` bytes are already there.
     Read { begin: u64, filled: usize },
-    /// To bring the parts to their places, one after the other: the first is on its way.
+    /// Write the parts one after the other; the first is in flight.
     Write(BufferParts),
 }
 
-/// Parts of a buffer, and where they belong in a file.
+/// Parts of a buffer, with their offsets in the file.
 type BufferParts = VecDeque<(Range<usize>, u64)>;
 
 impl SharedRing {
-    /// Returns a ring for blocks of `size` bytes, or a little more.
+    /// Returns a ring for blocks of `size` bytes, rounded up to the alignment.
     pub(super) fn new(method: IoMethod, size: usize) -> io::Result<Self> {
         let size = size.next_multiple_of(ALIGNMENT);
         let depth = if method == IoMethod::DirectUring { DIRECT_DEPTH } else { DEPTH };
@@ -99,13 +99,13 @@ impl SharedRing {
         Ok(Self(Arc::new(Mutex::new(state))))
     }
 
-    /// Returns whether it can be used again, for another file: by this method, with such blocks.
+    /// Returns whether the ring can be reused for this method and block size.
     pub(super) fn matches(&self, method: IoMethod, size: usize) -> bool {
         let state = self.state();
         (state.method, state.size) == (method, size.next_multiple_of(ALIGNMENT))
     }
 
-    /// Comes to rest after a pass: what was read too far is forgotten, and the files are closed.
+    /// Ends a pass: waits for all requests, discards what was read ahead, and closes the files.
     pub(super) fn drain(&self) -> io::Result<()> {
         let mut state = self.state();
         while state.ring.in_flight() > 0 {
@@ -125,12 +125,12 @@ impl SharedRing {
 }
 
 impl RingState {
-    /// Returns how many blocks are read ahead at most, and how many written behind at least.
+    /// Returns the maximum number of blocks to read ahead, which is the minimum left for writing.
     fn depth(&self) -> usize {
         self.requests.len() / 2
     }
 
-    /// Begins to read a block, or goes on with one that is not full.
+    /// Submits a read of a block, or of the rest of a partly filled block.
     fn read(&mut self, buffer: Buffer, begin: u64, filled: usize) -> io::Result<()> {
         let at = begin + filled as u64;
         let file = self.input.as_ref().expect("BUG: who reads has set it").at(at);
@@ -138,7 +138,7 @@ impl RingState {
         self.ring.read(file, buffer, filled..self.size, at)
     }
 
-    /// Begins to write the first of some parts of a buffer.
+    /// Submits a write of the first of some parts of a buffer.
     fn write(&mut self, buffer: Buffer, parts: BufferParts) -> io::Result<()> {
         let Some((part, at)) = parts.front().cloned() else {
             self.free.push(buffer);
@@ -149,7 +149,7 @@ impl RingState {
         self.ring.write(file, buffer, part, at)
     }
 
-    /// Waits for one operation, and does what follows from it.
+    /// Waits for one request, and submits what follows from it.
     fn advance(&mut self) -> io::Result<()> {
         let (buffer, done) = self.ring.wait()?;
         let again = matches!(&done, Err(error) if error.kind() == io::ErrorKind::Interrupted);
@@ -159,7 +159,7 @@ impl RingState {
             (Request::Read { begin, filled }, Ok(None)) => self.read(buffer, begin, filled),
             (Request::Read { begin, filled }, Ok(Some(read))) => {
                 let now = filled + read;
-                // As from any file: only nothing is the end.
+                // As for any file, only a read of 0 bytes is the end.
                 if read > 0 && now < self.size {
                     return self.read(buffer, begin, now);
                 }
@@ -189,13 +189,13 @@ impl RingState {
         }
     }
 
-    /// Returns how many buffers hold what was read, or will.
+    /// Returns how many buffers hold, or will hold, blocks that were read.
     fn blocks_ahead(&self) -> usize {
         let reads = |request: &&Option<Request>| matches!(request, Some(Request::Read { .. }));
         self.requests.iter().filter(reads).count() + self.completed.len()
     }
 
-    /// Keeps the kernel reading, as far as the file is known to go, but at least one block.
+    /// Submits reads as far as the known end of the file, but at least one.
     fn fill_read_ahead(&mut self, size: u64) -> io::Result<()> {
         loop {
             let ahead = self.blocks_ahead();
@@ -212,8 +212,8 @@ impl RingState {
         }
     }
 
-    /// Returns a buffer that nobody needs, when there is one: half of them are never read ahead, and
-    /// those come back.
+    /// Returns a free buffer, waiting for one if needed. Half of the buffers are never used for
+    /// read-ahead, so one becomes free.
     fn free_buffer(&mut self) -> io::Result<Buffer> {
         loop {
             match self.free.pop() {
@@ -223,7 +223,7 @@ impl RingState {
         }
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     fn finish_writing(&mut self) -> io::Result<()> {
         while self.requests.iter().any(|request| matches!(request, Some(Request::Write(_)))) {
             self.advance()?;
@@ -231,7 +231,7 @@ impl RingState {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Returns which part of the block that is with the steps `bytes` are.
+    /// Returns the range of `bytes` within the block that the steps have, if it lies there.
     fn part_of_current(&self, bytes: &[u8]) -> Option<Range<usize>> {
         let start = bytes.as_ptr().addr().checked_sub(self.current.start)?;
         let part = start..start + bytes.len();
@@ -239,11 +239,11 @@ impl RingState {
     }
 }
 
-/// Blocks of a ring, in order.
+/// Reads blocks of a ring, in order.
 pub(super) struct RingReader<'a> {
     source: &'a Source,
     ring: SharedRing,
-    /// Where the next block begins.
+    /// Offset of the next block.
     begin: u64,
     current: Option<Buffer>,
     ended: bool,
@@ -263,7 +263,7 @@ impl<'a> RingReader<'a> {
         Ok(Self { source, ring, begin: 0, current: None, ended: false })
     }
 
-    /// Sends the block that was with the steps on its way, and waits for the next one.
+    /// Submits the scheduled writes of the last block, and waits for the next block.
     fn advance(&mut self) -> io::Result<usize> {
         let mut state = self.ring.state();
         state.current = 0..0;
@@ -303,13 +303,13 @@ impl BlockReader for RingReader<'_> {
     }
 }
 
-/// Writes by a ring.
+/// Writes with a ring.
 pub(super) struct RingWriter {
     ring: SharedRing,
     method: IoMethod,
-    /// Known when the file is there.
+    /// Set when the file exists.
     handle: Option<DirectHandle>,
-    /// What makes no block yet, how much of it there is, and where it belongs.
+    /// Bytes that do not fill a block yet, their number, and their offset.
     gathered: Option<Buffer>,
     filled: usize,
     at: u64,
@@ -351,13 +351,13 @@ impl PositionedWriter for RingWriter {
         let mut state = ring.state();
         assert!(state.scheduled.is_empty(), "BUG: the block that it is part of was not sent on");
         state.finish_writing().map_err(failed(out))?;
-        // Whoever writes the rest of the file does it as always.
+        // The rest of the file is written through the cache.
         self.handle.as_mut().map_or(Ok(()), |handle| handle.set_direct(out, self.method, false))
     }
 }
 
 impl RingWriter {
-    /// Learns what there is to know of the file, when it is there.
+    /// Opens the file for the ring, once it exists.
     fn begin(&mut self, state: &mut RingState, out: &Replacement) -> Result<(), Error> {
         if self.handle.is_none() {
             state.output = Some(out.file().try_clone().map_err(failed(out))?);
@@ -368,8 +368,8 @@ impl RingWriter {
         Ok(())
     }
 
-    /// Notes that bytes are to be written from where they lie, if they are a part of the block that is
-    /// with the steps, and all is aligned.
+    /// Schedules bytes to be written from their own buffer. Returns `false` if they are not part of
+    /// the block that the steps have, or not aligned.
     fn schedule(&mut self, state: &mut RingState, bytes: &[u8], at: u64) -> bool {
         let is_aligned = |length| self.handle().aligned_length(length) == length;
         match state.part_of_current(bytes) {
@@ -387,8 +387,8 @@ impl RingWriter {
         }
     }
 
-    /// Takes the first of some bytes: into a buffer, or through the cache up to an aligned place.
-    /// Returns how many.
+    /// Copies the first bytes into a buffer, or writes them through the cache up to an aligned
+    /// offset. Returns how many.
     fn take(
         &mut self,
         state: &mut RingState,
@@ -424,7 +424,7 @@ impl RingWriter {
         self.handle.as_ref().expect("BUG: it is made before anything is placed")
     }
 
-    /// Writes what makes no block, its end through the cache if it is not aligned.
+    /// Writes an incomplete block, its end through the cache if it is not aligned.
     fn flush_gathered(&mut self, out: &Replacement) -> Result<(), Error> {
         let ring = self.ring.clone();
         let mut state = ring.state();
@@ -440,7 +440,7 @@ impl RingWriter {
         state.write(buffer, parts.into_iter().collect()).map_err(failed(out))
     }
 
-    /// Writes through the cache, when nothing is on its way past it.
+    /// Writes through the cache, after all direct writes have completed.
     fn write_cached(
         &mut self,
         state: &mut RingState,

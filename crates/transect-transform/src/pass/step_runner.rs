@@ -1,4 +1,4 @@
-//! What is done with the blocks of a file, whoever reads and writes them.
+//! The loop over the blocks of a file, the same for all methods.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use crate::source::Source;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
 
-/// Where blocks come from.
+/// A source of blocks.
 pub(super) trait BlockReader {
-    /// Returns the next block, to be changed where it lies. An empty one is the end.
+    /// Returns the next block, which may be changed in place. An empty block is the end.
     fn next_block(&mut self) -> Result<&mut [u8], Error>;
 }
 
-/// Reads blocks, each with as few calls as can be.
+/// Reads blocks with as few calls as possible.
 pub(super) struct BufferedReader<'a> {
     pub(super) source: &'a Source,
     pub(super) block: &'a mut Block,
@@ -32,22 +32,22 @@ impl BlockReader for BufferedReader<'_> {
         }
         let block = self.block.first(self.size);
         let read = self.source.fill(block)?;
-        // The system has said that nothing follows: it is not asked again.
+        // The system has reported the end: no need to read again.
         self.ended = read < block.len();
         Ok(&mut block[..read])
     }
 }
 
-/// Memory for what becomes of a block.
+/// Memory for processing a block.
 #[derive(Debug, Default)]
 pub(super) struct StepBuffers {
-    /// The block as it was read, while it is compared.
+    /// The block as read, for comparing.
     original: Block,
-    /// What a step made of the block.
+    /// The output of a step for a block.
     result: Vec<u8>,
 }
 
-/// A step at work on a file.
+/// Runs a step on a file.
 pub(super) struct StepRunner<'a, 'b> {
     pub(super) source: &'a Source,
     pub(super) step: Option<&'a mut (dyn Step + 'b)>,
@@ -57,7 +57,7 @@ pub(super) struct StepRunner<'a, 'b> {
 }
 
 impl StepRunner<'_, '_> {
-    /// Takes blocks until the end, and has written what becomes of them.
+    /// Processes blocks until the end, and writes the result.
     pub(super) fn run(
         mut self,
         input: &mut dyn BlockReader,
@@ -85,7 +85,7 @@ impl StepRunner<'_, '_> {
         Ok((output.finish()?, findings))
     }
 
-    /// Gives the outlet what the step has kept, and returns what it found.
+    /// Writes what the step held back, and returns its findings.
     fn finish(self, end: u64, output: &mut DiffWriter<'_, '_>) -> Result<Vec<Finding>, Error> {
         let Some(step) = self.step else {
             return Ok(Vec::new());
@@ -119,7 +119,7 @@ impl StepRunner<'_, '_> {
                 step.change(block).map_err(invalid)?;
                 output.put_unchanged(block)
             }
-            // A block may end within a word: then the step keeps the first part of it.
+            // A block may end within a word: the step keeps its first part.
             Shape::SameSize { .. } | Shape::Resizing => {
                 let block = &*block;
                 if output.is_in_step_with_input(at) && step.leaves_unchanged(block) {
@@ -137,8 +137,9 @@ impl StepRunner<'_, '_> {
     }
 }
 
-/// Lets a step make something of what is at `path`, and hands all of it on: what was kept until the next block is read
-/// would have to be read once more to be compared.
+/// Runs a step on the content of `path`, and passes on everything it produces. Output kept until
+/// the next block is read would have to be compared with an input block that is no longer in
+/// memory.
 pub(crate) fn run_step(
     path: &Path,
     gathered: &mut Vec<u8>,

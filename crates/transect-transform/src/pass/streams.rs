@@ -1,4 +1,4 @@
-//! The buffered readers and writers of the standard library, with the buffers they come with.
+//! The buffered readers and writers of the standard library, with their default buffers.
 
 use std::io::{BufReader, BufWriter, Read, Write};
 
@@ -39,7 +39,7 @@ impl<'a> StreamWriter<'a> {
         Self(BufWriter::new(IoAdapter { writer, failed: None }))
     }
 
-    /// Tells what the writer behind said: the buffer knows errors of the system only.
+    /// Returns the error of the underlying writer, which the buffer replaces by a system error.
     fn told(&mut self, answer: std::io::Result<()>) -> Result<(), Error> {
         match answer {
             Ok(()) => Ok(()),
@@ -64,7 +64,7 @@ impl BlockWriter for StreamWriter<'_> {
     }
 }
 
-/// A writer as the standard library knows it.
+/// Adapts a block writer to [`Write`].
 struct IoAdapter<'a> {
     writer: &'a mut dyn BlockWriter,
     failed: Option<Error>,
