@@ -1,4 +1,4 @@
-//! Many results, synced together: one wait for the device instead of one for each file.
+//! Publishes many results with a common sync: one wait for the device instead of one per file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,25 +11,26 @@ use super::{CompleteResult, Durability, PublishReport, Replacement};
 use crate::error::{Error, Operation, duplicate_io_error};
 use crate::system::{self, FileSystem};
 
-/// What became of one result of a batch.
+/// The outcome for one result of a batch.
 type Outcome = Result<PublishReport, Error>;
 
 /// A result in a batch.
 #[derive(Debug)]
 enum BatchEntry {
-    /// It equals its input, and nothing is to be done.
+    /// It equals its input, and there is nothing to do.
     Unwritten(PublishReport),
-    /// It waits, on this device.
+    /// It waits to be synced, on this device.
     Pending(u64, CompleteResult),
 }
 
-/// Results that are complete and wait to be put in their places together: each file system is synced
-/// once, then all are renamed, then each folder is synced once.
+/// Complete results that wait to be published together. Each file system is synced once, then all
+/// files are renamed, then each directory is synced once.
 ///
-/// Until [`Batch::publish`] all targets are what they were. Dropping a batch removes what waits.
+/// Until [`Batch::publish`], all targets are unchanged. Dropping a batch removes its temporary
+/// files.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Whether the results may be in their places before a device has them.
+    /// Whether to publish without a sync.
     unsynced: bool,
     entries: Vec<BatchEntry>,
     file_systems: HashMap<u64, Option<FileSystem>>,
@@ -41,13 +42,13 @@ impl Batch {
         Self::default()
     }
 
-    /// Returns an empty batch that waits for no device ([`Durability::None`]): only that all results
-    /// are complete before the first is put in its place.
+    /// Returns an empty batch that does not sync ([`Durability::None`]): it only ensures that all
+    /// results are complete before the first is renamed.
     pub fn without_sync() -> Self {
         Self { unsynced: true, ..Self::default() }
     }
 
-    /// Returns how many results it has.
+    /// Returns the number of results.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -57,11 +58,10 @@ impl Batch {
         self.entries.is_empty()
     }
 
-    /// Takes a result that is complete. Its file is closed: a batch may be larger than the number of
-    /// files that may be open.
+    /// Adds a complete result. Closes its file: a batch may be larger than the limit on open files.
     ///
     /// # Errors
-    /// Whatever the system says; the target is what it was.
+    /// Those of the system; the target is unchanged.
     pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
         result.options.durability = Durability::Batch;
         if result.is_unwritten() {
@@ -76,7 +76,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Returns the device that a target lies on, whose file system is open from now on.
+    /// Returns the device of a target, and keeps its file system open from now on.
     fn device_of(&mut self, target: &Path) -> Result<u64, Error> {
         let folder = parent_dir(target);
         let attributes = attributes_at(folder).map_err(Error::system(Operation::Sync, target))?;
@@ -88,8 +88,8 @@ impl Batch {
         Ok(device)
     }
 
-    /// Puts all results in their places, as far as that can be: one that fails keeps no other from
-    /// its place. Returns what became of each, in the order in which they were added.
+    /// Publishes all results; an error affects no other result. Returns the outcomes in the order
+    /// in which the results were added.
     pub fn publish(self) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(self.entries.len());
         let synced: HashMap<u64, Option<std::io::Result<()>>> = self
@@ -123,7 +123,7 @@ impl Batch {
     }
 }
 
-/// Makes sure that the device has a file: by what its file system said, or by itself.
+/// Syncs a file, unless its whole file system was synced.
 fn sync(complete: &CompleteResult, together: Option<&std::io::Result<()>>) -> Result<(), Error> {
     let synced = match together {
         Some(Ok(())) => Ok(()),
@@ -133,7 +133,7 @@ fn sync(complete: &CompleteResult, together: Option<&std::io::Result<()>>) -> Re
     synced.map_err(Error::system(Operation::Sync, &complete.target.path))
 }
 
-/// Syncs the folder that all these results lie in: if that fails, all of them have failed.
+/// Syncs the directory of these results. If that fails, all of them have failed.
 fn sync_names(names: &[usize], outcomes: &mut [Outcome]) {
     let path_of = |outcome: &Outcome| outcome.as_ref().map(|published| published.path.clone()).ok();
     let Some(first) = names.first().and_then(|&first| path_of(&outcomes[first])) else {

@@ -1,21 +1,22 @@
-//! Temporary files that killed runs left behind: recognised by their names, and removed when it is
-//! certain that no process writes them.
+//! Temporary files that killed processes left behind: recognised by name, and removed when it is
+//! certain that no process writes to them.
 //!
 //! ```text
 //! .NAME.PID-BOOT-NAMESPACE.N.transect
 //! ```
 //!
-//! A process number alone says little: numbers are used again, every namespace of processes counts
-//! for itself, and on a shared file system the process may run on another machine. So the name also
-//! has a digest of the boot and the number of the process namespace, in hexadecimal. A file is
+//! A process ID alone is not enough: IDs are reused, each PID namespace has its own, and on a
+//! shared file system the process may run on another machine. The name therefore also contains a
+//! hash of the boot ID and the number of the PID namespace, both in hexadecimal. A file is
 //! abandoned if its file system is local, so that only processes of this machine write to it, and
 //!
-//! * it was made before the last boot; or
-//! * it was made in our own process namespace, and no process has its number. A new process with the
-//!   old number only keeps the file longer.
+//! * it was created before the last boot; or
+//! * it was created in this PID namespace, and no process has its ID. A new process with the same
+//!   ID only delays the removal.
 //!
-//! Everything else stays: of other users, on shared file systems, of other process namespaces, of other
-//! versions. No lock is needed, so a finished file may wait closed for its batch.
+//! All other files are kept: those of other users, on shared file systems, of other PID namespaces,
+//! of other versions. No lock is needed, so a complete file can be closed while it waits in a
+//! batch.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -26,14 +27,14 @@ use super::target::parent_dir;
 use crate::error::{Error, Operation};
 use crate::system::{self, ProcessSpace};
 
-/// What the name of a temporary file ends with.
+/// The suffix of temporary files.
 pub(super) const SUFFIX: &str = ".transect";
 
-/// The process that made a temporary file, as the name of the file has it.
+/// The process that created a temporary file, as recorded in its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CreatorProcess {
     process: u32,
-    /// Not known on systems that do not tell, and in names of earlier versions.
+    /// `None` on systems that do not report it, and in names of earlier versions.
     space: Option<ProcessSpace>,
 }
 
@@ -43,11 +44,11 @@ impl CreatorProcess {
         Self { process: std::process::id(), space: system::process_space().cloned() }
     }
 
-    /// Returns the maker that the name of a temporary file has; `None` for other names.
+    /// Parses the name of a temporary file; returns `None` for other names.
     fn parse(name: &OsStr) -> Option<Self> {
         let mut parts = name.to_str()?.strip_suffix(SUFFIX)?.strip_prefix('.')?.rsplit('.');
         let (_number, creator) = (decimal(parts.next()?)?, parts.next()?);
-        // There is a name before.
+        // The name of the target comes before.
         parts.next()?;
         let mut parts = creator.split('-');
         let process = u32::try_from(decimal(parts.next()?)?).ok()?;
@@ -61,7 +62,7 @@ impl CreatorProcess {
         Some(Self { process, space })
     }
 
-    /// Returns why the process may still be at work. `own` is the space of this process.
+    /// Returns why the process may still be running. `own` is the process space of this process.
     fn keep_reason(&self, own: Option<&ProcessSpace>) -> Option<KeepReason> {
         let (Some(space), Some(own)) = (&self.space, own) else {
             return Some(KeepReason::UnknownCreator);
@@ -97,7 +98,7 @@ fn hexadecimal(digits: &str) -> Option<u32> {
     is_number.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// Returns whether a file has the name of one that results are written to.
+/// Returns whether a file has the name of a temporary file.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     CreatorProcess::parse(name).is_some()
 }
@@ -110,11 +111,11 @@ pub enum KeepReason {
     NotOwned,
     /// Processes of other machines may write to its file system.
     SharedFileSystem,
-    /// Its name does not say where its process runs: it is of another system or an earlier version.
+    /// Its name does not identify its process: another system or an earlier version created it.
     UnknownCreator,
-    /// It was made in another process namespace, such as that of a container.
+    /// It was created in another PID namespace, such as that of a container.
     OtherNamespace,
-    /// A process has the number of the one that made it.
+    /// A process with this ID is running.
     Running(u32),
 }
 
@@ -130,10 +131,10 @@ impl fmt::Display for KeepReason {
     }
 }
 
-/// Returns why a temporary file that a walk has found is to stay; `None` if it is abandoned.
+/// Returns why a temporary file must be kept; `None` if it is abandoned.
 ///
 /// # Errors
-/// Whatever the system says, also that there is nothing any more.
+/// Those of the system; `NotFound` if the file has vanished.
 pub fn keep_reason(leftover: &Path) -> io::Result<Option<KeepReason>> {
     let Some(creator) = leftover.file_name().and_then(CreatorProcess::parse) else {
         return Ok(Some(KeepReason::UnknownCreator));
@@ -147,18 +148,18 @@ pub fn keep_reason(leftover: &Path) -> io::Result<Option<KeepReason>> {
     Ok((!system::is_local(parent_dir(leftover))).then_some(KeepReason::SharedFileSystem))
 }
 
-/// What became of temporary files that a walk has found.
+/// The result of removing temporary files.
 #[derive(Debug, Default)]
 pub struct CleanupReport {
-    /// How many were removed.
+    /// Number of files removed.
     pub removed: usize,
-    /// Those that stay, and why.
+    /// Files that were kept, and why.
     pub kept: Vec<(PathBuf, KeepReason)>,
-    /// What went wrong.
+    /// Files that could not be checked or removed.
     pub errors: Vec<Error>,
 }
 
-/// Removes those of `leftovers` that are abandoned. What is gone meanwhile counts for nothing.
+/// Removes those of `leftovers` that are abandoned. Ignores files that have vanished.
 pub fn remove_abandoned(leftovers: &[PathBuf]) -> CleanupReport {
     let mut swept = CleanupReport::default();
     for leftover in leftovers {

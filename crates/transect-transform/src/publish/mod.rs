@@ -1,14 +1,14 @@
-//! The output: written beside its target, and put in its place when it is complete.
+//! The output: written to a temporary file and renamed to its target when complete.
 //!
 //! ```text
-//! begin ── checks the target; nothing is made yet
-//! start ── .NAME.PID-BOOT-NAMESPACE.N.transect beside it, or a file without a name
+//! begin ── checks the target; creates nothing
+//! start ── .NAME.PID-BOOT-NAMESPACE.N.transect beside it, or an unnamed file
 //! write
-//! publish ── room given back, attributes, sync, close, rename, sync of the folder
+//! publish ── unused space freed, attributes, sync, close, rename, sync of the directory
 //! ```
 //!
-//! Until `publish` renames, the target is what it was, whatever happens; dropping a replacement
-//! removes the temporary file. Who is killed leaves that at most (`leftover.rs`).
+//! Until `publish` renames, the target is unchanged, whatever happens. Dropping a replacement
+//! removes the temporary file. A killed process leaves at most that file behind (`leftover.rs`).
 
 mod batch;
 mod leftover;
@@ -37,100 +37,100 @@ use crate::error::{Error, Operation, Rejection};
 use crate::source::{Source, same_state};
 use crate::system;
 
-/// Bytes that [`put_with`] gathers before it appends them.
+/// Bytes that [`put_with`] collects before it appends them.
 const BUFFER: usize = 64 * 1024;
 
-/// What may be done to what is at the target.
+/// What to do with a file that exists at the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// Nothing: the target must be new, until the end.
+    /// Keep it: the target must not exist, even at the end.
     #[default]
     Keep,
-    /// It may be replaced, unless it is the input.
+    /// Replace it, unless it is the input.
     Replace,
-    /// It is the input, and is replaced if the result differs from it.
+    /// It is the input: replace it if the result differs.
     InPlace,
 }
 
-/// What has to be on the device before a result is said to be there.
+/// What must be on the device before a result counts as published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing: after a crash of the system the target may be old, new, or on some file systems empty.
+    /// Nothing: after a system crash the target may be old, new, or on some file systems empty.
     #[default]
     None,
-    /// Each file, before it is put in its place, and its name.
+    /// Each file, before it is renamed, and then its name.
     File,
-    /// All files of a [`Batch`] at once, before the first is put in its place. Alone, a file is
-    /// treated as with [`Durability::File`].
+    /// All files of a [`Batch`] at once, before the first is renamed. Outside a batch, the same as
+    /// [`Durability::File`].
     Batch,
 }
 
-/// How results are put in their place.
+/// How to put results in place.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplaceOptions {
-    /// What may be done to what is there.
+    /// What to do with a file that exists at the target.
     pub existing: Existing,
-    /// A target with several names (hard links) may be replaced: the others keep the old content.
+    /// Replace targets with several names (hard links), too. The other names keep the old content.
     pub break_links: bool,
-    /// What has to be on the device at the end.
+    /// What must be on the device at the end.
     pub durability: Durability,
-    /// The result has the times of the input.
+    /// Give the result the times of the input.
     pub keep_times: bool,
 }
 
-/// Something beside the content that a result could not have.
+/// Metadata of the replaced file that could not be preserved.
 #[derive(Debug)]
 pub struct LostMetadata {
-    /// What: `owner`, `permissions`, or the name of an extended attribute.
+    /// What was lost: `owner`, `permissions`, or the name of an extended attribute.
     pub what: String,
     /// Why.
     pub reason: io::Error,
 }
 
-/// What became of a result.
+/// The result of publishing a file.
 #[derive(Debug)]
 pub struct PublishReport {
-    /// The file that holds it: the end of a link, if the target was one.
+    /// The path of the result; if the target was a link, the file at its end.
     pub path: PathBuf,
-    /// Whether anything was written. In place, a result equal to the input is not.
+    /// Whether anything was written. In place, a result equal to the input is not written.
     pub written: bool,
-    /// What the new file has not of the one it replaced.
+    /// Metadata that could not be preserved.
     pub lost_metadata: Vec<LostMetadata>,
 }
 
-/// A result on its way to its target.
+/// A result that will be put in place of its target.
 ///
-/// A new file has the permissions of the input, less what the process's mask takes; one that
-/// replaces another has the owner, the permissions and the extended attributes of that. On Windows
-/// it has what its folder gives.
+/// A new file gets the permissions of the input, less the process's umask. A file that replaces
+/// another gets its owner, permissions and extended attributes. On Windows, a file gets the
+/// permissions of its directory.
 #[derive(Debug)]
 pub struct Replacement {
     target: Target,
     options: ReplaceOptions,
     input: Option<Attributes>,
-    /// A new file is nobody's but ours to read.
+    /// If the target is new, only its owner may read it.
     private: bool,
     temporary: Option<TemporaryFile>,
-    /// How much of the result there is, holes included.
+    /// Bytes of the result so far, holes included.
     length: u64,
-    /// How much room was made; the file is that long already.
+    /// Bytes reserved; the file already has that length.
     reserved: u64,
-    /// Where the last hole ends: if nothing follows, the file ends before it.
+    /// Where the last hole ends. If nothing follows, the file ends before it and must be extended.
     skipped_to: u64,
     may_have_holes: bool,
-    /// The digest of all of it, if the device is to be asked for it.
+    /// The digest of the whole result, if it is to be read back from the device.
     expected: Option<Digest>,
-    /// What is appended is not to stay in the system's cache; no more, once the system has said that it
-    /// cannot leave it.
+    /// Appended data should not stay in the page cache. Reset once the system reports that it
+    /// cannot do that.
     spares_cache: bool,
 }
 
 impl Replacement {
-    /// Looks at the target, and makes nothing. In place, it is looked at when something is to be
-    /// written.
+    /// Checks the target, and creates nothing. In place, the target is checked when the first
+    /// change is written.
     ///
     /// # Errors
-    /// There is something at the target that is not to be replaced, or no folder to put it in.
+    /// The target exists and must not be replaced, or its directory does not exist.
     pub fn begin(
         target: &Path,
         source: Option<&Source>,
@@ -159,45 +159,45 @@ impl Replacement {
         })
     }
 
-    /// Returns the same, but if it will be a new file, nobody else may read it.
+    /// Makes a new target readable by its owner only.
     pub(crate) fn owner_only(self) -> Self {
         Self { private: true, ..self }
     }
 
-    /// Returns where the result will be: the end of a link, if the target is one.
+    /// Returns where the result will be; if the target is a link, the file at its end.
     pub fn path(&self) -> &Path {
         &self.target.path
     }
 
-    /// Returns what the input was, if there is one.
+    /// Returns the attributes of the input when it was opened, if there is one.
     pub(crate) fn input_attributes(&self) -> Option<&Attributes> {
         self.input.as_ref()
     }
 
-    /// Returns whether nothing is to be written: in place, nothing has changed.
+    /// Returns whether there is nothing to write: in place, and nothing has changed.
     pub(crate) fn is_unwritten(&self) -> bool {
         self.is_in_place() && self.temporary.is_none()
     }
 
-    /// Returns whether the input is to be replaced, and only if something changed.
+    /// Returns whether the target is the input, to be replaced only if something changed.
     pub fn is_in_place(&self) -> bool {
         self.options.existing == Existing::InPlace
     }
 
-    /// Returns how much of the result there is.
+    /// Returns how many bytes of the result there are so far.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Makes the temporary file, unless it is there.
+    /// Creates the temporary file, unless it exists.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The target must not be replaced, or the system reports an error.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.temporary.is_none() {
             self.target.check(&self.options)?;
             let mode = self.initial_mode();
-            // A batch renames later, and has no room for thousands of open files.
+            // A batch renames later, and cannot keep thousands of files open.
             let unnamed = !self.target.exists() && self.options.durability != Durability::Batch;
             let made = TemporaryFile::create(&self.target.path, mode, unnamed);
             self.temporary =
@@ -206,16 +206,16 @@ impl Replacement {
         Ok(())
     }
 
-    /// Forgets what was written.
+    /// Discards what was written.
     pub(crate) fn discard(&mut self) {
         self.temporary = None;
         (self.length, self.reserved, self.skipped_to) = (0, 0, 0);
         self.may_have_holes = false;
     }
 
-    /// Returns the permissions that the temporary file begins with: those of the input, if it will
-    /// be a new file, so that the system applies mask and lists of its folder as always; else
-    /// nobody's but ours, until it has those of what it replaces.
+    /// Returns the initial permissions of the temporary file. A new target gets those of the input,
+    /// so that the system applies umask and default ACLs as always. If the target exists, only the
+    /// owner has access until the permissions are copied.
     fn initial_mode(&self) -> u32 {
         match &self.input {
             _ if self.private => 0o600,
@@ -227,11 +227,11 @@ impl Replacement {
         }
     }
 
-    /// Makes room for a result of `size` bytes, so that a full device shows before anything is
-    /// written. What is not needed is given back at the end.
+    /// Reserves space for a result of `size` bytes, so that a full device is reported before
+    /// anything is written. Unused space is freed at the end.
     ///
     /// # Errors
-    /// There is no room.
+    /// There is not enough space.
     pub fn reserve(&mut self, size: u64) -> Result<(), Error> {
         self.start()?;
         if size > 0 {
@@ -242,11 +242,11 @@ impl Replacement {
         Ok(())
     }
 
-    /// Goes on behind a hole of `length` bytes, which reads as zeros, and occupies nothing where the
-    /// file system has holes.
+    /// Appends a hole of `length` bytes: zeros that occupy no space where the file system supports
+    /// holes.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Those of the system.
     pub fn hole(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 && !self.may_have_holes {
             self.start()?;
@@ -256,10 +256,10 @@ impl Replacement {
         self.skip(length)
     }
 
-    /// Goes on `length` bytes further, behind what somebody else put there.
+    /// Skips `length` bytes that were written by other means.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Those of the system.
     pub fn skip(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 {
             self.start()?;
@@ -271,10 +271,10 @@ impl Replacement {
         Ok(())
     }
 
-    /// Appends to the result.
+    /// Appends bytes.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Those of the system.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.start()?;
         let written = self.put(bytes);
@@ -290,19 +290,20 @@ impl Replacement {
         if self.spares_cache { Ok(()) } else { self.file().write_all(bytes) }
     }
 
-    /// What is appended leaves the system's cache as soon as the device has it, where it can.
+    /// Removes appended data from the page cache as soon as it is on the device, where the system
+    /// supports that.
     pub(crate) fn spare_cache(&mut self) {
         self.spares_cache = true;
     }
 
-    /// Says which digest the whole result has: before it is put in its place, what the device has of
-    /// it is compared with that.
+    /// Sets the digest of the whole result. Before publishing, what the device holds is compared
+    /// with it.
     pub(crate) fn expect_digest(&mut self, digest: Option<Digest>) {
         self.expected = digest;
     }
 
-    /// Does something to the input itself, which is to stay where it is and keeps its content: what
-    /// is allocated of it. As durable as a result, and with its times if these are kept.
+    /// Changes the space allocated to the input, which keeps its content and is not replaced.
+    /// Applies durability and times as for a result.
     pub(crate) fn modify_input(
         &self,
         source: &Source,
@@ -325,13 +326,13 @@ impl Replacement {
         Ok(())
     }
 
-    /// Puts the result in its place.
+    /// Puts the result in place of its target.
     ///
-    /// On Windows no handle of what is replaced may be open: drop the [`Source`] first.
+    /// On Windows, the target must not be open: drop the [`Source`] first.
     ///
     /// # Errors
-    /// Whatever the system says; the target is what it was, but for what the sync of its folder
-    /// says, which comes last.
+    /// Those of the system. The target is then unchanged, unless the sync of its directory failed,
+    /// which comes last.
     pub fn publish(mut self) -> Result<PublishReport, Error> {
         if self.options.durability == Durability::Batch {
             self.options.durability = Durability::File;
@@ -347,7 +348,7 @@ impl Replacement {
         Ok(published)
     }
 
-    /// Completes the temporary file. Nothing if nothing is to be written.
+    /// Completes the temporary file. Returns `None` if there is nothing to write.
     fn finish(&mut self) -> Result<Option<CompleteResult>, Error> {
         if self.is_unwritten() {
             return Ok(None);
@@ -399,20 +400,20 @@ impl Replacement {
     }
 }
 
-/// Puts bytes at a target, in place of what is there: for files that programs write for themselves. They
-/// are on the device before they are in their place. Other names of the same file (hard links) keep
-/// what they have.
+/// Writes bytes to a target, replacing it if it exists, and syncs them before the rename. For files
+/// that programs write for themselves. Other names of the same file (hard links) keep the old
+/// content.
 ///
 /// # Errors
-/// Those of [`Replacement::begin`] and [`Replacement::publish`]; what was there is then untouched.
+/// Those of [`Replacement::begin`] and [`Replacement::publish`]. The target is then unchanged.
 pub fn put(target: &Path, bytes: &[u8]) -> Result<PublishReport, Error> {
     put_with(target, |out| out.write_all(bytes))
 }
 
-/// Puts at a target what `write` writes, as [`put`] does, but never holds all of it in memory.
+/// Writes what `write` produces to a target, as [`put`] does, without holding all of it in memory.
 ///
 /// # Errors
-/// Those of [`put`], and what `write` says; what was there is then untouched.
+/// Those of [`put`] and of `write`. The target is then unchanged.
 pub fn put_with(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -426,7 +427,7 @@ pub fn put_with(
     let mut out = Replacement::begin(target, None, options)?;
     let mut buffer = BufWriter::with_capacity(BUFFER, &mut out);
     let written = write(&mut buffer).and_then(|()| buffer.flush());
-    // What fails to be written is not tried again.
+    // Do not retry a failed write on drop.
     drop(buffer.into_parts());
     written.map_err(|error| {
         error.downcast().unwrap_or_else(Error::system(Operation::Write, target))
@@ -440,13 +441,13 @@ impl Write for Replacement {
         Ok(bytes.len())
     }
 
-    /// Nothing is kept back.
+    /// Does nothing: nothing is buffered here.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// A temporary file that is complete.
+/// A complete temporary file.
 #[derive(Debug)]
 struct CompleteResult {
     target: Target,

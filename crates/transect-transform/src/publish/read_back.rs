@@ -1,4 +1,4 @@
-//! What the device has of a result, compared with what was made.
+//! Compares a result on the device with what was written.
 
 use std::fs::File;
 use std::io;
@@ -7,18 +7,18 @@ use transect_sys::residency::drop_pages;
 
 use crate::source::{PositionedReader, fill};
 
-/// The digest of a result: one that cannot be met by chance, and costs less than reading.
+/// The digest of a result: collision-resistant, and faster than reading.
 pub(crate) type Digest = blake3::Hash;
 
-/// What makes it.
+/// Computes it.
 pub(crate) type Digester = blake3::Hasher;
 
-/// How much is read at once.
+/// Bytes to read at once.
 const BLOCK: usize = 256 << 10;
 
-/// Returns whether a file that was synced holds what has this digest.
+/// Returns whether a synced file has this digest.
 pub(super) fn matches_digest(file: &File, expected: &Digest) -> io::Result<bool> {
-    // What is read from memory says nothing of the device.
+    // Cached pages do not prove what the device holds.
     match drop_pages(file) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
         dropped => dropped?,

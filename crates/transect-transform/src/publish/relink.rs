@@ -1,4 +1,4 @@
-//! Further names of a file that was replaced.
+//! Links the other names of a replaced file to the new file.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use super::temporary::with_unused_name;
 use super::{Durability, sync_parent_dir};
 use crate::error::{Error, Operation};
 
-/// Gives `first` the name `other`, which was one of the file that `first` has replaced: all names stay
-/// names of the same file. `before` is what that file was.
+/// Replaces `other`, a name of the file that `first` has replaced, with a hard link to `first`, so
+/// that all names stay names of the same file. `before` holds the attributes of the replaced file.
 ///
 /// # Errors
-/// `other` is no longer what it was, or whatever the system says. It is then left as it is.
+/// `other` has changed, or the system reports an error. `other` is then unchanged.
 pub(crate) fn replace_with_link(
     first: &Path,
     other: &Path,
@@ -24,10 +24,10 @@ pub(crate) fn replace_with_link(
     let now = attributes_at(other).map_err(failed())?;
     let replaced = attributes_at(first).map_err(failed())?;
     if now.file_id() == replaced.file_id() {
-        // The same name, written in another way.
+        // The same name, spelled differently.
         return Ok(());
     }
-    // Its time of change is a new one since it has lost its first name.
+    // Its ctime changed when it lost its first name.
     let is_same = now.file_id() == before.file_id()
         && now.size() == before.size()
         && now.mtime() == before.mtime();
@@ -37,7 +37,7 @@ pub(crate) fn replace_with_link(
     let linked = with_unused_name(other, |name| std::fs::hard_link(first, name));
     let ((), name) = linked.map_err(failed())?;
     std::fs::rename(&name, other).map_err(|error| {
-        // What went wrong first is what is told.
+        // Report the first error.
         let _ = std::fs::remove_file(&name);
         failed()(error)
     })?;

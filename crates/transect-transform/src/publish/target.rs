@@ -1,4 +1,4 @@
-//! Where a result is to be, and what may be there already.
+//! The target of a result, and what exists there.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,21 @@ use super::{Existing, ReplaceOptions};
 use crate::error::{Error, Operation, Rejection};
 use crate::source::{Source, same_state};
 
-/// A target that was looked at.
+/// A target that was inspected.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
-    /// Where it is; no link is at its end.
+    /// Its path, links resolved.
     pub(super) path: PathBuf,
-    /// What is there, if anything.
+    /// Attributes of the existing file, if any.
     pub(super) there: Option<Attributes>,
-    /// It is the input: nobody else may have changed it at the end.
+    /// The target is the input, which must not have changed at the end.
     is_input: bool,
-    /// It was judged. An input that nothing changes need not be.
+    /// Whether the target was checked. An input that does not change is not checked.
     checked: bool,
 }
 
 impl Target {
-    /// Looks at what is there, and judges it.
+    /// Inspects and checks a path.
     pub(super) fn inspect(
         path: &Path,
         source: Option<&Source>,
@@ -57,14 +57,14 @@ impl Target {
         Ok(Self { path: end, there: Some(there), is_input, checked: true })
     }
 
-    /// Returns an input that is to be changed in place, if it comes to that: it is looked at when the
-    /// first difference is met. Most files of a tree that is in order already have none.
+    /// Returns an input that may be changed in place. It is checked at the first difference; in
+    /// most trees, most files have none.
     pub(super) fn for_input(source: &Source) -> Self {
         let path = source.path().to_owned();
         Self { path, there: Some(*source.attributes()), is_input: true, checked: false }
     }
 
-    /// Judges what was not judged yet: something is going to be written.
+    /// Checks the target, if not done yet, before something is written.
     pub(super) fn check(&mut self, options: &ReplaceOptions) -> Result<(), Error> {
         if let (false, Some(there)) = (self.checked, &self.there) {
             self.verify_unchanged()?;
@@ -74,7 +74,7 @@ impl Target {
         Ok(())
     }
 
-    /// Returns a target with nothing there.
+    /// Returns a target that does not exist.
     fn new_file(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
         if options.existing == Existing::InPlace {
             return Err(Error::rejected(Operation::Replace, path, Rejection::NotInput));
@@ -95,7 +95,8 @@ impl Target {
         self.there.is_some()
     }
 
-    /// Makes sure that an input changed in place is what was read: else somebody's work is lost.
+    /// Checks that an input changed in place is still what was read. Otherwise someone else's
+    /// changes would be lost.
     pub(super) fn verify_unchanged(&self) -> Result<(), Error> {
         let (true, Some(there)) = (self.is_input, &self.there) else {
             return Ok(());
@@ -110,14 +111,14 @@ impl Target {
         }
     }
 
-    /// Returns the error for what came to be there meanwhile.
+    /// Returns the error for a target that was created meanwhile.
     pub(super) fn appeared_error(&self) -> Error {
         Error::rejected(Operation::Replace, &self.path, Rejection::Exists)
     }
 }
 
-/// Returns the path of the file that is replaced: not that of a link that leads to it. A file with
-/// several names is not, unless that was asked for.
+/// Returns the path of the file to replace, links resolved. Rejects a file with several names
+/// unless the options allow it.
 fn replaced_path(
     path: &Path,
     there: &Attributes,
@@ -131,8 +132,8 @@ fn replaced_path(
     }
 }
 
-/// Returns the path of the file that a link at the end of a path leads to; a path without one as it
-/// is. Where the system does not answer, that is an error: what is taken for a file would be replaced.
+/// Resolves a link at the end of a path; returns other paths unchanged. Fails if the system does
+/// not report the type: a link taken for a file would be replaced.
 pub(crate) fn resolve_link(path: &Path) -> io::Result<PathBuf> {
     match query_attributes(path, FieldMask::empty(), false)?.file_type() {
         FileType::Symlink => path.canonicalize(),
@@ -140,8 +141,8 @@ pub(crate) fn resolve_link(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Returns whether what is there is the input. Where the system does not tell files apart, what has
-/// the same size and times is taken for it: refusing costs less than destroying.
+/// Returns whether the existing file is the input. Without file IDs, compares size and times: a
+/// false rejection does less harm than destroying the input.
 fn is_same_file(source: &Source, there: &Attributes) -> bool {
     match (source.file_id(), there.file_id()) {
         (Some(input), Some(there)) => input == there,
@@ -149,7 +150,7 @@ fn is_same_file(source: &Source, there: &Attributes) -> bool {
     }
 }
 
-/// Returns the folder that a path lies in.
+/// Returns the directory of a path.
 pub(crate) fn parent_dir(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),

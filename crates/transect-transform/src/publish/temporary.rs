@@ -1,4 +1,4 @@
-//! The file that a result is written to.
+//! The temporary file that a result is written to.
 
 use std::fs::File;
 use std::io;
@@ -9,17 +9,17 @@ use super::leftover::{CreatorProcess, SUFFIX};
 use super::target::parent_dir;
 use crate::system;
 
-/// A file in the folder of its target, gone when this is dropped.
+/// A file in the directory of its target, removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
-    /// Nothing once it is closed.
+    /// `None` once it is closed.
     file: Option<File>,
-    /// Nothing if it has no name: then nothing is left of it even if we are killed.
+    /// `None` if the file has no name: then nothing is left behind even if this process is killed.
     name: Option<PathBuf>,
 }
 
 impl TemporaryFile {
-    /// Makes a file for `target`: without a name if that is asked for and can be.
+    /// Creates a file for `target`; if `unnamed` is set and the system supports it, without a name.
     pub(super) fn create(target: &Path, mode: u32, unnamed: bool) -> io::Result<Self> {
         if unnamed && let Some(file) = system::create_unnamed(parent_dir(target), mode) {
             return Ok(Self { file: Some(file), name: None });
@@ -32,21 +32,21 @@ impl TemporaryFile {
         self.file.as_ref()
     }
 
-    /// Closes the file, if it has a name to find it by later.
+    /// Closes the file, if it has a name to reopen it by.
     pub(super) fn close_if_named(&mut self) -> io::Result<()> {
         if self.name.is_some() { self.close() } else { Ok(()) }
     }
 
-    /// Closes the file, which is then known by its name only.
+    /// Closes the file, which is then known only by its name.
     fn close(&mut self) -> io::Result<()> {
         self.file.take().map_or(Ok(()), transect_sys::file::close)
     }
 
-    /// Waits until the device has the file, closed as it may be.
+    /// Syncs the file to the device, even if it is closed.
     pub(super) fn sync(&self) -> io::Result<()> {
         match (&self.file, &self.name) {
             (Some(file), _) => file.sync_all(),
-            // Windows syncs what may be written only.
+            // Windows syncs only handles with write access.
             (None, Some(name)) => {
                 File::options().read(true).write(cfg!(windows)).open(name)?.sync_all()
             }
@@ -54,21 +54,22 @@ impl TemporaryFile {
         }
     }
 
-    /// Gives the file its name, complete as it is, or leaves nothing.
+    /// Renames the file to its target, or removes it.
     pub(super) fn put_in_place(mut self, target: &Path, replace: bool) -> io::Result<()> {
         if let (Some(file), None) = (&self.file, &self.name) {
             match system::link_unnamed(file, target) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
-                    // Something appeared that may be replaced, which only renaming does.
+                    // Something appeared that may be replaced, and only a rename can replace it.
                     let ((), name) =
                         with_unused_name(target, |name| system::link_unnamed(file, name))?;
                     self.name = Some(name);
                 }
-                // Files without names are on local file systems, which say nothing on closing.
+                // Unnamed files exist only on local file systems, which report no errors on close.
                 answer => return answer,
             }
         }
-        // Before it is renamed: what says only now that it is not complete must not replace.
+        // Close before the rename: a file whose write errors appear on close must not replace
+        // anything.
         self.close()?;
         let name = self.name.as_deref().expect("BUG: it was given a name above");
         if replace {
@@ -83,22 +84,23 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Windows removes nothing that is open.
+        // Windows cannot remove an open file.
         drop(self.file.take());
         if let Some(name) = &self.name {
-            // What went wrong first is what is told.
+            // Report the first error.
             let _ = std::fs::remove_file(name);
         }
     }
 }
 
-/// Makes something in the folder of `target` under a name that nothing has, and returns both.
+/// Calls `make` with unused names in the directory of `target`, until one succeeds. Returns the
+/// result and the name.
 pub(super) fn with_unused_name<T>(
     target: &Path,
     mut make: impl FnMut(&Path) -> io::Result<T>,
 ) -> io::Result<(T, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    // A name has at most 255 bytes, of which a letter takes up to four.
+    // A name has at most 255 bytes, and a character takes up to four.
     let creator = CreatorProcess::current();
     let name: String =
         target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
@@ -108,7 +110,7 @@ pub(super) fn with_unused_name<T>(
         let path = target.with_file_name(name);
         match make(&path) {
             Ok(made) => return Ok((made, path)),
-            // Left behind by a process of the same number that was killed.
+            // Left behind by a killed process with the same ID.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

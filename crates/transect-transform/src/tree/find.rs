@@ -1,4 +1,4 @@
-//! Which files there are.
+//! Finding the input files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,61 +9,61 @@ use transect::{
 
 use crate::publish::is_temporary;
 
-/// A file that is to be transformed.
+/// A file to transform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its path: that of its root as it was given, and the names below.
+    /// Its path: the root as given, and the names below it.
     pub path: PathBuf,
-    /// How many names lie below its root; 0 if it is a root itself.
+    /// Number of names below its root; 0 if it is a root itself.
     pub depth: u32,
-    /// What it was when it was found.
+    /// Its type when it was listed.
     pub file_type: FileType,
-    /// Its length in bytes, if it was asked for.
+    /// Its length in bytes, if it was requested.
     pub size: Option<u64>,
-    /// Its number on its device, if the listing told it.
+    /// Its inode number, if the listing reported it.
     pub inode: Option<u64>,
 }
 
 impl Input {
-    /// Returns a file of which nothing is known but its path.
+    /// Returns an input of which only the path is known.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), depth: 0, file_type: FileType::Unknown, size: None, inode: None }
     }
 
-    /// Returns its path below its root; its name, if it is a root itself.
+    /// Returns its path relative to its root; for a root, its name.
     pub fn relative_path(&self) -> &Path {
         let mut above = self.path.components();
         let names = self.depth.max(1) as usize;
-        // What is left when all before the last names is gone.
+        // Drop everything before the last `names` components.
         let before = above.clone().count().saturating_sub(names);
         above.by_ref().take(before).for_each(drop);
         above.as_path()
     }
 }
 
-/// What a walk for inputs found.
+/// The result of a walk for inputs.
 #[derive(Debug)]
 pub struct InputSet {
-    /// The files, in the order of their paths as bytes.
+    /// The files, sorted by the bytes of their paths.
     pub files: Vec<Input>,
-    /// Temporary files of other runs, which were killed or are at work: not inputs.
+    /// Temporary files of other runs, killed or still running. They are not inputs.
     pub leftovers: Vec<PathBuf>,
-    /// What could not be read.
+    /// Errors, and entries that vanished or were skipped.
     pub tally: Diagnostics,
-    /// Somebody asked to stop: there may be more.
+    /// Whether the walk was cancelled: there may be more files.
     pub interrupted: bool,
 }
 
-/// Walks, and returns all regular files. A root that passes the filters is an input whatever its type
-/// is: the error comes from opening it.
+/// Walks, and returns all regular files. A root that passes the filters is an input whatever its
+/// type; opening it reports the error.
 ///
 /// # Errors
-/// Only what keeps a walk from beginning. What goes wrong inside a tree is counted in the tally.
+/// Only errors that prevent the walk from starting. Errors inside a tree are counted in the tally.
 pub fn find_inputs(options: ScanOptions, sizes: bool) -> Result<InputSet, transect::Error> {
     run(options, || InputSink::new(sizes, true))
 }
 
-/// Walks, and returns the temporary files of other runs only ([`InputSet::leftovers`]).
+/// Walks, and returns only the temporary files of other runs ([`InputSet::leftovers`]).
 ///
 /// # Errors
 /// Those of [`find_inputs`].
@@ -83,14 +83,14 @@ fn run(
     Ok(InputSet { files, leftovers, tally, interrupted: outcome.interrupted })
 }
 
-/// Gathers files.
+/// Collects files.
 #[derive(Debug)]
 struct InputSink {
     files: Vec<Input>,
     leftovers: Vec<PathBuf>,
     tally: Diagnostics,
     sizes: bool,
-    /// Whether files that are no leftovers are gathered.
+    /// Whether to collect inputs, too, and not only leftovers.
     inputs: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Names of the same file among inputs: hard links, and what was given twice.
+//! Inputs that are the same file: hard links, and paths given twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use transect_sys::{Attributes, FileId};
 
 use super::Input;
 
-/// Which inputs are further names of others. The first name in the order of inputs stands for all,
-/// however many threads there are.
+/// Which inputs are other names of an earlier input. The first name in input order stands for the
+/// file, independent of the number of threads.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks {
-    /// By the places of all their names.
+    /// Index into `groups`, by the input index of each name.
     files: HashMap<usize, usize>,
     groups: Vec<LinkGroup>,
 }
@@ -20,24 +20,24 @@ pub(super) struct HardLinks {
 /// A file that several inputs name.
 #[derive(Debug)]
 pub(super) struct LinkGroup {
-    /// The places of its names among the inputs, the first one first.
+    /// Input indexes of its names, in input order.
     places: Vec<usize>,
-    /// What it was when its names were looked for.
+    /// Its attributes when the group was found.
     pub(super) before: Attributes,
-    /// No name of it is elsewhere.
+    /// Whether all its names are among the inputs.
     pub(super) is_whole: bool,
 }
 
 impl LinkGroup {
-    /// Returns the places of all names but the first.
+    /// Returns the input indexes of all names but the first.
     pub(super) fn other_names(&self) -> &[usize] {
         &self.places[1..]
     }
 }
 
 impl HardLinks {
-    /// Looks for names of the same file. The listings have told a number of each, so that only what
-    /// can be the same is asked about.
+    /// Finds inputs that are the same file. The listings report an inode number for each, so only
+    /// inputs with equal numbers are queried.
     pub(super) fn find(inputs: &[Input]) -> Self {
         let numbered = inputs.iter().enumerate().filter_map(|(place, input)| {
             let is_file = input.file_type == FileType::File;
@@ -54,11 +54,11 @@ impl HardLinks {
         names
     }
 
-    /// Takes names whose files have the same number, on whatever devices.
+    /// Adds inputs with equal inode numbers, which may be on different devices.
     fn add_group(&mut self, inputs: &[Input], places: impl Iterator<Item = usize>) {
         let mut by_id: HashMap<FileId, LinkGroup> = HashMap::new();
         for place in places {
-            // What is gone is nobody's name; whoever opens it tells so.
+            // A file that vanished is in no group; opening it reports the error.
             let there = attributes_at(&inputs[place].path);
             if let Some((id, before)) = there.ok().and_then(|there| Some((there.file_id()?, there)))
             {
@@ -75,16 +75,16 @@ impl HardLinks {
         }
     }
 
-    /// Returns the file that an input names, if others name it as well.
+    /// Returns the group of an input, if other inputs name the same file.
     pub(super) fn group(&self, place: usize) -> Option<&LinkGroup> {
-        // Mostly there is none at all.
+        // The usual case: no groups at all.
         if self.groups.is_empty() {
             return None;
         }
         self.files.get(&place).map(|&group| &self.groups[group])
     }
 
-    /// Returns whether an input is another name of one before it.
+    /// Returns whether an input is another name of an earlier input.
     pub(super) fn is_other_name(&self, place: usize) -> bool {
         self.group(place).is_some_and(|group| group.places[0] != place)
     }

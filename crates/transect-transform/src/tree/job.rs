@@ -1,4 +1,4 @@
-//! What is done to many files, and what became of each.
+//! Runs steps on many files, and reports the outcome of each.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -24,76 +24,77 @@ use crate::step::{Shape, Step};
 use crate::system;
 use crate::whole_file::pass;
 
-/// How many results wait for a common sync, on each thread: the wait is shared by so many that it
-/// does not count, and no more room than theirs is needed beside what is there.
+/// Results per thread that wait for a common sync. Enough that the wait per file is negligible, and
+/// few enough that the temporary files need little extra space.
 const SYNC_BATCH: usize = 256;
 
-/// How many outcomes a thread gathers before it wakes whoever reports them.
+/// Outcomes that a thread collects before it wakes the reporting thread.
 const SEND_BATCH: usize = 64;
 
-/// How long it gathers them, while it has more to do.
+/// How long a thread collects outcomes while it has more to do.
 const SEND_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where results go.
+/// Where to write results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputTarget {
-    /// Nowhere: what counts is what is found, and what would change.
+    /// Nowhere: only compute findings, and what would change.
     Discard,
-    /// In the place of each input, if anything changes.
+    /// In place of each input, if anything changes.
     InPlace,
-    /// Into one file: for one input.
+    /// To one file; for a single input.
     File(PathBuf),
-    /// Into a folder, by the paths below the roots.
+    /// To a directory, by the paths relative to the roots.
     Directory(PathBuf),
 }
 
-/// What is to be done to all files.
+/// What to do with a list of files.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Where the results go.
+    /// Where to write the results.
     pub output: OutputTarget,
-    /// How files are passed over; by [`PassOptions::cancel`] the whole job is stopped.
+    /// How to pass over files. [`PassOptions::cancel`] stops the whole job.
     pub passes: PassOptions,
-    /// How results are put in their places. What may be replaced in place follows from [`Job::output`].
+    /// How to put results in place. [`ReplaceOptions::existing`] is ignored if [`Job::output`] is
+    /// in place.
     pub replace: ReplaceOptions,
-    /// How many threads: each works on a file of its own, and those that have none left help with
-    /// the digest of a large one. [`PassOptions::idle`] is not asked for more.
+    /// Number of threads. Each processes a file of its own; threads without one help with the
+    /// digest of a large file. [`PassOptions::idle`] is ignored.
     pub threads: usize,
-    /// What an earlier run has done, and where to write down what this one does.
+    /// Records finished inputs, and skips those that an earlier run recorded.
     pub journal: Option<Arc<JobJournal>>,
 }
 
-/// What a file came to.
+/// What happened to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStatus {
-    /// It is not touched: the result equals it, or would.
+    /// Not written: the result equals the input.
     Unchanged,
-    /// It was replaced by the result.
+    /// Replaced by the result.
     Changed,
-    /// It would be replaced, were the job not to go nowhere.
+    /// Would be replaced if the output were not discarded.
     WouldChange,
     /// The result was written elsewhere.
     Written,
-    /// It was looked at; nothing was ever to be made of it.
+    /// Read only: the steps produce no result.
     Inspected,
-    /// It was left alone on purpose.
+    /// Skipped.
     Skipped(Skip),
-    /// It is another name of the input at this place, and has come to the same: if that one was
-    /// replaced, it is a name of the new file now.
+    /// Another name of the input at this index, with the same status. If that input was replaced,
+    /// this name now links to the new file.
     SameFile(usize),
 }
 
-/// Why a file was left alone.
+/// Why a file was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skip {
-    /// It is no text, and a step is made for text.
+    /// It is binary, and a step is for text.
     Binary,
-    /// An earlier run has done it, as its journal says.
+    /// The journal records it as done by an earlier run.
     AlreadyDone,
 }
 
 impl Skip {
-    /// Returns the word for the reason, as it stands in JSON.
+    /// Returns the name of the reason in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
@@ -102,25 +103,25 @@ impl Skip {
     }
 }
 
-/// What became of one file.
+/// The outcome for one file.
 #[derive(Debug)]
 pub struct FileOutcome {
-    /// Where its result is; nothing if none was wanted.
+    /// The path of its result, if one was requested.
     pub target: Option<PathBuf>,
-    /// What was read, made and found; nothing if it did not come to its end.
+    /// The report of the pass; `None` if it did not complete.
     pub pass: Option<PassReport>,
-    /// What it came to.
+    /// What happened to the file.
     pub status: Result<FileStatus, Error>,
-    /// What the new file has not of the one it replaced.
+    /// Metadata of the replaced file that could not be preserved.
     pub lost_metadata: Vec<LostMetadata>,
 }
 
 impl Job {
-    /// Makes sure, before anything is written, that the results have names of their own and, as far
-    /// as that is known, room.
+    /// Checks, before anything is written, that no two results have the same path and, as far as
+    /// sizes are known, that there is enough free space.
     ///
     /// # Errors
-    /// They have not.
+    /// [`Error::SameTarget`] or [`Error::NoSpace`].
     pub fn check(&self, chain: &Chain, inputs: &[Input]) -> Result<(), Error> {
         let OutputTarget::Directory(folder) = &self.output else {
             return Ok(());
@@ -135,8 +136,8 @@ impl Job {
         Self::check_room(chain.shape(), folder, inputs)
     }
 
-    /// A copy may share the blocks of its input, and a result of another length is known when it is
-    /// made: only what keeps its size is reckoned.
+    /// Counts only results that keep their size: a copy may share the blocks of its input, and
+    /// other lengths are known only afterwards.
     fn check_room(shape: Shape, folder: &Path, inputs: &[Input]) -> Result<(), Error> {
         let keeps_size = matches!(shape, Shape::SameSize { .. });
         let there = folder.ancestors().find(|folder| folder.is_dir());
@@ -151,13 +152,13 @@ impl Job {
         Err(Error::NoSpace { path: folder.to_owned(), needed, free })
     }
 
-    /// Does the steps of a chain, and calls `each` for every input that was begun, in their order.
-    /// Whatever becomes of one keeps no other from its result, but for a request to stop.
+    /// Runs the steps of a chain, and calls `each` for every input that was started, in input
+    /// order. Only cancellation stops the job early; an error affects no other file.
     ///
-    /// A file with several names among the inputs is passed over by the first of them, unless its
-    /// results go into a folder, where each name has its own. If it is replaced in place, the others
-    /// become names of the new file; names that are not among the inputs would not, and it is
-    /// replaced only with [`ReplaceOptions::break_links`] if it has any.
+    /// If several inputs name the same file, it is processed once, under the first name, unless
+    /// results go to a directory, where each name has its own. If the file is replaced in place,
+    /// the other names are linked to the new file. Names that are not among the inputs cannot be;
+    /// such a file is replaced only with [`ReplaceOptions::break_links`].
     pub fn run(&self, chain: &Chain, inputs: &[Input], each: &mut dyn FnMut(&Input, FileOutcome)) {
         let next = AtomicUsize::new(0);
         let links = match self.output {
@@ -170,7 +171,7 @@ impl Job {
         let idle = (self.threads > 1).then(|| Arc::new(IdleThreads::new(self.threads - workers)));
         let idle = idle.as_ref();
         match workers {
-            // Nobody else is needed, and what is told goes from hand to hand.
+            // No second thread is needed, and outcomes are reported directly.
             0 | 1 => {
                 let mut report = |index, outcome| reporter.take(index, outcome);
                 Worker::new(self, named, chain.clone_reset(), idle, &mut report).run(&next);
@@ -183,7 +184,7 @@ impl Job {
                         let mut gathered = OutcomeSender::new(report);
                         let mut report = |index, outcome| gathered.put(index, outcome);
                         Worker::new(self, named, chain, idle, &mut report).run(next);
-                        // Who still has a large file may use this thread.
+                        // Another thread with a large file may use this one.
                         idle.inspect(|idle| idle.add());
                     });
                 }
@@ -197,7 +198,7 @@ impl Job {
         reporter.finish();
     }
 
-    /// Returns where the result of an input goes, and makes the folders on the way.
+    /// Returns the path of an input's result, and creates its parent directories.
     fn target_of<'a>(&'a self, input: &'a Input) -> Result<Option<Cow<'a, Path>>, Error> {
         Ok(match &self.output {
             OutputTarget::Discard => None,
@@ -224,7 +225,7 @@ impl Job {
         self.replace.durability == Durability::Batch
     }
 
-    /// Returns what a file came to that was passed over to its end.
+    /// Returns the status of a file after a complete pass.
     fn status_of(&self, shape: Shape, pass: &PassReport, written: bool) -> FileStatus {
         match (&self.output, pass.changed) {
             (OutputTarget::Discard, _) if shape == Shape::Reduce => FileStatus::Inspected,
@@ -236,13 +237,13 @@ impl Job {
     }
 }
 
-/// What became of inputs, told in their order: it comes in any.
+/// Reports outcomes in input order; they arrive in any order.
 struct OrderedReporter<'a> {
     inputs: &'a [Input],
     each: &'a mut dyn FnMut(&Input, FileOutcome),
-    /// What came before its turn.
+    /// Outcomes that arrived early.
     early: BTreeMap<usize, FileOutcome>,
-    /// Whose turn it is.
+    /// The input index to report next.
     expected: usize,
 }
 
@@ -263,7 +264,8 @@ impl OrderedReporter<'_> {
         self.expected += 1;
     }
 
-    /// Tells what is left: who was stopped has not begun what lies before further names of a file.
+    /// Reports the rest. After a cancellation, inputs before the other names of a file may not have
+    /// been started.
     fn finish(self) {
         for (index, outcome) in self.early {
             (self.each)(&self.inputs[index], outcome);
@@ -271,11 +273,11 @@ impl OrderedReporter<'_> {
     }
 }
 
-/// Outcomes with the places of their inputs, on the way to another thread.
+/// Outcomes with their input indexes, sent to another thread in batches.
 struct OutcomeSender {
     to: Sender<Vec<(usize, FileOutcome)>>,
     outcomes: Vec<(usize, FileOutcome)>,
-    /// When the last ones went.
+    /// When the last batch was sent.
     sent: Instant,
 }
 
@@ -292,7 +294,7 @@ impl OutcomeSender {
     }
 
     fn send(&mut self) {
-        // Nobody listens only if whoever reports has panicked.
+        // Sending fails only if the receiving thread has panicked.
         let _ = self.to.send(std::mem::take(&mut self.outcomes));
         self.sent = Instant::now();
     }
@@ -311,10 +313,10 @@ struct Worker<'a> {
     links: &'a HardLinks,
     chain: Chain,
     runner: PassRunner,
-    /// Who takes outcomes, with the places of their inputs.
+    /// Receives outcomes with their input indexes.
     report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
-    /// What waits in the batch.
+    /// Results in the batch.
     waiting: Vec<PendingResult>,
 }
 
@@ -323,7 +325,7 @@ struct PendingResult {
     index: usize,
     target: PathBuf,
     pass: PassReport,
-    /// What the input was.
+    /// Attributes of the input before the pass.
     before: Option<Attributes>,
 }
 
@@ -346,7 +348,7 @@ impl<'a> Worker<'a> {
             let Some(input) = self.inputs.get(index) else {
                 break;
             };
-            // What became of a file is told for all its names at once.
+            // A file's outcome is reported for all its names at once.
             if !self.links.is_other_name(index) {
                 self.process(index, input);
             }
@@ -361,7 +363,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Passes over a file, and reports what became of it, unless it waits.
+    /// Processes a file, and reports its outcome unless the result waits in the batch.
     fn process(&mut self, index: usize, input: &Input) {
         let job = self.job;
         let target = match job.target_of(input) {
@@ -393,7 +395,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Puts a result in its place, and writes it down: before, if that changes the input.
+    /// Publishes a result, and records it in the journal: before publishing if that replaces the
+    /// input.
     fn publish_one(&self, input: &Input, result: Replacement) -> Result<PublishReport, Error> {
         let before = result.input_attributes().copied().filter(|_| !result.is_unwritten());
         let (Some(journal), Some(before)) = (&self.job.journal, before) else {
@@ -418,7 +421,7 @@ impl<'a> Worker<'a> {
     ) -> Result<(PassReport, Option<Replacement>), Error> {
         let input = &self.inputs[index];
         let mut options = self.job.replace_options();
-        // The others become names of what this one is replaced by.
+        // The other names are linked to the new file.
         options.break_links |= self.links.group(index).is_some_and(|group| group.is_whole);
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();
@@ -430,13 +433,13 @@ impl<'a> Worker<'a> {
         pass(source?, target, step, &mut self.runner, options)
     }
 
-    /// Puts what waits in its places, and reports it.
+    /// Publishes the batch, and reports its outcomes.
     fn publish(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if self.job.output == OutputTarget::InPlace
             && let Err(error) = self.record_all(&waiting)
         {
-            // Without its journal nothing is done.
+            // Without the journal entries, nothing may be replaced.
             self.batch = Batch::new();
             for PendingResult { index, target, .. } in waiting {
                 self.report_result(index, Some(target), None, Err(error.duplicate()));
@@ -461,7 +464,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Writes down what waits, and is going to change.
+    /// Records the inputs that are about to change.
     fn record_all(&self, waiting: &[PendingResult]) -> Result<(), Error> {
         waiting.iter().try_for_each(|one| self.record_done(one))?;
         self.job.journal.as_ref().map_or(Ok(()), |journal| journal.sync())
@@ -474,7 +477,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Nothing that waits gets to its place any more.
+    /// Discards the batch after a cancellation.
     fn cancel_pending(&mut self) {
         self.batch = Batch::new();
         for PendingResult { index, target, .. } in std::mem::take(&mut self.waiting) {
@@ -483,7 +486,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Tells that an input was left alone.
+    /// Reports that an input was skipped.
     fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
         let status = Ok(FileStatus::Skipped(why));
         self.report_all_names(
@@ -516,7 +519,7 @@ impl<'a> Worker<'a> {
         self.report_all_names(index, FileOutcome { target, pass, status, lost_metadata });
     }
 
-    /// Reports what became of a file, by all its names.
+    /// Reports the outcome of a file for all its names.
     fn report_all_names(&mut self, index: usize, outcome: FileOutcome) {
         let Some(group) = self.links.group(index) else {
             return (self.report)(index, outcome);

@@ -1,15 +1,17 @@
-//! What was done of a job that may be interrupted, for the next one that goes on with it.
+//! The journal of a job, so that an interrupted job can be continued.
 //!
 //! ```text
 //! # transect journal: eol=lf trim
 //! 8c1f…(32 digits)  src/a.c
 //! ```
 //!
-//! One line for each input whose result got to its place: the checksum of what the input was before
-//! (identity, size, times), and its path. In place the line is written first: if the file is still
-//! what it was, its result did not get there; if not, it did, or somebody else has changed it, and in
-//! both cases it is left alone. Elsewhere, where the input stays what it is, the line is written when
-//! the result is in its place.
+//! One line for each input whose result was published: a checksum of the input's state before
+//! (identity, size, times), and its path.
+//!
+//! In place, the line is written before publishing. If the file still has that state, its result
+//! was not published; if it does not, it was, or someone else changed the file, and in both cases
+//! the next run skips it. For other outputs, where the input keeps its state, the line is written
+//! after publishing.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -27,35 +29,36 @@ use crate::manifest::{self, Line};
 use crate::step::InvalidData;
 use crate::system;
 
-/// What every journal begins with.
+/// The beginning of every journal.
 const HEAD: &str = "# transect journal:";
 
-/// How many digits a checksum has.
+/// Number of digits of a checksum.
 const DIGITS: usize = 32;
 
-/// The journal of a job, appended to.
+/// The journal of a job, open for appending.
 #[derive(Debug)]
 pub struct JobJournal {
     path: PathBuf,
-    /// Locked, so that no other run appends.
+    /// The file is locked, so that no other run appends.
     lines: Mutex<JournalFile>,
-    /// What each input was before, as far as an earlier run came.
+    /// Checksum of each input that earlier runs have recorded.
     before: HashMap<PathBuf, String>,
 }
 
-/// The file of a journal, and how far it holds whole lines.
+/// The file of a journal, and the length of its complete lines.
 #[derive(Debug)]
 struct JournalFile {
     file: File,
     length: u64,
-    /// A line was begun and not finished: the device was full.
+    /// The last line is incomplete: the device was full.
     is_torn: bool,
 }
 
 impl JournalFile {
     fn append(&mut self, path: &Path, line: &[u8]) -> io::Result<()> {
         if self.is_torn {
-            // The next line would go on where that one ends, and the journal be of no use.
+            // Otherwise the next line would continue the incomplete one and make the journal
+            // unusable.
             system::truncate(&self.file, path, self.length)?;
         }
         self.is_torn = true;
@@ -67,14 +70,15 @@ impl JournalFile {
 }
 
 impl JobJournal {
-    /// Opens a journal, or begins one where there is no file or an empty one. A last line that was not
-    /// finished counts for nothing: what it was about did not begin.
+    /// Opens a journal, or starts one if the file does not exist or is empty. Ignores an incomplete
+    /// last line: its input was not replaced.
     ///
-    /// Nothing is written to a file that is not a journal of these steps, and only an unfinished
-    /// line of a journal is ever cut off.
+    /// Writes nothing to a file that is not a journal of these steps, and cuts off nothing but an
+    /// incomplete line.
     ///
     /// # Errors
-    /// It is not a journal, or one of other steps; another run uses it; or whatever the system says.
+    /// The file is not a journal, or a journal of other steps; another run uses it; or the system
+    /// reports an error.
     pub fn open(path: &Path, chain: &Chain) -> Result<Self, Error> {
         let file = open_or_create(path)?;
         lock(&file, path)?;
@@ -82,10 +86,10 @@ impl JobJournal {
         let JournalContents { before, whole, length } = JournalContents::read(&file, path, &head)?;
         let failed = || Error::system(Operation::Write, path);
         let length = if whole == 0 {
-            // The file is empty, or its head was not finished.
+            // The file is empty, or its first line is incomplete.
             let rest = &head.as_bytes()[length as usize..];
             if let Err(error) = (&file).write_all(rest) {
-                // A part of it would not be known as ours by the next run.
+                // The next run would not recognise a part of the line as a journal.
                 let _ = system::truncate(&file, path, length);
                 return Err(failed()(error));
             }
@@ -100,13 +104,13 @@ impl JobJournal {
         Ok(Self { path: path.to_owned(), lines, before })
     }
 
-    /// Returns whether an earlier run has done an input. `target` is where its result goes, if that
-    /// is another place.
+    /// Returns whether an earlier run has processed an input. `target` is the path of its result,
+    /// unless the job works in place.
     pub(super) fn is_done(&self, input: &Path, target: Option<&Path>) -> bool {
         let Some(before) = self.before.get(input) else {
             return false;
         };
-        // What cannot be asked about is tried once more, and then reports why.
+        // If the file cannot be queried, process it again; that reports the error.
         let Ok(now) = attributes_at(input) else {
             return false;
         };
@@ -114,26 +118,26 @@ impl JobJournal {
         target.map_or(!is_as_before, |target| is_as_before && target.exists())
     }
 
-    /// Writes down what an input was.
+    /// Records the state of an input.
     pub(super) fn record(&self, input: &Path, before: &Attributes) -> Result<(), Error> {
         let line = Line::new(state_checksum(before), input).to_bytes();
-        // Whole lines only, whatever somebody else panicked at.
+        // The file holds complete lines even if another thread panicked.
         let mut lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         lines.append(&self.path, &line).map_err(Error::system(Operation::Write, &self.path))
     }
 
-    /// Waits until the device has all lines.
+    /// Syncs the journal to the device.
     pub(super) fn sync(&self) -> Result<(), Error> {
         let lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         lines.file.sync_data().map_err(Error::system(Operation::Sync, &self.path))
     }
 }
 
-/// Opens a file to be appended to, which is a regular one.
+/// Opens a regular file for appending, or creates one.
 fn open_or_create(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Create, path);
     let is_there = match attributes_at(path) {
-        // Before it is opened: to open a device may do something, and to open a pipe waits.
+        // Check before opening: opening a device may have side effects, and opening a pipe blocks.
         Ok(there) => {
             regular(path, &there)?;
             true
@@ -144,7 +148,7 @@ fn open_or_create(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.read(true).append(true).create_new(!is_there);
     let file = options.open(path).map_err(failed())?;
-    // It may have become something else before it was opened.
+    // It may have been replaced between check and open.
     regular(path, &attributes_of(&file).map_err(failed())?)?;
     Ok(file)
 }
@@ -159,7 +163,7 @@ fn regular(path: &Path, there: &Attributes) -> Result<(), Error> {
     }
 }
 
-/// Locks a journal until it is closed. Where the file system has no locks, nothing is locked.
+/// Locks a journal until it is closed. Does nothing where the file system has no locks.
 fn lock(file: &File, path: &Path) -> Result<(), Error> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(invalid(path, "another run is using it".to_owned())),
@@ -171,16 +175,16 @@ fn invalid(path: &Path, reason: String) -> Error {
     Error::invalid(path)(InvalidData::new(reason))
 }
 
-/// What a file holds that is a journal.
+/// The parsed content of a journal.
 struct JournalContents {
     before: HashMap<PathBuf, String>,
-    /// Where its last finished line ends.
+    /// Where the last complete line ends.
     whole: u64,
     length: u64,
 }
 
 impl JournalContents {
-    /// Reads a journal to its end. `head` is the first line that it must have.
+    /// Reads a journal to its end. `head` is the required first line.
     fn read(file: &File, path: &Path, head: &str) -> Result<Self, Error> {
         let mut contents = Self { before: HashMap::new(), whole: 0, length: 0 };
         let mut lines = Lines::new(BufReader::new(file));
@@ -205,7 +209,7 @@ impl JournalContents {
     }
 }
 
-/// Makes sure that a file begins as a journal of these steps does.
+/// Checks that a file starts as a journal of these steps does.
 fn check_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Result<(), Error> {
     let is_unfinished_head =
         !is_finished && first.starts_with(HEAD.as_bytes()) && head.as_bytes().starts_with(first);
@@ -221,8 +225,8 @@ fn check_head(first: &[u8], is_finished: bool, path: &Path, head: &str) -> Resul
     Err(invalid(path, format!("it is a journal of '{steps}', not of '{wanted}'")))
 }
 
-/// Returns whether a text without an end can be the beginning of a line that [`JobJournal::record`] writes.
-/// After a crash of the system, the rest of it may be zeros.
+/// Returns whether text without a newline can be the beginning of a line that
+/// [`JobJournal::record`] writes. After a system crash, the rest of it may be zeros.
 fn may_be_torn_line(text: &[u8]) -> bool {
     let zeros = text.iter().rev().take_while(|&&byte| byte == 0).count();
     let text = &text[..text.len() - zeros];
@@ -232,7 +236,7 @@ fn may_be_torn_line(text: &[u8]) -> bool {
     digits.iter().all(is_digit) && (rest.starts_with(b"  ") || b"  ".starts_with(rest))
 }
 
-/// Returns the checksum of all that tells one state of a file from another.
+/// Returns the checksum of the attributes that identify a state of a file.
 fn state_checksum(attributes: &Attributes) -> String {
     let mut bytes = Vec::with_capacity(40);
     let id = attributes.file_id();
@@ -263,8 +267,8 @@ mod tests {
         JobJournal::open(path, &chain).map_err(|error| error.to_string())
     }
 
-    /// Another test may be starting a process, which has all open files, with their locks, until it
-    /// runs another program.
+    /// Retries while the journal is locked: a test on another thread may be starting a process,
+    /// which inherits all open files with their locks until it executes its program.
     fn open(path: &Path) -> Result<JobJournal, String> {
         loop {
             match open_once(path) {
@@ -274,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Once emptied: whatever had no newline.
+    /// Regression: files without a newline were emptied.
     #[test]
     fn journal_file_that_is_none_refused_and_left_as_it_is() {
         let temp = TempDir::new();
@@ -353,7 +357,7 @@ mod tests {
         let file = File::options().append(true).create(true).open(&path).unwrap();
         let mut lines = JournalFile { file, length: 0, is_torn: false };
         lines.append(&path, b"one\n").unwrap();
-        // A device took a part of the second line, and was full.
+        // The device was full in the middle of the second line.
         lines.file.write_all(b"tw").unwrap();
         lines.is_torn = true;
         lines.append(&path, b"three\n").unwrap();

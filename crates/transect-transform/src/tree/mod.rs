@@ -1,12 +1,13 @@
-//! Many files: those of whole trees, each transformed on its own.
+//! Transforms many files, such as those of whole trees, each on its own.
 //!
 //! ```text
-//! roots ─► walker ─► inputs, sorted ─► threads, each with a chain of its own ─► what became of each,
-//!                    (find)            (Job)                                     in the same order
+//! roots ─► walker ─► inputs, sorted ─► threads, each with its own chain ─► outcome of each input,
+//!                    (find)            (job)                               in the same order
 //! ```
 //!
-//! All inputs are known before the first is touched: a walk that goes on while files are replaced
-//! would meet them twice. A file that has several names among them is passed over once (`hard_links.rs`).
+//! All inputs are known before the first is changed: a walk that continued while files are replaced
+//! would find some of them twice. A file that several inputs name is processed once
+//! (`hard_links.rs`).
 
 mod find;
 mod hard_links;
