@@ -1,11 +1,11 @@
-//! Patches of the format BPS: a result made of parts of the file, of itself, and of the patch.
+//! BPS patches: a result composed of parts of the file, of itself, and of the patch.
 //!
 //! ```text
 //! "BPS1"  size before  size after  length of a comment, comment  action...  CRC-32 before, after, patch
 //! ```
 //!
-//! Numbers have seven bits in a byte, the least significant first; the last byte has its top bit set,
-//! and one is taken off each time another byte follows, so that there is one way only to write a number.
+//! Numbers have seven bits per byte, least significant first. The last byte has its top bit set.
+//! For each further byte, one is subtracted, so that every number has only one encoding.
 
 use flate2::Crc;
 
@@ -14,26 +14,26 @@ use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"BPS1";
 
-/// The three checksums at the end.
+/// Length of the three checksums at the end.
 const FOOTER: usize = 12;
 
-/// A patch, all actions of which have been looked at.
+/// A patch whose actions have all been checked.
 #[derive(Clone, Debug)]
 pub(super) struct Bps {
     pub(super) before: u64,
     pub(super) after: u64,
     pub(super) crc_before: u32,
     pub(super) crc_after: u32,
-    /// The actions as they stand in the patch.
+    /// The actions, encoded.
     actions: Vec<u8>,
 }
 
 /// Where the next bytes of the result come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action<'a> {
-    /// From the file before the patch.
+    /// From the input.
     Before { from: u64, length: u64 },
-    /// From the result as far as it is made, which may go on with what this makes.
+    /// From the result so far, possibly including bytes that this action produces.
     After { from: u64, length: u64 },
     /// From the patch.
     Literal(&'a [u8]),
@@ -74,7 +74,7 @@ impl Bps {
         Ok(bps)
     }
 
-    /// Makes sure that all actions can be done, and make what they should.
+    /// Checks that all actions are possible, and that they produce the specified length.
     fn verify(&self, begin: u64) -> Result<(), InvalidData> {
         let mut made = 0;
         let mut actions = self.actions();
@@ -106,7 +106,7 @@ impl Bps {
         }
     }
 
-    /// Returns the patch as changes of single places, if it is no more than that.
+    /// Returns the patch as changes at single offsets, if it does nothing else.
     pub(super) fn changes(&self) -> Option<Changes> {
         if self.before != self.after {
             return None;
@@ -128,13 +128,13 @@ impl Bps {
     }
 }
 
-/// The actions of a patch, up to the first that cannot be done.
+/// Iterates over the actions of a patch, up to the first impossible one.
 pub(super) struct Actions<'a> {
     patch: &'a Bps,
     rest: &'a [u8],
-    /// How much of the result there is.
+    /// Length of the result so far.
     made: u64,
-    /// Where the last copy from before ended, and the last from the result.
+    /// Where the last copy from the input ended, and the last from the result.
     before_at: u64,
     after_at: u64,
     failed: bool,
@@ -178,7 +178,7 @@ impl<'a> Actions<'a> {
             }
             _ => {
                 let from = self.moved(self.after_at)?;
-                // It must begin with what is made; it may go on with what it makes itself.
+                // It must start within the result so far, and may extend beyond it.
                 if from >= self.made {
                     return None;
                 }
@@ -188,7 +188,7 @@ impl<'a> Actions<'a> {
         }
     }
 
-    /// Returns where a copy begins that begins so far behind, or before, where the last one ended.
+    /// Reads the signed distance from `at` to the source of a copy, and returns the source.
     fn moved(&mut self, at: u64) -> Option<u64> {
         let word = self.number()?;
         let distance = word >> 1;
@@ -202,13 +202,13 @@ impl<'a> Actions<'a> {
     }
 }
 
-/// Returns the copy of what the file has there.
+/// Returns a copy from the input, if it lies within it.
 fn before<'a>(patch: &Bps, from: u64, length: u64) -> Option<Action<'a>> {
     let fits = from.checked_add(length).is_some_and(|end| end <= patch.before);
     fits.then_some(Action::Before { from, length })
 }
 
-/// Returns a number and what follows it; nothing if there is none, or one that is too large.
+/// Parses a number, and returns it with the rest; `None` if there is none, or if it is too large.
 fn number(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (mut number, mut unit) = (0_u64, 1_u64);
     loop {
@@ -235,7 +235,7 @@ pub(super) mod tests {
         crc.sum()
     }
 
-    /// Writes a number as the format's description does.
+    /// Encodes a number as in the description of the format.
     fn encoded(mut number: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         loop {
@@ -250,12 +250,12 @@ pub(super) mod tests {
         }
     }
 
-    /// What a test's patch does.
+    /// An action of a test patch.
     #[derive(Clone, Copy, Debug)]
     pub(in crate::patch) enum Do<'a> {
         Same(u64),
         Literal(&'a [u8]),
-        /// How far from where the last one ended, and how many bytes.
+        /// Distance from the end of the last copy, and length.
         Before(i64, u64),
         After(i64, u64),
     }
@@ -362,7 +362,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The same with a checksum that is right: what the parser itself refuses.
+    /// Adds the correct checksum, so that the parser itself must reject the patch.
     fn sealed(mut body: Vec<u8>) -> Vec<u8> {
         let own = crc(&body);
         body.extend(own.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Patches that move parts of a file: the result is made anew.
+//! Applies BPS patches that move parts of a file, by writing a new file.
 
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::{PositionedReader, Source, fill};
 use crate::step::InvalidData;
 
-/// Makes the file that a patch makes of `input`.
+/// Writes the patched `input` to `target`.
 pub(super) fn apply(
     bps: &Bps,
     input: &Path,
@@ -42,7 +42,7 @@ pub(super) fn apply(
     out.publish()
 }
 
-/// Makes sure that a file is the one that a patch is for.
+/// Checks that the patch is for this file.
 fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Result<(), Error> {
     let invalid = |reason: String| Err(Error::invalid(source.path())(InvalidData::new(reason)));
     if source.size() != bps.before {
@@ -63,7 +63,7 @@ fn verify(bps: &Bps, source: &Source, block: &mut [u8], cancel: &Cancel) -> Resu
     Ok(())
 }
 
-/// A result being made.
+/// A result in progress.
 struct BpsApplier<'a> {
     cancel: &'a Cancel,
     before: ReadWindow<'a>,
@@ -98,8 +98,8 @@ impl BpsApplier<'_> {
         Ok(())
     }
 
-    /// Copies what was made, which may be what this copy makes: then it is a pattern, as long as the
-    /// distance, again and again.
+    /// Copies from the result, possibly including bytes that this copy produces: then the bytes
+    /// between source and end are a pattern to repeat.
     fn copy_after(&mut self, from: u64, length: u64) -> Result<(), Error> {
         let distance = self.made.length() - from;
         let (mut at, mut left) = (from, length);
@@ -110,15 +110,15 @@ impl BpsApplier<'_> {
             let repeated = self.repeat(size, left);
             self.sum.update(&self.block[..repeated]);
             self.made.append(&self.block[..repeated])?;
-            // A block that is a whole pattern is followed by the same.
+            // After a block of whole patterns, the next block is the same.
             at += if size as u64 == distance { 0 } else { size as u64 };
             left -= repeated as u64;
         }
         Ok(())
     }
 
-    /// Fills the block with as many of its first bytes, again and again, as it has room for and are
-    /// asked for; if they are the whole of a pattern. Returns how many bytes that are.
+    /// Repeats the first `size` bytes of the block to fill it, up to `left` bytes, if they are a
+    /// whole pattern. Returns how many bytes are filled.
     fn repeat(&mut self, size: usize, left: u64) -> usize {
         let wanted =
             (self.block.len() / size * size).min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -132,14 +132,15 @@ impl BpsApplier<'_> {
     }
 }
 
-/// How much is read where a copy begins, however short it is: the next one mostly begins behind it.
+/// Minimum number of bytes to read at the source of a copy: the next copy often starts right after
+/// it.
 const AHEAD: usize = 16 << 10;
 
-/// What was read last of the file before the patch.
+/// The bytes last read from the input.
 struct ReadWindow<'a> {
     source: &'a Source,
     block: Vec<u8>,
-    /// Where in the file it begins.
+    /// Offset in the input.
     start: u64,
     length: usize,
 }
@@ -149,7 +150,7 @@ impl<'a> ReadWindow<'a> {
         Self { source, block, start: 0, length: 0 }
     }
 
-    /// Returns what stands at a place, `wanted` bytes at most, and one at least.
+    /// Returns between 1 and `wanted` bytes at an offset.
     fn at(&mut self, from: u64, wanted: u64) -> Result<&[u8], Error> {
         let wanted = wanted.min(self.block.len() as u64) as usize;
         if !(self.start..self.start + self.length as u64).contains(&from) {
@@ -172,12 +173,12 @@ impl<'a> ReadWindow<'a> {
     }
 }
 
-/// A result whose last bytes are in memory: they are written in blocks, and what copies them need not
-/// read them again.
+/// A result whose last bytes are in memory, so that they are written in blocks, and copies of them
+/// need not read them back.
 struct BufferedResult<'a> {
     out: &'a mut Replacement,
     bytes: Vec<u8>,
-    /// How many of them are written.
+    /// How many of the bytes are written.
     written: usize,
 }
 
@@ -186,7 +187,7 @@ impl<'a> BufferedResult<'a> {
         Self { out, bytes: Vec::with_capacity(2 * LARGE_BLOCK), written: 0 }
     }
 
-    /// Returns how much of the result there is.
+    /// Returns the length of the result so far.
     fn length(&self) -> u64 {
         self.out.length() + (self.bytes.len() - self.written) as u64
     }
@@ -203,14 +204,14 @@ impl<'a> BufferedResult<'a> {
         Ok(())
     }
 
-    /// Writes what is in memory only.
+    /// Writes the bytes that are only in memory.
     fn flush(&mut self) -> Result<(), Error> {
         self.out.append(&self.bytes[self.written..])?;
         self.written = self.bytes.len();
         Ok(())
     }
 
-    /// Fills a block with what was made from `at` on, all of which is there.
+    /// Fills a block with the result from offset `at` on. The result is long enough.
     fn read(&mut self, at: u64, block: &mut [u8]) -> Result<(), Error> {
         let start = self.length() - self.bytes.len() as u64;
         let in_file = start.saturating_sub(at).min(block.len() as u64) as usize;
@@ -230,7 +231,7 @@ impl<'a> BufferedResult<'a> {
         let mut file = self.out.file();
         let read = fill(&mut PositionedReader { file, offset: at }, block).map_err(failed())?;
         debug_assert_eq!(read, block.len(), "what was made is there");
-        // Some systems have moved: who appends goes on at the end.
+        // Some systems moved the offset of the handle; appending needs it at the end.
         file.seek(SeekFrom::Start(self.out.length())).map_err(failed())?;
         Ok(())
     }
@@ -243,8 +244,8 @@ mod tests {
     use super::super::bps::tests::{Do, patch};
     use super::*;
 
-    /// From the last block, from far before, across both, into what is copied itself; and from anywhere
-    /// in the file.
+    /// Copies within the last block, far before it, across both, and overlapping themselves; and
+    /// from anywhere in the input.
     #[test]
     fn many_small_copies_are_those_that_were_asked_for() {
         let mut state = 7_u64;

@@ -1,8 +1,9 @@
-//! Patches in place, so that whoever is killed at any moment can go back or go on.
+//! Applies patches in place, so that a process killed at any moment leaves a file that can be
+//! restored or completed.
 //!
 //! ```text
 //! old bytes read and checked ─► journal, synced ─► new bytes ─► file synced ─► journal removed
-//! nothing was touched           └────────── undo, resume ──────────┘
+//! file unchanged                └────────── undo, resume ──────────┘
 //! ```
 
 use std::fs::File;
@@ -21,39 +22,39 @@ use crate::publish::resolve_link;
 use crate::source::{PositionedReader, Source, fill, same_state};
 use crate::step::InvalidData;
 
-/// How a file is patched in place.
+/// How to patch a file in place.
 #[derive(Clone, Debug, Default)]
 pub struct InPlaceOptions {
-    /// The journal stays, so that the patch can be undone later.
+    /// Keep the journal, so that the patch can be undone later.
     pub keep_journal: bool,
-    /// A request to stop, heard until the first byte is changed: from then on what was begun is
-    /// brought to its end.
+    /// A request to stop, checked until the first byte is changed. From then on, the patch is
+    /// completed.
     pub cancel: Cancel,
 }
 
-/// What became of a file.
+/// The result of patching a file in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchReport {
-    /// The file: the end of a link, if the path was one.
+    /// The path of the file, links resolved.
     pub path: PathBuf,
-    /// How many bytes are others than before. If none is, nothing was written.
+    /// Number of bytes changed. If 0, nothing was written.
     pub changed: u64,
-    /// The journal, if there is one left.
+    /// The journal, if one is left.
     pub journal: Option<PathBuf>,
 }
 
-/// What is done, and on the device if that is said.
+/// What has been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The journal is synced, and its name.
+    /// The journal and its name are synced.
     Journal,
-    /// So many edits are written.
+    /// This many edits are written.
     Edits(usize),
     /// The file is synced.
     File,
 }
 
-/// Changes a file where it lies.
+/// Changes a file in place.
 pub(super) fn apply(
     changes: &Changes,
     path: &Path,
@@ -90,7 +91,7 @@ pub(super) fn apply(
     });
     if let Err(error) = written.and_then(|()| file.sync_all()) {
         let back = undo.edits.iter().try_for_each(|edit| write_at(file, edit.offset, &edit.old));
-        // Where that fails, too, the journal is what is left to go back by.
+        // If that fails, too, the journal is needed to undo the changes.
         if back.and_then(|()| file.sync_all()).is_ok() {
             let _ = journal::remove(&journal);
         }
@@ -101,8 +102,8 @@ pub(super) fn apply(
     Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
-/// Makes sure that there is no journal. One that is about the file is told as that; of anything else
-/// it is told why it cannot be used.
+/// Checks that there is no journal. The error says whether an existing one belongs to this file, or
+/// why it cannot be used.
 fn reject_existing_journal(journal: &Path, source: &Source) -> Result<(), Error> {
     match journal.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -113,18 +114,18 @@ fn reject_existing_journal(journal: &Path, source: &Source) -> Result<(), Error>
     }
 }
 
-/// Puts back what was there before a patch in place, of which the journal was kept, or left by who
-/// was killed. Then removes the journal.
+/// Restores the bytes from before an in-place patch whose journal was kept, or was left behind by a
+/// killed process. Then removes the journal.
 ///
 /// # Errors
-/// There is no journal; another user may have written it; it is damaged, or belongs to another file; the file holds at one of its
-/// places what is neither from before nor from after the patch: then nothing was touched. Or
-/// whatever the system says: then it can be done once more.
+/// There is no journal; another user may have written it; it is damaged or belongs to another file;
+/// or the file contains bytes that are neither old nor new. The file is then unchanged. After a
+/// system error, `undo` can be repeated.
 pub fn undo(path: &Path) -> Result<PatchReport, Error> {
     recover(path, |edit| &edit.old, false)
 }
 
-/// Brings a patch in place to its end, which somebody did not live to see.
+/// Completes an in-place patch that was interrupted.
 ///
 /// # Errors
 /// Those of [`undo`].
@@ -142,7 +143,7 @@ fn recover(path: &Path, wanted: fn(&UndoEdit) -> &[u8], keep: bool) -> Result<Pa
     for edit in &undo.edits {
         there.push(target.read(edit.offset, edit.old.len())?);
         let now = there.last().expect("BUG: it was put there");
-        // Byte by byte: who was killed while writing may have written a part.
+        // Compare byte by byte: an interrupted write may have written a part.
         if let Some(at) = edit.first_foreign_byte(now) {
             let reason = format!("{:02x} is neither from before nor from after the patch", now[at]);
             return Err(target.invalid(InvalidData::at(edit.offset + at as u64, reason)));
@@ -158,9 +159,9 @@ fn recover(path: &Path, wanted: fn(&UndoEdit) -> &[u8], keep: bool) -> Result<Pa
     Ok(PatchReport { path: path.clone(), changed, journal })
 }
 
-/// A file that is changed where it lies.
+/// A file to change in place.
 struct PatchedFile {
-    /// No link is at its end: the journal lies beside the file.
+    /// Links resolved: the journal lies beside the file itself.
     path: PathBuf,
     source: Source,
     file: File,
@@ -170,7 +171,7 @@ impl PatchedFile {
     fn open(path: &Path) -> Result<Self, Error> {
         let failed = || Error::system(Operation::Write, path);
         let path = resolve_link(path).map_err(Error::system(Operation::Read, path))?;
-        // What is no regular file is not opened for writing.
+        // Only a regular file may be opened for writing.
         let source = Source::open(&path)?;
         let file = File::options().read(true).write(true).open(&path).map_err(failed())?;
         let there = attributes_of(&file).map_err(failed())?;
@@ -180,7 +181,7 @@ impl PatchedFile {
         Ok(Self { path, source, file })
     }
 
-    /// Returns what has to be written, after a look at what is there.
+    /// Returns the edits to write, after checking the old bytes.
     fn edits(&self, changes: &Changes, cancel: &Cancel) -> Result<Vec<UndoEdit>, Error> {
         let mut edits = Vec::new();
         for change in &changes.list {
@@ -217,7 +218,7 @@ impl UndoEdit {
         count_differing(&self.old, &self.new)
     }
 
-    /// Returns the first byte that is neither the old one nor the new one.
+    /// Returns the index of the first byte that is neither old nor new.
     fn first_foreign_byte(&self, there: &[u8]) -> Option<usize> {
         let both = self.old.iter().zip(&self.new);
         there.iter().zip(both).position(|(there, (old, new))| there != old && there != new)
@@ -233,7 +234,7 @@ fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Removes a journal that has done its service, unless it is to be kept.
+/// Removes the journal after use, unless it is to be kept.
 fn remove_unless_kept(journal: PathBuf, keep: bool) -> Result<Option<PathBuf>, Error> {
     if keep {
         return Ok(Some(journal));
@@ -337,7 +338,7 @@ mod tests {
                 }
                 assert_eq!(status.signal(), Some(9), "{status}");
                 states.push(std::fs::read(&file).unwrap());
-                // A second patch would write over what the first has to go back by.
+                // A second patch would overwrite the journal of the first.
                 let journal = journal::journal_path(&file);
                 let again = patch().apply_in_place(&file, &InPlaceOptions::default()).unwrap_err();
                 let expected =
@@ -413,7 +414,7 @@ mod tests {
             assert!(refused.ends_with(expected), "{refused}");
             assert_eq!(std::fs::read(&file).unwrap(), b"ONE two T?REE fouR");
         }
-        // Elsewhere it may have changed.
+        // Bytes outside the edits may have changed.
         write_at(&handle, 9, b"H").unwrap();
         write_at(&handle, 4, b"TWO").unwrap();
         undo(&file).unwrap();
@@ -421,7 +422,8 @@ mod tests {
         assert!(!journal.exists());
     }
 
-    /// Once believed: whoever may write in the folder chose what `--undo` writes.
+    /// Regression: a journal written by anyone with access to the directory was trusted, and
+    /// `--undo` wrote its content.
     #[cfg(unix)]
     #[test]
     fn journal_that_another_user_may_have_written_refused() {

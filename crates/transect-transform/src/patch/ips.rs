@@ -1,4 +1,4 @@
-//! Patches of the format IPS: bytes at offsets of 24 bits, and nothing of what was there.
+//! IPS patches: bytes at 24-bit offsets, without the old bytes.
 //!
 //! ```text
 //! "PATCH"  (offset:3 length:2 bytes | offset:3 0:2 length:2 byte)...  "EOF"  [length of the result:3]
@@ -12,7 +12,7 @@ use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"PATCH";
 
-/// What stands at a place, as a patch says it: runs are expanded only where they are needed.
+/// A record of a patch. Runs are expanded only where they are needed.
 struct Record<'a> {
     at: Range<u64>,
     bytes: Bytes<'a>,
@@ -36,13 +36,13 @@ impl Record<'_> {
     }
 }
 
-/// Returns the changes that a patch stands for.
+/// Parses a patch into changes.
 pub(super) fn parse(patch: &[u8]) -> Result<Changes, InvalidData> {
     let mut rest = &patch[MAGIC.len()..];
     let mut records = Vec::new();
     let cut = loop {
         match rest {
-            // An offset can read the same: then more follows.
+            // An offset can have the same bytes: then more follows.
             b"EOF" => break None,
             [b'E', b'O', b'F', cut @ ..] if cut.len() == 3 => break Some(number(cut)),
             _ => {}
@@ -72,10 +72,10 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns changes that do not touch each other: where records do, the last one counts. Together
-/// they are no longer than what offsets of 24 bits reach, however long the patch.
+/// Resolves overlaps: the last record wins. The changes together are no longer than the range of
+/// 24-bit offsets, however long the patch is.
 fn last_wins(records: &[Record<'_>]) -> Vec<Change> {
-    // From where to where later records have changes.
+    // Start and end of ranges that later records change.
     let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
     let mut changes = Vec::new();
     for record in records.iter().rev().filter(|record| !record.at.is_empty()) {
@@ -101,7 +101,7 @@ fn last_wins(records: &[Record<'_>]) -> Vec<Change> {
             at = record.at.end;
         }
         end = end.max(at);
-        // One interval instead of all that lie in it: each is looked at only once.
+        // One interval replaces all that it contains, so each is visited only once.
         covered.insert(begin, end);
     }
     changes.sort_by_key(|change| change.offset);
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// A record as it stands in a patch.
+    /// Encodes a record.
     fn literal(offset: u32, bytes: &[u8]) -> Vec<u8> {
         let length = u16::try_from(bytes.len()).unwrap();
         [&offset.to_be_bytes()[1..], &length.to_be_bytes(), bytes].concat()

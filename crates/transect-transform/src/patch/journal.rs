@@ -1,22 +1,22 @@
-//! What was there before a patch in place, and what is to be there after it.
+//! The undo journal of an in-place patch: old and new bytes.
 //!
 //! ```text
 //! bytes
 //!    16  "transect undo 1\n"
-//!     8  which file: its inode, 0 if the system does not tell
+//!     8  inode of the file, 0 if not reported
 //!     8  its size
-//!     8  how many edits
-//!  16+2n each: offset and length n, what was there, what is to be
-//!    32  BLAKE3 of all before
+//!     8  number of edits
+//!  16+2n each: offset and length n, old bytes, new bytes
+//!    32  BLAKE3 of everything before
 //! ```
 //!
-//! Numbers have the least significant byte first. The device is not named: after a crash, the system
-//! may number devices otherwise.
+//! Numbers are little-endian. The device is not recorded: the system may number devices differently
+//! after a crash.
 //!
-//! A journal is believed if only its own user can have written it: it is a regular file with one name,
-//! belongs to the user who asks, and nobody else may use it. It is for a file that has its inode and
-//! its size, and at each of its places what was there or what is to be. The digest finds damage; it
-//! does not say who wrote it.
+//! A journal is trusted only if no other user can have written it: it is a regular file with one
+//! name, belongs to this user, and is accessible to nobody else. It belongs to a file with its
+//! inode and size and, at each offset, the old or the new bytes. The digest detects damage; it does
+//! not prove who wrote the journal.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,7 +34,7 @@ use crate::system;
 
 const MAGIC: &[u8] = b"transect undo 1\n";
 
-/// The longest journal that is read: more than the longest patch makes. All of it is in memory.
+/// Maximum length of a journal, which is read into memory: more than the longest patch needs.
 const MAX_LENGTH: u64 = 1 << 30;
 
 /// Bytes of the digest at the end.
@@ -62,7 +62,7 @@ impl UndoJournal {
         Self { inode: inode_of(source), size: source.size(), edits }
     }
 
-    /// Makes sure that it is about a file.
+    /// Checks that the journal belongs to a file.
     pub(super) fn verify(&self, source: &Source, journal: &Path) -> Result<(), Error> {
         if self.inode != inode_of(source) || self.size != source.size() {
             return Err(invalid(journal, "it belongs to another file"));
@@ -120,7 +120,7 @@ impl UndoJournal {
         bytes
     }
 
-    /// Writes it as `result`; when this returns, the device has it, and its name.
+    /// Writes and publishes the journal, synced with its name.
     pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
         let bytes = self.to_bytes();
         if bytes.len() as u64 > MAX_LENGTH {
@@ -132,7 +132,7 @@ impl UndoJournal {
     }
 }
 
-/// Returns where the journal of a file is.
+/// Returns the path of a file's journal.
 pub(super) fn journal_path(file: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(file.file_name().unwrap_or_default());
@@ -140,8 +140,8 @@ pub(super) fn journal_path(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Returns the journal that is to be written: there must be none. Nobody else may read it, whoever
-/// may read the file: its group need not be the file's.
+/// Starts a new journal; none may exist. Only its owner can read it, even if the file is readable
+/// by others: the group of the journal may differ from that of the file.
 pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> {
     let options = ReplaceOptions {
         existing: Existing::Keep,
@@ -151,15 +151,15 @@ pub(super) fn begin(path: &Path, source: &Source) -> Result<Replacement, Error> 
     Ok(Replacement::begin(path, Some(source), options)?.owner_only())
 }
 
-/// Removes a journal; when this returns, it does not come back by a crash.
+/// Removes a journal for good: syncs the directory, so that a crash does not bring it back.
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     std::fs::remove_file(path)?;
     system::sync_directory(parent_dir(path))
 }
 
-/// Opens a journal. In a folder where others may write, anybody can put a file at this place that fits
-/// the file as it is now and says what was there before: only what another user cannot have written is
-/// believed.
+/// Opens a journal. In a directory where others can write, anyone could create a journal that fits
+/// the file as it is, with bytes of their choice as the old ones. Only files that no other user can
+/// have written are trusted.
 fn open_trusted(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Read, path);
     let rejected = |reason| Err(Error::rejected(Operation::Read, path, reason));
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Bytes with a digest that is right: what the parser itself refuses.
+    /// Replaces the digest by the correct one, so that the parser itself must reject the bytes.
     fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.truncate(bytes.len() - DIGEST);
         let digest = blake3::hash(&bytes);
@@ -248,7 +248,7 @@ mod tests {
     fn edits_lie_in_the_file_and_do_not_touch() {
         let with = |offset: u64, length: u64| {
             let mut bytes = journal().to_bytes();
-            // The second of the edits.
+            // The second edit.
             let at = MAGIC.len() + 24 + 16 + 6;
             bytes[at..at + 8].copy_from_slice(&offset.to_le_bytes());
             bytes[at + 8..at + 16].copy_from_slice(&length.to_le_bytes());

@@ -1,12 +1,12 @@
-//! Patches: other bytes at some places of a file.
+//! Patches: changes of bytes at some offsets of a file.
 //!
 //! ```text
-//! OFFSET:OLD:NEW  IPS  BPS ─► Patch ─┬─ apply ──────────► a new file, as every result
-//!                                    └─ apply_in_place ─► journal, file, no journal
+//! OFFSET:OLD:NEW  IPS  BPS ─► Patch ─┬─ apply ──────────► a new file, published as every result
+//!                                    └─ apply_in_place ─► journal, file, journal removed
 //! ```
 //!
-//! In place, the file stays the one it is, with all its names: only the bytes that differ are written.
-//! What was there before is in a journal beside it until all is done ([`undo`], [`resume`]).
+//! In place, the file keeps its identity and all its names: only bytes that differ are written. A
+//! journal beside the file holds the old bytes until everything is written ([`undo`], [`resume`]).
 
 mod bps;
 mod copies;
@@ -33,11 +33,11 @@ use crate::whole_file::transform;
 /// Why a file is not a patch.
 const UNKNOWN: &str = "it is neither an IPS nor a BPS patch";
 
-/// Other bytes at one place.
+/// New bytes at one offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     offset: u64,
-    /// What must be there, if the patch says so; as long as what will be.
+    /// The required old bytes, if the patch specifies them; as long as the new ones.
     old: Option<Vec<u8>>,
     new: Vec<u8>,
 }
@@ -48,34 +48,34 @@ impl Change {
     }
 }
 
-/// What a patch knows of the files before and after it.
+/// What a patch specifies about the files before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KnownFiles {
     size: u64,
-    /// The CRC-32 of the file before, and after.
+    /// CRC-32 of the file before, and after.
     before: u32,
     after: u32,
 }
 
-/// Changes of a file, in order, none of which touches another.
+/// Changes of a file, in order and without overlaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Changes {
     list: Vec<Change>,
-    /// Where the result ends at the latest.
+    /// The maximum length of the result.
     cut: Option<u64>,
-    /// Whether what lies behind the end of the file makes it longer.
+    /// Whether changes beyond the end of the file extend it.
     grows: bool,
     known: Option<KnownFiles>,
 }
 
 impl Changes {
-    /// Returns whether all changes lie in a file of this size, which stays as long as it is.
+    /// Returns whether all changes lie within a file of this size, and its length stays.
     fn keep_size(&self, size: u64) -> bool {
         self.list.last().is_none_or(|last| last.end() <= size)
             && self.cut.is_none_or(|cut| cut >= size)
     }
 
-    /// Returns why a file is refused that is shorter than it has to be.
+    /// Returns the error for a file that is too short.
     fn too_short(&self) -> InvalidData {
         let end = self.list.last().map_or(0, Change::end);
         InvalidData::new(format!("it ends before byte {}, which is to be changed", end - 1))
@@ -89,26 +89,26 @@ pub struct Patch(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Changes(Changes),
-    /// Parts of the file go elsewhere, or its length is another.
+    /// Moves parts of the file, or changes its length.
     Copies(Bps),
 }
 
 impl Patch {
-    /// Returns the patch that words of the form `OFFSET:OLD:NEW` stand for: OFFSET decimal, or
-    /// hexadecimal after `0x`; OLD and NEW hexadecimal and equally long. The file must hold OLD.
+    /// Parses words of the form `OFFSET:OLD:NEW`: OFFSET is decimal, or hexadecimal after `0x`; OLD
+    /// and NEW are hexadecimal and equally long. The file must contain OLD.
     ///
     /// # Errors
-    /// A word is none of these, or changes what another one changes.
+    /// A word is invalid, or overlaps another.
     pub fn parse_words<Word: AsRef<str>>(words: &[Word]) -> Result<Self, InvalidData> {
         Ok(Self(Kind::Changes(words::parse(words.iter().map(AsRef::as_ref))?)))
     }
 
-    /// Returns the patch that the content of a patch file stands for: IPS or BPS, as it begins. IPS
-    /// does not say what the file must hold: it can be applied to any file, also to the wrong one.
-    /// BPS knows the CRC-32 of the file before and after it, and of itself.
+    /// Parses the content of an IPS or BPS patch file. IPS does not specify the old content and can
+    /// be applied to any file, even the wrong one. BPS contains the CRC-32 of the file before and
+    /// after, and of itself.
     ///
     /// # Errors
-    /// It is neither, or damaged.
+    /// The bytes are neither format, or damaged.
     pub fn parse(bytes: &[u8]) -> Result<Self, InvalidData> {
         if bytes.starts_with(ips::MAGIC) {
             return Ok(Self(Kind::Changes(ips::parse(bytes)?)));
@@ -120,15 +120,16 @@ impl Patch {
         Err(InvalidData::new(UNKNOWN))
     }
 
-    /// Reads a patch file as [`Patch::parse`] does.
+    /// Reads a patch file and parses it as [`Patch::parse`] does.
     ///
     /// # Errors
-    /// It cannot be read, is not a patch, or is longer than [`MAX_LENGTH`].
+    /// The file cannot be read, is not a patch, or is longer than [`MAX_LENGTH`].
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::parse(&read_patch_file(path)?).map_err(Error::invalid(path))
     }
 
-    /// Returns whether the patch says what a file must hold: else it can be applied to any.
+    /// Returns whether the patch specifies the content of its input. Otherwise it can be applied to
+    /// any file.
     pub fn checks_input(&self) -> bool {
         match &self.0 {
             Kind::Changes(changes) => {
@@ -138,8 +139,8 @@ impl Patch {
         }
     }
 
-    /// Returns whether the patch changes single bytes of a file of this size and nothing else, neither
-    /// its length nor the places of others, and so can be applied in place.
+    /// Returns whether the patch only changes bytes of a file of this size, neither its length nor
+    /// the offsets of other bytes, so that it can be applied in place.
     pub fn fits_in_place(&self, size: u64) -> bool {
         match &self.0 {
             Kind::Changes(changes) => changes.keep_size(size),
@@ -147,12 +148,11 @@ impl Patch {
         }
     }
 
-    /// Makes a new file of `input`. With [`Existing::InPlace`](crate::publish::Existing::InPlace) it
-    /// is put in the place of the input as a whole.
+    /// Writes the patched `input` to `target`. With
+    /// [`Existing::InPlace`](crate::publish::Existing::InPlace), the input is replaced as a whole.
     ///
     /// # Errors
-    /// The input is not what the patch must be applied to, and else those of
-    /// [`transform`].
+    /// The patch is for another file; otherwise, those of [`transform`].
     pub fn apply(
         &self,
         input: &Path,
@@ -173,16 +173,17 @@ impl Patch {
         }
     }
 
-    /// Changes a file where it lies. Before the first byte of it is changed, a journal beside it
-    /// (`.NAME.transect-undo`) and its name are on the device; after the last the file is, and then
-    /// the journal is removed, unless it is to be kept. Who is killed between leaves the journal.
+    /// Changes a file in place. Before the first byte is changed, a journal beside it
+    /// (`.NAME.transect-undo`) and its name are synced. After the last, the file is synced, and
+    /// then the journal is removed, unless it is to be kept. A killed process leaves the journal
+    /// behind.
     ///
-    /// Nobody else should write to the file meanwhile.
+    /// No other process should write to the file meanwhile.
     ///
     /// # Errors
-    /// The patch is for another file, or would make this one longer or shorter; there is a journal
-    /// already; somebody asked to stop: then nothing was touched. Or the system refuses to write:
-    /// then what was written is taken back, and the journal stays if that cannot be.
+    /// If the patch is for another file or would change the length, if a journal exists, or after a
+    /// cancellation, the file is unchanged. If a write fails, earlier writes are undone; if that
+    /// fails, too, the journal is kept.
     pub fn apply_in_place(
         &self,
         path: &Path,
@@ -208,13 +209,13 @@ impl Patch {
     }
 }
 
-/// The longest patch file that is read. All of it is in memory.
+/// Maximum length of a patch file, which is read into memory.
 pub const MAX_LENGTH: u64 = 256 << 20;
 
 /// Reads a patch file to its end.
 fn read_patch_file(path: &Path) -> Result<Vec<u8>, Error> {
     let source = Source::open(path)?;
-    // A large file that is not a patch is not read to find that out.
+    // Check the beginning first, so that a large file of another kind is not read.
     let mut magic = [0; ips::MAGIC.len()];
     let read = fill(&mut PositionedReader { file: source.file(), offset: 0 }, &mut magic);
     let begins = &magic[..read.map_err(Error::system(Operation::Read, path))?];
@@ -229,7 +230,7 @@ fn read_patch_file(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Reads a file to its end, whose size is not too large for that.
+/// Reads a whole file into memory.
 fn read_all(source: &Source) -> Result<Vec<u8>, Error> {
     let failed = Error::system(Operation::Read, source.path());
     let out_of_memory = io::Error::from(io::ErrorKind::OutOfMemory);

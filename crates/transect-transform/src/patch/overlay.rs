@@ -1,4 +1,4 @@
-//! A patch as a step: changes laid over what passes.
+//! Applies changes as a step.
 
 use flate2::Crc;
 
@@ -6,20 +6,20 @@ use super::{Change, Changes};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 
-/// Lays changes over a file, and refuses what the patch is not for.
+/// Overlays changes on a file, and rejects a file that the patch is not for.
 pub(super) struct ChangeOverlay<'a> {
     changes: &'a Changes,
     /// Whether the result is as long as the file.
     same_size: bool,
-    /// The first change that is not behind.
+    /// The first change that does not lie entirely before the current position.
     next: usize,
     at: u64,
-    /// Of the file and of the result, if the patch knows what they should be.
+    /// CRC-32 of the file and of the result, if the patch specifies them.
     sums: Option<(Crc, Crc)>,
 }
 
 impl<'a> ChangeOverlay<'a> {
-    /// Returns the step that changes a file of a size.
+    /// Returns the step for a file of this size.
     pub(super) fn new(changes: &'a Changes, size: u64) -> Self {
         let same_size = changes.keep_size(size);
         let sums = changes.known.map(|_| (Crc::new(), Crc::new()));
@@ -34,8 +34,8 @@ impl<'a> ChangeOverlay<'a> {
         list.get(self.next)
     }
 
-    /// Takes what is next of the file, which is all changed or all left alone. Returns how much
-    /// that is, and what it becomes.
+    /// Takes the next bytes of the file, as far as they are all changed or all unchanged. Returns
+    /// how many, and their new content.
     fn take(&mut self, rest: &[u8]) -> Result<(usize, Option<&'a [u8]>), InvalidData> {
         let (length, new) = match self.change() {
             None => (rest.len(), None),
@@ -58,14 +58,14 @@ impl<'a> ChangeOverlay<'a> {
         Ok((length, new))
     }
 
-    /// Puts what comes next of the result, as far as it is not cut off.
+    /// Writes bytes of the result, up to its maximum length.
     fn put(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let left = self.changes.cut.unwrap_or(u64::MAX).saturating_sub(self.at);
         self.at += bytes.len() as u64;
         out.put(&bytes[..clamped(left, bytes.len())])
     }
 
-    /// Puts the changes behind the end of the file, with zeros before them.
+    /// Writes the changes beyond the end of the file, with zeros before them.
     fn grow(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         const ZEROS: [u8; 4096] = [0; 4096];
         while let Some(change) = self.change() {
@@ -80,7 +80,7 @@ impl<'a> ChangeOverlay<'a> {
         Ok(())
     }
 
-    /// Makes sure that the file was the one that the patch is for, and that it has become another.
+    /// Checks that the patch was for this file, and made the right result.
     fn verify(&self) -> Result<(), InvalidData> {
         let (Some(known), Some((before, after))) = (self.changes.known, &self.sums) else {
             return Ok(());
@@ -99,12 +99,12 @@ impl<'a> ChangeOverlay<'a> {
     }
 }
 
-/// Returns a length, or the limit if that is less.
+/// Returns the smaller of a length and a limit.
 fn clamped(length: u64, limit: usize) -> usize {
     usize::try_from(length).map_or(limit, |length| length.min(limit))
 }
 
-/// Refuses what is not what a patch expects at a place.
+/// Checks the old bytes at an offset.
 pub(super) fn expect(old: &[u8], there: &[u8], at: u64) -> Result<(), InvalidData> {
     match old.iter().zip(there).position(|(old, there)| old != there) {
         None => Ok(()),

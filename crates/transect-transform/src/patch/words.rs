@@ -1,10 +1,10 @@
-//! Patches that are typed: `OFFSET:OLD:NEW`.
+//! Patches on the command line: `OFFSET:OLD:NEW`.
 
 use super::{Change, Changes};
 use crate::step::InvalidData;
 use crate::steps::hex;
 
-/// Returns the changes that words stand for.
+/// Parses words into changes.
 pub(super) fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Changes, InvalidData> {
     let about = |word: &str, reason: String| InvalidData {
         step: word.to_owned(),
@@ -44,7 +44,7 @@ fn number(text: &str) -> Option<u64> {
         Some(digits) => (digits, 16),
         None => (text, 10),
     };
-    // A sign would be taken as well.
+    // The parser would also accept a sign.
     let plain = digits.bytes().all(|digit| digit.is_ascii_alphanumeric());
     plain.then(|| u64::from_str_radix(digits, radix).ok())?
 }

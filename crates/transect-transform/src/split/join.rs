@@ -1,4 +1,4 @@
-//! The file made of its parts again.
+//! Joins the parts of a file.
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 
-/// What came of joining parts.
+/// The report of joining parts.
 #[derive(Debug)]
 pub struct JoinReport {
-    /// What became of the result.
+    /// The published result.
     pub published: PublishReport,
-    /// How many parts there were.
+    /// Number of parts.
     pub parts: usize,
-    /// The length of the file.
+    /// Length of the file.
     pub size: u64,
-    /// The BLAKE3 digest of the file, in hexadecimal.
+    /// BLAKE3 digest of the file, in hexadecimal.
     pub digest: String,
 }
 
-/// Joins the parts that a manifest names, and that lie beside it, into `target`. Holes stay holes. The
-/// digest of the whole lies beside it as well: in a file that ends with [`DIGEST_SUFFIX`] in the place of
-/// [`MANIFEST_SUFFIX`], unless the manifest is one of the first form and has it.
+/// Joins the parts that a manifest names, and that lie beside it, into `target`. Holes stay holes.
+/// The digest of the whole file lies beside the manifest, too, with [`DIGEST_SUFFIX`] instead of
+/// [`MANIFEST_SUFFIX`], unless the manifest has the first form, which contains it.
 ///
 /// # Errors
-/// The manifest is none; a part is missing, or is not what the manifest says; the target is a part,
-/// or may not be replaced; somebody asked to stop; or whatever the system says. The target is then
-/// what it was. What is missing, or has a length that it cannot have, is found before anything is
+/// The manifest is invalid; a part is missing or differs from the manifest; the target is a part,
+/// or must not be replaced; the operation was cancelled; or the system reported an error. The
+/// target is then unchanged. Missing parts and impossible lengths are detected before anything is
 /// written.
 pub fn join(
     manifest: &Path,
@@ -74,7 +74,7 @@ pub fn join(
     Ok(JoinReport { published, parts: parsed.lines.len(), size, digest })
 }
 
-/// Returns where the digest of the whole is.
+/// Returns the path of the file with the digest of the whole.
 fn whole_digest_path(manifest: &Path) -> Result<PathBuf, Error> {
     if manifest.extension().is_some_and(|end| end == &MANIFEST_SUFFIX[1..]) {
         return Ok(manifest.with_extension(&DIGEST_SUFFIX[1..]));
@@ -84,7 +84,7 @@ fn whole_digest_path(manifest: &Path) -> Result<PathBuf, Error> {
     Err(invalid(manifest, reason))
 }
 
-/// Makes sure that something that is read is not what is at the target, `there`.
+/// Checks that an input is not the target. `there` is the ID of the file at the target.
 fn check_not_target(source: &Source, target: &Path, there: Option<FileId>) -> Result<(), Error> {
     if there.is_some() && source.file_id() == there {
         return Err(Error::rejected(Operation::Replace, target, Rejection::IsInput));
@@ -92,7 +92,7 @@ fn check_not_target(source: &Source, target: &Path, there: Option<FileId>) -> Re
     Ok(())
 }
 
-/// Reads a text line by line.
+/// Reads and parses a text file.
 fn read<'a, T>(
     source: &'a Source,
     parse: fn(BufReader<&'a Source>) -> io::Result<Result<T, String>>,
@@ -104,13 +104,13 @@ fn read<'a, T>(
     Ok(parsed)
 }
 
-/// Parts being joined.
+/// Joins parts.
 struct PartJoiner<'a> {
-    /// Where the parts lie.
+    /// The directory of the parts.
     folder: &'a Path,
     manifest: &'a Manifest,
     result: Replacement,
-    /// The length of all parts.
+    /// Length of all parts.
     size: u64,
     /// Whether a part has holes.
     sparse: bool,
@@ -119,7 +119,7 @@ struct PartJoiner<'a> {
 }
 
 impl PartJoiner<'_> {
-    /// Looks at all parts, without reading them.
+    /// Checks all parts without reading them.
     fn check_parts(&mut self, target: &Path, there: Option<FileId>) -> Result<(), Error> {
         let mut lengths = Vec::with_capacity(self.manifest.lines.len());
         for line in &self.manifest.lines {

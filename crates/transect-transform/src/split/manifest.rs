@@ -1,4 +1,4 @@
-//! What belongs together: the parts of a file, in order, with their digests.
+//! The manifest of a split file: its parts in order, with their digests.
 //!
 //! ```text
 //! NAME.parts     9d8f3c1a...  NAME.000001
@@ -6,11 +6,11 @@
 //! NAME.blake3    af1349b9...  NAME
 //! ```
 //!
-//! Both are what `b3sum --check` reads, and takes no other line: the parts are checked wherever they
-//! are, and the file where it was made of them again, by whatever program. Therefore the digest of the
-//! whole has a file of its own. It says as well that no line of the parts is missing.
+//! `b3sum --check` reads both files, and accepts no other lines: the parts can be checked anywhere,
+//! and the joined file, too, whichever program joined it. That is why the digest of the whole has a
+//! file of its own. It also proves that no line of the manifest is missing.
 //!
-//! The first form had it all in one file, in lines that `b3sum` does not take:
+//! The first form had everything in one file, in lines that `b3sum` does not accept:
 //!
 //! ```text
 //! # transect split 1
@@ -28,7 +28,7 @@ use super::MAX_PARTS;
 use crate::lines::{Lines, RawLine};
 use crate::manifest::{self, Algorithm, Line};
 
-/// What the first line of the first form says.
+/// The first line of the first form.
 const FIRST_FORM: &str = "transect split 1";
 
 /// The parts of a file.
@@ -36,23 +36,23 @@ const FIRST_FORM: &str = "transect split 1";
 pub(super) struct Manifest {
     /// The parts in order.
     pub(super) lines: Vec<Line>,
-    /// What the first form says of the whole.
+    /// The whole file, in the first form.
     pub(super) whole: Option<WholeFile>,
 }
 
 /// A file that was split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WholeFile {
-    /// The length of the file.
+    /// Length of the file.
     size: u64,
-    /// The length of every part but the last.
+    /// Length of every part but the last.
     part: NonZeroU64,
-    /// The BLAKE3 digest of the file.
+    /// BLAKE3 digest of the file.
     pub(super) digest: String,
 }
 
 impl Manifest {
-    /// Reads a manifest to its end, and returns what it says, or what is wrong with it.
+    /// Reads and parses a manifest, or returns what is wrong with it.
     pub(super) fn read(from: impl BufRead) -> io::Result<Result<Self, String>> {
         let mut lines = Lines::new(from);
         let (mut parts, mut head) = (Vec::new(), None::<FirstFormHeader>);
@@ -85,7 +85,7 @@ impl Manifest {
         Ok(whole.map(|whole| Self { lines: parts, whole }))
     }
 
-    /// Makes sure that parts of these lengths can be those of a file, before any of them is read.
+    /// Checks, before any part is read, that parts of these lengths can form a file.
     pub(super) fn verify(&self, lengths: &[u64]) -> Result<(), (&Line, String)> {
         let wrong_length = |at: usize, length: u64| {
             let reason = format!("it has {} bytes, and should have {length}", lengths[at]);
@@ -109,7 +109,7 @@ impl Manifest {
     }
 }
 
-/// The lines of the first form that are about the whole.
+/// The lines of the first form about the whole file.
 #[derive(Default)]
 struct FirstFormHeader {
     size: Option<String>,
@@ -118,7 +118,7 @@ struct FirstFormHeader {
 }
 
 impl FirstFormHeader {
-    /// Takes a comment, if it is one of the form `KEY: VALUE`. The first of a key counts.
+    /// Reads a comment of the form `KEY: VALUE`. The first line of each key counts.
     fn add(&mut self, comment: &[u8]) {
         let Some((key, value)) = std::str::from_utf8(comment).ok().and_then(|c| c.split_once(": "))
         else {
@@ -134,7 +134,7 @@ impl FirstFormHeader {
     }
 }
 
-/// Returns the part that a line names, if it names one.
+/// Parses the line of a part; returns `None` for other lines.
 fn parse_part(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
     let Some(line) = manifest::parse_line(raw).map_err(|error| error.to_string())? else {
         return Ok(None);
@@ -150,7 +150,7 @@ fn parse_part(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
 }
 
 impl WholeFile {
-    /// Returns what a head says, if `parts` parts can be those of the file.
+    /// Parses a header, and checks that it fits the number of parts.
     fn of(head: FirstFormHeader, parts: usize) -> Result<Self, String> {
         let missing = |key: &str| format!("there is no '# {key}: '");
         let parsed = |value: Option<String>, key: &str| value.ok_or_else(|| missing(key));
@@ -163,7 +163,7 @@ impl WholeFile {
         Ok(whole)
     }
 
-    /// Makes sure that so many parts can be those of the file.
+    /// Checks that a file of this size has this many parts.
     fn verify(&self, there: usize) -> Result<(), String> {
         let count = self.size.div_ceil(self.part.get());
         if u64::try_from(there) != Ok(count) {
@@ -178,8 +178,7 @@ impl WholeFile {
     }
 }
 
-/// Reads to its end what has the digest of the file that was split, and returns that, or what is wrong
-/// with it.
+/// Reads and parses the file with the digest of the whole, or returns what is wrong with it.
 pub(super) fn read_whole_digest(from: impl BufRead) -> io::Result<Result<String, String>> {
     let (mut count, mut digest) = (0, Err(String::new()));
     for line in manifest::Reader::new(from) {
@@ -204,10 +203,10 @@ fn is_blake3(line: &Line) -> bool {
     fits && matches!(line.algorithm, None | Some(Algorithm::Blake3))
 }
 
-/// Returns whether a path is one name, and leads nowhere else.
+/// Returns whether a path is a single name in the same directory.
 fn is_plain_name(path: &Path) -> bool {
     let mut components = path.components();
-    // A name that the system writes otherwise, such as one with a slash behind it, is none here.
+    // A name that the system would normalise, such as one with a trailing slash, is rejected.
     matches!(components.next(), Some(Component::Normal(name)) if name == path.as_os_str())
         && components.next().is_none()
 }
@@ -216,7 +215,7 @@ fn is_plain_name(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A manifest of the first form.
+    /// Returns a manifest of the first form.
     fn first_form(size: u64, part: u64, names: &[&str]) -> Vec<u8> {
         let digest = "ab".repeat(32);
         let head = format!("# {FIRST_FORM}\n# size: {size}\n# part: {part}\n# blake3: {digest}\n");
@@ -335,7 +334,7 @@ mod tests {
         let short = text.replacen(&"cd".repeat(32), "cdcdcdcd", 1);
         assert_eq!(reason(short.as_bytes()), "the digest of 'a' is none of BLAKE3");
         for end in 1..text.len() - 1 {
-            // A name may be cut short without being noticed here: then the part is missing.
+            // A truncated name goes unnoticed here; the part is then missing.
             let cut = parse(&whole[..end]);
             assert!(cut.is_err(), "cut at {end}");
         }

@@ -1,12 +1,12 @@
-//! A file in parts, and the file made of them again.
+//! Splits a file into parts, and joins them again.
 //!
 //! ```text
 //! NAME ── split ─► NAME.000001  NAME.000002 ...  NAME.blake3  NAME.parts ── join ─► NAME
 //! ```
 //!
-//! Parts are put in their places when all are complete, then the digest of the whole, and the manifest
-//! after them: where there is none, the split came to no end. Joining reads every part once, and publishes nothing that is not,
-//! part by part and as a whole, what was split.
+//! Parts are published when all are complete, then the digest of the whole, and the manifest last:
+//! without a manifest, the split is incomplete. Joining reads every part once, and publishes only a
+//! file that matches, part by part and as a whole, what was split.
 
 mod join;
 mod manifest;
@@ -25,41 +25,43 @@ use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
 use crate::source::Source;
 use crate::step::InvalidData;
 
-/// What the name of the manifest ends with.
+/// Suffix of the manifest.
 pub const MANIFEST_SUFFIX: &str = ".parts";
 
-/// What the name of the file ends with that has the digest of the whole.
+/// Suffix of the file with the digest of the whole.
 pub const DIGEST_SUFFIX: &str = ".blake3";
 
-/// How many digits the number of a part has, so that names sort in the order of the parts.
+/// Digits in the number of a part, so that names sort in the order of the parts.
 const DIGITS: usize = 6;
 
-/// How many parts there may be: what [`DIGITS`] can number. What is known of each part is in memory.
+/// Maximum number of parts, limited by [`DIGITS`]. Information about each part is held in memory.
 pub const MAX_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
-/// What came of splitting a file.
+/// The report of splitting a file.
 #[derive(Debug)]
 pub struct SplitReport {
     /// The manifest.
     pub manifest: PathBuf,
     /// The parts, in order.
     pub parts: Vec<PathBuf>,
-    /// The length of the file.
+    /// Length of the file.
     pub size: u64,
-    /// The BLAKE3 digest of the file, in hexadecimal.
+    /// BLAKE3 digest of the file, in hexadecimal.
     pub digest: String,
 }
 
-/// Splits a file into parts of `part` bytes, the last of which may be shorter: `target` with a dot
-/// and a number behind it, the digest of the whole with [`DIGEST_SUFFIX`], and the manifest with [`MANIFEST_SUFFIX`]. An
-/// empty file has no parts. Holes stay holes. A file whose size the system does not tell is refused as one that changes.
+/// Splits a file into parts of `part` bytes; the last may be shorter. Parts are named `target` with
+/// a dot and a number, the digest of the whole has [`DIGEST_SUFFIX`], and the manifest
+/// [`MANIFEST_SUFFIX`]. An empty file has no parts. Holes stay holes. A pseudo file, which does not
+/// report its size, is rejected as changed.
 ///
-/// `options` are about every part and the manifest; [`Existing::InPlace`] is nothing that can be.
+/// `options` apply to every part and the manifest; [`Existing::InPlace`] is not possible.
 ///
 /// # Errors
-/// There would be more than [`MAX_PARTS`]; something is in the way of a part or of the manifest, which is found before anything is written;
-/// the file changed; somebody asked to stop; or whatever the system says. What was not there before
-/// is not there afterwards; but parts of an earlier split that were to be replaced may have been.
+/// There would be more than [`MAX_PARTS`]; a part or the manifest exists, which is detected before
+/// anything is written; the file changed; the operation was cancelled; or the system reported an
+/// error. New files are removed again, but parts of an earlier split may already have been
+/// replaced.
 pub fn split(
     input: &Path,
     target: &Path,
@@ -89,7 +91,7 @@ pub fn split(
     Ok(SplitReport { manifest, parts, size, digest })
 }
 
-/// The parts of a file on their way.
+/// Writes the parts of a file.
 struct PartWriter<'a> {
     source: &'a Source,
     /// Each with its length.
@@ -100,7 +102,7 @@ struct PartWriter<'a> {
 }
 
 impl<'a> PartWriter<'a> {
-    /// Looks at where all parts are to be, and makes nothing.
+    /// Checks the targets of all parts, and creates nothing.
     fn begin(
         source: &'a Source,
         target: &Path,
@@ -129,7 +131,7 @@ impl<'a> PartWriter<'a> {
         Ok(Self { source, results, durability: options.durability, lines: Vec::new(), whole })
     }
 
-    /// Writes all parts, which then wait to be put in their places together.
+    /// Writes all parts, and returns them as a batch to publish together.
     fn write(&mut self, cancel: &Cancel) -> Result<Batch, Error> {
         let mut batch = match self.durability {
             Durability::None => Batch::without_sync(),
@@ -142,7 +144,7 @@ impl<'a> PartWriter<'a> {
             self.lines.push(Line::new(digest.to_hex().as_str(), name));
             batch.add(result)?;
         }
-        // More than its size told of: it grows, or the system makes it up.
+        // The file has more bytes than its size: it grows, or is a pseudo file.
         if self.source.fill(&mut block[..1])? > 0 {
             return Err(Error::Changed { path: self.source.path().to_owned() });
         }
@@ -183,7 +185,8 @@ impl<'a> PartWriter<'a> {
     }
 }
 
-/// Puts all parts in their places, or none where nothing was.
+/// Publishes all parts. If one fails, removes the others, unless they may have replaced earlier
+/// parts.
 fn publish(batch: Batch, existing: Existing) -> Result<Vec<PathBuf>, Error> {
     let (mut parts, mut failed) = (Vec::new(), None);
     for outcome in batch.publish() {
@@ -201,11 +204,11 @@ fn publish(batch: Batch, existing: Existing) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Takes parts away that are of no use alone. What may have been there before stays.
+/// Removes parts of an incomplete split, unless they may have replaced earlier parts.
 fn remove(parts: &[PathBuf], existing: Existing) {
     if existing == Existing::Keep {
         for part in parts {
-            // What went wrong first is what is told.
+            // Report the first error.
             let _ = std::fs::remove_file(part);
         }
     }
@@ -216,14 +219,14 @@ fn write_lines(mut listing: Replacement, lines: &[Line]) -> Result<PathBuf, Erro
     Ok(listing.publish()?.path)
 }
 
-/// Returns a path with something behind its name.
+/// Appends a suffix to the name of a path.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut whole = OsString::from(path);
     whole.push(suffix);
     whole.into()
 }
 
-/// Returns the error of what a manifest or a part holds.
+/// Returns an error about the content of a manifest or a part.
 fn invalid(path: &Path, reason: impl Into<String>) -> Error {
     let error = InvalidData::new(reason);
     Error::Invalid { path: path.to_owned(), error }
