@@ -1,13 +1,13 @@
-//! Spans that need no change, found without looking at each line: files that are already right, which
-//! are most of a tree, should cost what reading them costs.
+//! Finds spans that need no change without examining each line. Most files of a tree are already
+//! right, and should cost no more than reading them.
 
-/// Bytes that are looked at in one go: little enough to be looked at again if something is found.
+/// Bytes to check at once: few enough to process again if a change is needed.
 pub(super) const SPAN: usize = 4 << 10;
 
-/// Returns how many bytes at the beginning are clean, by spans: 0 if the first one is not.
+/// Returns how many bytes at the beginning are clean, in whole spans: 0 if the first is not.
 ///
-/// `is_open` says of a byte that what follows decides about it: no span ends with one, and every span
-/// is judged alone. `is_clean` sees spans that are not empty.
+/// `is_open` returns whether the meaning of a byte depends on what follows. No span ends with such
+/// a byte, so each span is checked independently. `is_clean` gets non-empty spans.
 pub(super) fn clean_prefix(
     bytes: &[u8],
     is_open: impl Fn(u8) -> bool,
@@ -28,8 +28,8 @@ pub(super) fn clean_prefix(
     }
 }
 
-/// Returns whether something holds anywhere of three bytes side by side. All of them are looked at:
-/// the compiler makes vector instructions of that, which is faster than to stop at the first.
+/// Returns whether `holds` is true for any three adjacent bytes. Checks all of them: the compiler
+/// vectorises that, which is faster than stopping at the first.
 pub(super) fn any_of_three(bytes: &[u8], holds: impl Fn(u8, u8, u8) -> bool) -> bool {
     let (Some(second), Some(third)) = (bytes.get(1..), bytes.get(2..)) else { return false };
     let mut found = false;

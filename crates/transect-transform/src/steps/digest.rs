@@ -1,4 +1,4 @@
-//! Digests and checksums of what passes.
+//! Digests and checksums.
 
 use sha2::Digest as _;
 
@@ -6,32 +6,32 @@ use crate::output::OutputBuffer;
 use crate::step::{Cost, Finding, Shape, Step, StepError};
 use crate::system;
 
-/// A way to digest bytes.
+/// A digest algorithm.
 trait Hash: Send {
-    /// As users type it.
+    /// The name of the step.
     const NAME: &'static str;
 
-    /// Returns what it costs.
+    /// Returns its cost.
     fn cost() -> Cost {
         Cost::Light
     }
 
-    /// Returns the state before the first byte.
+    /// Returns the initial state.
     fn begin() -> Self;
 
-    /// Takes the next bytes.
+    /// Adds bytes.
     fn take(&mut self, input: &[u8]);
 
     /// Returns the digest of all bytes so far, in lower-case hexadecimal, most significant first.
     fn hex(&self) -> String;
 
-    /// As [`Step::blake3_slot`].
+    /// The same as [`Step::blake3_slot`].
     fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
         None
     }
 }
 
-/// The digest of what passes.
+/// Computes the digest of its input.
 struct Digest<H>(H);
 
 impl<H: Hash> Step for Digest<H> {
@@ -65,27 +65,27 @@ impl<H: Hash> Step for Digest<H> {
     }
 }
 
-/// Returns the step that finds the BLAKE3 digest.
+/// Returns the step that computes the BLAKE3 digest.
 pub(super) fn blake3() -> impl Step {
     Digest(Blake3::begin())
 }
 
-/// Returns the step that finds the SHA-256 digest.
+/// Returns the step that computes the SHA-256 digest.
 pub(super) fn sha256() -> impl Step {
     Digest(sha2::Sha256::begin())
 }
 
-/// Returns the step that finds the XXH3 checksum of 128 bits.
+/// Returns the step that computes the 128-bit XXH3 checksum.
 pub(super) fn xxh3() -> impl Step {
     Digest(xxhash_rust::xxh3::Xxh3::begin())
 }
 
-/// Returns the step that finds the CRC-32C checksum.
+/// Returns the step that computes the CRC-32C checksum.
 pub(super) fn crc32c() -> impl Step {
     Digest(Crc32c::begin())
 }
 
-/// The BLAKE3 digest of the bytes so far, or of a whole file that others have read.
+/// The BLAKE3 digest of the bytes so far, or of a whole file that other threads have read.
 #[derive(Default)]
 struct Blake3 {
     hasher: blake3::Hasher,

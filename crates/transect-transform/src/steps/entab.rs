@@ -1,4 +1,4 @@
-//! Tabs for the spaces that lines begin with.
+//! Replaces leading spaces by tabs.
 
 use memchr::memchr;
 
@@ -8,27 +8,26 @@ use crate::steps::StepResult;
 use crate::steps::eol::LF;
 use crate::steps::tabs::{MAX_TAB_WIDTH, TAB, stops};
 
-/// Puts tabs in the place of the blanks that a line begins with, as far as they reach tab stops, and
-/// spaces for what is left. Blanks inside a line stay: only at its beginning they are sure to mean
-/// columns.
+/// Replaces leading blanks by tabs up to the last tab stop, and spaces for the rest. Blanks inside
+/// a line are kept: only leading blanks are certain to be indentation.
 struct Entab {
     /// Columns between two tab stops.
     every: usize,
-    /// Whether nothing but blanks was seen of the line.
+    /// Whether the line so far has only blanks.
     at_beginning: bool,
-    /// Spaces since the last tab stop: fewer than lead to the next.
+    /// Spaces since the last tab stop: not enough to reach the next.
     spaces: usize,
     replaced: u64,
 }
 
-/// Returns the step that puts tabs in the place of spaces.
+/// Returns the step that replaces leading spaces by tabs.
 pub(super) fn entab(parameter: Option<&str>) -> StepResult {
     let every = stops(parameter)?;
     Ok(Box::new(Entab { every, at_beginning: true, spaces: 0, replaced: 0 }))
 }
 
 impl Entab {
-    /// Takes blanks that a line begins with. Returns what follows them.
+    /// Processes leading blanks. Returns what follows them.
     fn blanks<'a>(
         &mut self,
         text: &'a [u8],
@@ -40,7 +39,7 @@ impl Entab {
                 TAB => {}
                 _ => return Ok(&text[at..]),
             }
-            // A tab leads to the next stop, whatever stood before it.
+            // A tab leads to the next stop, whatever precedes it.
             if byte == TAB || self.spaces == self.every {
                 self.replaced += self.spaces as u64;
                 self.spaces = 0;
@@ -50,7 +49,7 @@ impl Entab {
         Ok(&[])
     }
 
-    /// Puts the spaces that reached no stop.
+    /// Writes the spaces that did not reach a tab stop.
     fn put_spaces(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let spaces = std::mem::take(&mut self.spaces);
         out.put(&[b' '; MAX_TAB_WIDTH][..spaces])
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use crate::test_support::{StepTester, cuts, made_of};
 
-    /// Line by line: the column that the blanks lead to, written anew.
+    /// Computes the column of each line's indentation, and writes it anew.
     fn oracle(input: &str, every: usize) -> String {
         let line = |line: &str| {
             let text = line.trim_start_matches([' ', '\t']);

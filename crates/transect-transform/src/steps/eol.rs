@@ -1,8 +1,8 @@
-//! The ends of lines.
+//! Line endings.
 //!
-//! A line ends with LF, or with CRLF. Any number of CR before an LF is part of the end: CRCRLF, which
-//! programs make of CRLF that take it for text with LF, becomes one end again. A CR without an LF
-//! after it is no end. It stays, and is counted.
+//! A line ends with LF or CRLF. Any number of CRs before an LF belong to the line ending: CRCRLF,
+//! which programs produce by converting CRLF as if it were LF, becomes one ending again. A CR
+//! without an LF after it is not a line ending. It is kept, and counted.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
@@ -15,14 +15,14 @@ use crate::steps::eol_report::LineEndReport;
 pub(super) const CR: u8 = b'\r';
 pub(super) const LF: u8 = b'\n';
 
-/// What a line shall end with.
+/// The line ending to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
     Lf,
     CrLf,
 }
 
-/// Gives all lines the same end.
+/// Gives all lines the same ending.
 struct Eol {
     end: LineEnd,
     state: State,
@@ -30,15 +30,15 @@ struct Eol {
 
 #[derive(Default)]
 struct State {
-    /// CRs at the end of what was seen: those of an end, if an LF follows.
+    /// CRs at the end of the input so far: part of a line ending if an LF follows.
     open: u64,
-    /// Ends that were others.
+    /// Line endings that were changed.
     changed: u64,
-    /// CRs that belong to no end.
+    /// CRs that are not part of a line ending.
     alone: u64,
 }
 
-/// Returns the step that changes or counts the ends of lines.
+/// Returns the step that changes or counts line endings.
 pub(super) fn eol(parameter: Option<&str>) -> StepResult {
     let end = match parameter {
         Some("lf") => LineEnd::Lf,
@@ -50,7 +50,7 @@ pub(super) fn eol(parameter: Option<&str>) -> StepResult {
 }
 
 impl Eol {
-    /// Returns how many bytes at the beginning stay as they are. No CR came directly before.
+    /// Returns how many bytes at the beginning need no change. The byte before them is not a CR.
     fn right(&self, bytes: &[u8]) -> usize {
         match self.end {
             LineEnd::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
@@ -58,7 +58,7 @@ impl Eol {
         }
     }
 
-    /// Takes bytes whose ends may have to be changed.
+    /// Processes bytes that may need changes.
     fn change(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = bytes;
         while let [first, after @ ..] = rest {
@@ -83,7 +83,7 @@ impl Eol {
         Ok(())
     }
 
-    /// Puts the end of a line, whose LF was seen.
+    /// Writes a line ending, at its LF.
     fn put_end(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let (end, right): (&[u8], _) = match self.end {
             LineEnd::Lf => (b"\n", 0),
@@ -94,7 +94,7 @@ impl Eol {
         out.put(end)
     }
 
-    /// Puts CRs after which no LF came.
+    /// Writes CRs that no LF follows.
     fn put_alone(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.state.alone += self.state.open;
         for _ in 0..std::mem::take(&mut self.state.open) {
@@ -104,17 +104,17 @@ impl Eol {
     }
 }
 
-/// Returns how many CRs belong to no end, where every LF has exactly one before it.
+/// Returns how many CRs are not part of a line ending, if every LF has exactly one CR before it.
 pub(super) fn count_lone_cr(span: &[u8]) -> u64 {
     count(CR, span) - count(LF, span)
 }
 
-/// Returns how often a byte is there.
+/// Returns how often a byte occurs.
 pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
     memchr_iter(byte, bytes).count() as u64
 }
 
-/// Returns whether every LF has exactly one CR before it. A span begins after something else than CR.
+/// Returns whether every LF has exactly one CR before it. The byte before the span is not a CR.
 pub(super) fn has_crlf_only(span: &[u8]) -> bool {
     let begins_right = match span {
         [LF, ..] => false,
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::test_support::{StepTester, cuts, made_of};
 
-    /// The result for an end, the ends changed, and the CRs that are alone.
+    /// Returns the result for a line ending, the endings changed, and the lone CRs.
     fn oracle(input: &[u8], end: &[u8]) -> (Vec<u8>, u64, u64) {
         let (mut result, mut changed, mut alone) = (Vec::new(), 0, 0);
         let mut at = 0;
@@ -238,7 +238,7 @@ mod tests {
                 let outcome = StepTester::of(word).run(&input, &sizes).unwrap();
                 prop_assert_eq!(&outcome.result, &result);
                 prop_assert_eq!((outcome.count("changed"), outcome.count("cr")), (changed, alone));
-                // Once is enough.
+                // A second run changes nothing.
                 let again = StepTester::of(word).run(&result, &sizes).unwrap();
                 prop_assert_eq!(&again.result, &result);
                 prop_assert_eq!((again.count("changed"), again.count("cr")), (0, alone));

@@ -1,4 +1,4 @@
-//! Which ends the lines have.
+//! Counts line endings.
 
 use memchr::{memchr, memchr2};
 
@@ -7,24 +7,24 @@ use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, clean_prefix};
 use crate::steps::eol::{CR, LF, count, count_lone_cr, has_crlf_only};
 
-/// Counts the ends of lines by kind.
+/// Counts line endings by kind.
 #[derive(Default)]
 pub(super) struct LineEndReport {
-    /// CRs at the end of what was seen: those of an end, if an LF follows.
+    /// CRs at the end of the input so far: part of a line ending if an LF follows.
     open: u64,
-    /// Lines that end with LF alone.
+    /// Lines that end with LF only.
     lf: u64,
     /// Lines that end with one CR and LF.
     crlf: u64,
     /// Lines that end with several CRs and LF.
     crcrlf: u64,
-    /// CRs that belong to no end.
+    /// CRs that are not part of a line ending.
     cr: u64,
 }
 
 impl LineEndReport {
-    /// Counts whole spans of lines that all end alike, and returns the rest. No CR came directly
-    /// before.
+    /// Counts spans of lines with the same ending, and returns the rest. The byte before them is
+    /// not a CR.
     fn count_alike<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (lf, rest) = bytes.split_at(memchr(CR, bytes).unwrap_or(bytes.len()));
         self.lf += count(LF, lf);
@@ -97,7 +97,7 @@ mod tests {
 
     use crate::test_support::{StepTester, cuts, made_of};
 
-    /// The counts of LF, CRLF, CRCRLF and CR, by a regular grammar rather than by states.
+    /// Returns the counts of LF, CRLF, CRCRLF and CR, by a regular grammar instead of states.
     fn oracle(input: &[u8]) -> [u64; 4] {
         let mut counts = [0; 4];
         for line in input.split_inclusive(|byte| *byte == b'\n') {

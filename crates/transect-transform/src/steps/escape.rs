@@ -1,15 +1,14 @@
-//! Bytes as users type them in a parameter: `\n`, `\t`, `\r`, `\\`, `\/` and `\xNN`, and everything
-//! else as it stands.
+//! Bytes in parameters: the escapes `\n`, `\t`, `\r`, `\\`, `\/` and `\xNN`, and literal bytes.
 
 /// A byte of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ParameterByte {
     pub(super) byte: u8,
-    /// Whether it stands for itself: with an escape, it has no other meaning than that byte.
+    /// Whether it is literal. An escaped byte has no special meaning.
     pub(super) plain: bool,
 }
 
-/// Returns both sides of the only `/` that is not escaped.
+/// Returns both sides of the only unescaped `/`.
 pub(super) fn pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>), String> {
     let typed = parse(text)?;
     let slash = ParameterByte { byte: b'/', plain: true };
@@ -21,7 +20,7 @@ pub(super) fn pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>
     }
 }
 
-/// Returns the bytes that were meant.
+/// Returns the bytes.
 pub(super) fn bytes(typed: &[ParameterByte]) -> Vec<u8> {
     typed.iter().map(|typed| typed.byte).collect()
 }
@@ -42,7 +41,7 @@ fn parse(text: &str) -> Result<Vec<ParameterByte>, String> {
     Ok(typed)
 }
 
-/// Returns the byte that the text after a backslash stands for, and what follows.
+/// Returns the byte of an escape after its backslash, and what follows.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     let (byte, rest) = match text {
         [b'n', rest @ ..] => (b'\n', rest),

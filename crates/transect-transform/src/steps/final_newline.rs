@@ -1,4 +1,4 @@
-//! An end for the last line.
+//! Adds a missing newline at the end of a file.
 
 use memchr::memrchr;
 
@@ -6,13 +6,13 @@ use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::eol::{CR, LF};
 
-/// Ends the last line if it has no end: as the line before it ends, with LF if there is none. An empty
-/// file has no line.
+/// Ends the last line if it has no line ending: with that of the line before, or LF. An empty file
+/// has no line.
 #[derive(Default)]
 pub(super) struct FinalNewline {
-    /// The byte that was seen last.
+    /// The last byte so far.
     last: Option<u8>,
-    /// Whether the last end of a line was CRLF.
+    /// Whether the last line ending was CRLF.
     crlf: bool,
     added: bool,
 }
@@ -35,7 +35,7 @@ impl Step for FinalNewline {
         self.added = self.last.is_some_and(|last| last != LF);
         match self.last {
             None | Some(LF) => Ok(()),
-            // The first half is there.
+            // Half of the ending is there.
             Some(CR) => out.put(b"\n"),
             Some(_) if self.crlf => out.put(b"\r\n"),
             Some(_) => out.put(b"\n"),

@@ -1,25 +1,25 @@
-//! One byte for another: `case`, `map`.
+//! Replaces single bytes: `case`, `map`.
 
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::escape::{self, ParameterByte};
 
-/// Puts one byte in the place of another, each alone.
+/// Replaces each byte independently.
 struct Map {
     mapping: Mapping,
 }
 
-/// How to get at the new byte.
+/// How to compute the new byte.
 enum Mapping {
-    /// Bytes that lie side by side get the same added. A few such ranges are compared with whole
-    /// vectors of bytes at once, while a look into a table is one byte's.
+    /// Ranges of bytes to which the same number is added. A few ranges are compared with whole
+    /// vectors of bytes at once; a table is looked up byte by byte.
     One([Range; 1]),
     Few([Range; 4]),
     Table(Box<[u8; 256]>),
 }
 
-/// Bytes that lie side by side, and what is added to each.
+/// A range of bytes, and the number to add to each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Range {
     first: u8,
@@ -28,13 +28,13 @@ struct Range {
 }
 
 impl Range {
-    /// Returns the byte after the last one, where there is one.
+    /// Returns the byte after the last, wrapping around.
     fn end(self) -> u8 {
         self.first.wrapping_add(self.count)
     }
 }
 
-/// Returns the step that makes ASCII letters large or small.
+/// Returns the step that changes ASCII letters to upper or lower case.
 pub(super) fn case(parameter: Option<&str>) -> StepResult {
     let change = match parameter {
         Some("upper") => u8::to_ascii_uppercase,
@@ -46,11 +46,11 @@ pub(super) fn case(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Map::new(table)))
 }
 
-/// Returns the step that puts each byte of a second list in the place of that of a first.
+/// Returns the step that replaces each byte of one list by that of another.
 pub(super) fn map(parameter: Option<&str>) -> StepResult {
     let (from, to) = escape::pair(parameter.unwrap_or_default())?;
     let (from, to) = (listed(&from)?, listed(&to)?);
-    // One byte for all is what people mean by a list of one.
+    // A list of one byte replaces all bytes of the first list by it.
     let same = (to.len() == 1).then(|| vec![to[0]; from.len()]);
     let to = same.unwrap_or(to);
     if from.len() != to.len() {
@@ -67,7 +67,7 @@ pub(super) fn map(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Map::new(table)))
 }
 
-/// Returns the bytes of a list: `a-f_` is seven. A `-` at an end is one itself.
+/// Returns the bytes of a list: `a-f_` is seven. A `-` at either end is literal.
 fn listed(typed: &[ParameterByte]) -> Result<Vec<u8>, String> {
     let dash = ParameterByte { byte: b'-', plain: true };
     let mut bytes = Vec::new();
@@ -105,7 +105,7 @@ impl Map {
         let mapping = match ranges.as_slice() {
             [range] => Mapping::One([*range]),
             few if few.len() <= 4 => {
-                // A range of no bytes adds nothing.
+                // An empty range adds nothing.
                 let mut filled = [Range::default(); 4];
                 filled[..few.len()].copy_from_slice(few);
                 Mapping::Few(filled)
@@ -126,7 +126,7 @@ impl Map {
     }
 }
 
-/// Returns the ranges of bytes that are changed alike.
+/// Returns the ranges of bytes to which the same number is added.
 fn ranges(table: &[u8; 256]) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for (byte, &new) in identity().iter().zip(table) {
@@ -144,8 +144,8 @@ fn ranges(table: &[u8; 256]) -> Vec<Range> {
     ranges
 }
 
-/// Adds to every byte what the range that it lies in says. No branch and no table: the compiler makes
-/// vector instructions of it, as the number of ranges is known to it.
+/// Adds to every byte the number of its range. Without branches and tables and with a constant
+/// number of ranges, the compiler vectorises the loop.
 fn add<const RANGES: usize>(block: &mut [u8], ranges: &[Range; RANGES]) {
     for byte in block {
         let mut added = 0;
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(ranges(&table), []);
         table.make_ascii_uppercase();
         assert_eq!(ranges(&table), [Range { first: b'a', count: 26, added: 224 }]);
-        // 256 bytes that are all changed alike are more than a range can hold.
+        // 256 bytes that all change alike do not fit into one range.
         let all = identity().map(|byte| byte.wrapping_add(1));
         assert_eq!(ranges(&all).len(), 2);
     }

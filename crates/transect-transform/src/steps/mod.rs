@@ -1,4 +1,4 @@
-//! The steps that are part of the library, each in a file of its own.
+//! The built-in steps, each in a file of its own.
 
 use crate::step::{Shape, Step};
 
@@ -25,36 +25,36 @@ pub(crate) use escape::hex;
 /// A step, or what is wrong with its parameter.
 type StepResult = Result<Box<dyn Step>, String>;
 
-/// A step, as help and lists show it.
+/// The description of a step in help and lists.
 #[derive(Clone, Copy, Debug)]
 pub struct StepInfo {
-    /// What users type.
+    /// The name, as typed.
     pub name: &'static str,
-    /// What follows the name, such as `=lf|crlf`; brackets are around what can be left out.
+    /// What follows the name, such as `=lf|crlf`; optional parts are in brackets.
     pub parameter: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
-    /// What becomes of the length.
+    /// How it affects the length.
     pub shape: Shape,
-    /// It is made for text: in other files it would change what only looks like text.
+    /// It is for text: in binary files it would change bytes that only look like text.
     pub text: bool,
-    /// Makes the step of what follows the `=`, or says what is wrong with that.
+    /// Creates the step from what follows the `=`, or returns what is wrong with it.
     make: fn(Option<&str>) -> StepResult,
 }
 
 impl StepInfo {
-    /// Returns the step with its parameter, as it is typed.
+    /// Returns the step with its parameter, as typed.
     pub fn syntax(&self) -> String {
         format!("{}{}", self.name, self.parameter)
     }
 
-    /// Makes the step of what follows the `=`.
+    /// Creates the step from what follows the `=`.
     pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
         (self.make)(parameter)
     }
 }
 
-/// A function pointer has no identity that means anything: a step is its name.
+/// Compares names, as function pointers have no meaningful identity.
 impl PartialEq for StepInfo {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -63,7 +63,7 @@ impl PartialEq for StepInfo {
 
 impl Eq for StepInfo {}
 
-/// All steps, in the order of a list.
+/// All steps, in the order of lists.
 pub const STEPS: &[StepInfo] = &[
     StepInfo {
         name: "blake3",
@@ -117,7 +117,7 @@ pub const STEPS: &[StepInfo] = &[
         name: "swap",
         parameter: "=16|32|64",
         about: "the bytes of every word of so many bits in the opposite order",
-        // Those of the largest words.
+        // The shape of the largest words.
         shape: Shape::SameSize { word: 8, in_order: false },
         text: false,
         make: swap::swap,
@@ -249,7 +249,7 @@ pub(crate) fn names() -> String {
     STEPS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Makes a step that has no parameter.
+/// Creates a step without a parameter.
 fn none<S: Step + 'static>(parameter: Option<&str>, make: impl FnOnce() -> S) -> StepResult {
     match parameter {
         None => Ok(Box::new(make())),

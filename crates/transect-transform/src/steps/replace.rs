@@ -1,4 +1,4 @@
-//! One text for another, literally.
+//! Replaces a literal text.
 
 use memchr::memmem::Finder;
 
@@ -7,18 +7,18 @@ use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::escape;
 
-/// Puts one text in the place of every other one: those that are met first, from the beginning.
+/// Replaces every occurrence of a text, leftmost first, without overlaps.
 struct Replace {
     old: Finder<'static>,
     new: Vec<u8>,
-    /// What the last block ended with, if it may be the beginning of the old text: shorter than that.
+    /// The end of the last block, if it may be the beginning of the old text; shorter than that.
     open: Vec<u8>,
-    /// The open bytes, and as many after them as decide what they are.
+    /// The open bytes, and as many following bytes as are needed to decide about them.
     border: Vec<u8>,
     replaced: u64,
 }
 
-/// Returns the step that puts one text in the place of another.
+/// Returns the step that replaces a text.
 pub(super) fn replace(parameter: Option<&str>) -> StepResult {
     let (old, new) = escape::pair(parameter.unwrap_or_default())?;
     if old.is_empty() {
@@ -34,8 +34,8 @@ pub(super) fn replace(parameter: Option<&str>) -> StepResult {
 }
 
 impl Replace {
-    /// Decides about what the last block left open. Returns the input from where nothing is open, or
-    /// nothing if the whole input is open as well.
+    /// Decides about the open bytes of the last block. Returns the input after them, or nothing if
+    /// all of it is open, too.
     fn close<'a>(
         &mut self,
         input: &'a [u8],
@@ -48,7 +48,7 @@ impl Replace {
         border.extend_from_slice(&self.open);
         border.extend_from_slice(decisive);
         let open = self.open.len();
-        // How far the border is decided.
+        // Bytes of the border that are decided.
         let mut done = 0;
         while done < open {
             match self.old.find(&border[done..]) {
@@ -57,7 +57,7 @@ impl Replace {
                     self.put_new(out)?;
                     done += found + self.old.needle().len();
                 }
-                // A match may begin in what is open, but not end in what is there.
+                // A match may start in the open bytes, but cannot end in the input.
                 _ if decisive.len() < needed => {
                     let still = self.open_from(&border[done..]);
                     out.put(&border[done..border.len() - still])?;

@@ -1,19 +1,19 @@
-//! The bytes of every word in the opposite order.
+//! Swaps the byte order of words.
 
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::pending::carry_over;
 
-/// Turns the bytes of every word around, from one byte order to the other.
+/// Reverses the bytes of every word.
 struct Swap {
     /// Bytes in a word: 2, 4 or 8.
     word: usize,
-    /// A word that the last block broke off.
+    /// An incomplete word at the end of the last block.
     broken: Vec<u8>,
 }
 
-/// Returns the step that swaps words of so many bits.
+/// Returns the step that swaps words of this many bits.
 pub(super) fn swap(parameter: Option<&str>) -> StepResult {
     let word = match parameter {
         Some("16") => 2,
@@ -25,7 +25,7 @@ pub(super) fn swap(parameter: Option<&str>) -> StepResult {
 }
 
 impl Swap {
-    /// Swaps whole words. As numbers of a known size: the compiler makes vector instructions of it.
+    /// Swaps whole words. As numbers of a fixed size, the compiler vectorises the loop.
     fn apply(&self, words: &mut [u8]) {
         match self.word {
             2 => swap_each(words, |word| u16::from_ne_bytes(word).swap_bytes().to_ne_bytes()),

@@ -1,4 +1,4 @@
-//! Spaces for tabs.
+//! Replaces tabs by spaces.
 
 use memchr::{memchr, memrchr};
 
@@ -7,27 +7,27 @@ use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::eol::LF;
 
-/// The most columns between two tab stops.
+/// Maximum number of columns between tab stops.
 pub(super) const MAX_TAB_WIDTH: usize = 256;
 
 pub(super) const TAB: u8 = b'\t';
 
-/// Puts as many spaces in the place of a tab as lead to the next tab stop. Every character is a
-/// column: in UTF-8, so bytes that go on with one are none.
+/// Replaces a tab by the spaces up to the next tab stop. Every character counts as one column;
+/// continuation bytes of UTF-8 count as none.
 struct Tabs {
     /// Columns between two tab stops.
     every: usize,
-    /// Characters of the line so far, which may be long: only where in a stop they end.
+    /// Columns since the last tab stop.
     column: usize,
     replaced: u64,
 }
 
-/// Returns the step that puts spaces in the place of tabs.
+/// Returns the step that replaces tabs by spaces.
 pub(super) fn tabs(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Tabs { every: stops(parameter)?, column: 0, replaced: 0 }))
 }
 
-/// Returns how many columns are between two tab stops.
+/// Parses the number of columns between tab stops.
 pub(super) fn stops(parameter: Option<&str>) -> Result<usize, String> {
     let every = parameter.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match every.and_then(|text| text.parse().ok()) {
@@ -37,7 +37,7 @@ pub(super) fn stops(parameter: Option<&str>) -> Result<usize, String> {
 }
 
 impl Tabs {
-    /// Moves on by bytes that are no tabs.
+    /// Advances the column over bytes that are not tabs.
     fn advance(&mut self, span: &[u8]) {
         let line = match memrchr(LF, span) {
             Some(end) => {
@@ -46,7 +46,7 @@ impl Tabs {
             }
             None => span,
         };
-        // Bytes 10xxxxxx of UTF-8 go on with a character.
+        // Bytes 10xxxxxx continue a character in UTF-8.
         let characters = line.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         self.column = (self.column + characters) % self.every;
     }

@@ -1,4 +1,4 @@
-//! Blanks at the ends of lines.
+//! Removes blanks at the ends of lines.
 
 use memchr::memchr;
 
@@ -7,24 +7,25 @@ use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
 use crate::steps::eol::{CR, LF};
 
-/// More blanks side by side are no text, and would have to be kept until it is known what follows.
+/// Maximum number of adjacent blanks: they must be kept until the next byte is known, and more of
+/// them are not text.
 const MAX_BLANKS: usize = 16 << 20;
 
-/// Takes away spaces and tabs before the end of every line, which is LF, CRLF or the end of the file.
+/// Removes spaces and tabs before the end of every line: LF, CRLF or the end of the file.
 #[derive(Default)]
 pub(super) struct Trim {
-    /// Bytes of all blocks before this one.
+    /// Number of bytes in earlier blocks.
     before: u64,
-    /// Blanks at the end of what was seen: they go if a line ends there.
+    /// Blanks at the end of the input so far, to be removed if the line ends there.
     open: Vec<u8>,
-    /// Whether a CR came after them.
+    /// Whether a CR follows them.
     open_cr: bool,
     /// Lines that had blanks at their end.
     trimmed: u64,
 }
 
 fn is_blank(byte: u8) -> bool {
-    // No short circuit: this is asked of whole vectors of bytes at once.
+    // Without a short circuit, the compiler vectorises this.
     (byte == b' ') | (byte == b'\t')
 }
 
@@ -33,8 +34,8 @@ fn blanks_at_end(text: &[u8]) -> usize {
     text.iter().rev().take_while(|byte| is_blank(**byte)).count()
 }
 
-/// Returns whether no line of a span ends with a blank. A CR is taken for an end here: those that are
-/// none are looked at one by one.
+/// Returns whether no line of a span ends with a blank. Treats every CR as a line ending; lone CRs
+/// are handled line by line.
 fn has_no_blank_at_an_end(span: &[u8]) -> bool {
     let begins_right = match span {
         [first, second, ..] => !is_blank(*first) || (*second != LF && *second != CR),
@@ -44,14 +45,14 @@ fn has_no_blank_at_an_end(span: &[u8]) -> bool {
 }
 
 impl Trim {
-    /// Takes lines that begin after something else than a blank. Returns the blanks that they end
-    /// with, with the CR after them, as what follows decides about these.
+    /// Processes lines after a byte that is not a blank. Returns the blanks at the end, with a CR
+    /// after them: the next bytes decide about them.
     fn trim<'a>(
         &mut self,
         lines: &'a [u8],
         out: &mut OutputBuffer<'_>,
     ) -> Result<&'a [u8], StepError> {
-        // What was not put yet, and where the line begins in it.
+        // The bytes not written yet, and where the line begins in them.
         let (mut rest, mut line) = (lines, 0);
         loop {
             let end = memchr(LF, &rest[line..]).map(|at| line + at);
@@ -79,8 +80,8 @@ impl Trim {
         }
     }
 
-    /// Takes blanks and what decides about them. Returns the rest. `at` is where the input stands in
-    /// the file.
+    /// Processes blanks and the bytes that decide about them. Returns the rest. `at` is the offset
+    /// of the input in the file.
     fn close<'a>(
         &mut self,
         input: &'a [u8],
@@ -110,7 +111,7 @@ impl Trim {
         Ok(rest)
     }
 
-    /// Puts what is open, without the blanks if a line ends here.
+    /// Writes the open bytes, without the blanks if the line ends here.
     fn put_open(&mut self, line_ends: bool, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if line_ends {
             self.trimmed += 1;
@@ -139,7 +140,7 @@ impl Step for Trim {
                 rest.split_at(clean_prefix(rest, is_blank, has_no_blank_at_an_end));
             out.put(right)?;
             rest = after;
-            // What is not clean may begin with a blank that the last span left open.
+            // The rest may begin with a blank that the last span left open.
             if !rest.first().copied().is_some_and(is_blank) {
                 let (lines, after) = rest.split_at(rest.len().min(SPAN));
                 let open = self.trim(lines, out)?;
@@ -154,7 +155,7 @@ impl Step for Trim {
         if self.open.is_empty() {
             return Ok(());
         }
-        // After a CR that no LF follows, the line went on.
+        // After a lone CR, the line continues.
         self.put_open(!self.open_cr, out)
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
     if sequential {
-        // A hint that is not taken changes nothing.
+        // Only a hint.
         let _ = rustix::fs::fadvise(&file, 0, None, Advice::Sequential);
     }
     Ok(file)
@@ -30,13 +30,13 @@ pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
 
 pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
     match file.read_at(block, offset) {
-        // Some files of the kernel can only be read on.
+        // Some kernel files can only be read sequentially.
         Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => file.read(block),
         answer => answer,
     }
 }
 
-/// `RWF_DONTCACHE`, since Linux 6.14, where the file system can.
+/// `RWF_DONTCACHE`: Linux 6.14, on file systems that support it.
 const DONT_CACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 pub(crate) fn read_past_cache(
@@ -51,14 +51,14 @@ pub(crate) fn read_past_cache(
 }
 
 pub(crate) fn write_past_cache(file: &File, mut bytes: &[u8]) -> io::Result<bool> {
-    // Where the file's own offset is, which moves.
+    // The current offset of the handle, which advances.
     const HERE: u64 = u64::MAX;
     while !bytes.is_empty() {
         match rustix::io::pwritev2(file, &[IoSlice::new(bytes)], HERE, DONT_CACHE) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
-            // It says so before it has written anything: files do not change their minds.
+            // Reported before anything is written, and the same for every write to a file.
             Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => return Ok(false),
             Err(errno) => return Err(errno.into()),
         }
@@ -96,7 +96,7 @@ pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
     let mode = Mode::from_raw_mode(mode);
     let file = retry_on_intr(|| rustix::fs::open(folder, flags, mode)).ok()?;
     let file = File::from(file);
-    // Found out now: when the work is done it would be lost.
+    // Check now: at the end, the work would be lost.
     static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
     let can_be_named = CAN_BE_NAMED.get_or_init(|| {
         let by_path = rustix::fs::stat(proc_path(&file)).map(|stat| (stat.st_dev, stat.st_ino));
@@ -107,7 +107,7 @@ pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
 }
 
 pub(crate) fn link_unnamed(file: &File, path: &Path) -> io::Result<()> {
-    // AT_EMPTY_PATH would take a privilege.
+    // `AT_EMPTY_PATH` would need a privilege.
     Ok(rustix::fs::linkat(CWD, proc_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
@@ -116,14 +116,14 @@ fn proc_path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Where a process number means one process: the boot, and in it the namespace of processes.
+/// The scope of a process ID: the boot, and the PID namespace within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessSpace {
     pub(crate) boot: u32,
     pub(crate) namespace: u32,
 }
 
-/// Returns the space of this process, if the system tells.
+/// Returns the space of this process, if the system reports it.
 pub(crate) fn process_space() -> Option<&'static ProcessSpace> {
     static SPACE: OnceLock<Option<ProcessSpace>> = OnceLock::new();
     let space = SPACE.get_or_init(|| {
@@ -137,18 +137,18 @@ pub(crate) fn process_space() -> Option<&'static ProcessSpace> {
     space.as_ref()
 }
 
-/// Returns whether a process of this number is there, in our own space.
+/// Returns whether a process has this ID in our own space.
 pub(crate) fn is_running(process: u32) -> bool {
     let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
 }
 
-/// Returns whether only this machine writes to the file system of a folder.
+/// Returns whether only this machine writes to the file system of a directory.
 pub(crate) fn is_local(folder: &Path) -> bool {
     transect_sys::linux::reliability_of(folder).is_ok_and(|known| known.local)
 }
 
-/// Returns whether what is at a path, which is not followed, is a regular file of our user.
+/// Returns whether the path is a regular file of this user. Does not follow links.
 pub(crate) fn is_own_file(path: &Path) -> io::Result<bool> {
     let there = query_attributes(path, FieldMask::UID, false)?;
     let own = rustix::process::geteuid().as_raw();
@@ -157,7 +157,7 @@ pub(crate) fn is_own_file(path: &Path) -> io::Result<bool> {
 
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Not every file system knows the flag.
+        // Not every file system supports the flag.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::link_and_unlink(from, to),
         answer => Ok(answer?),
     }
@@ -166,7 +166,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
     let folder = open_directory(folder)?;
     match retry_on_intr(|| rustix::fs::fsync(&folder)) {
-        // Some file systems have nothing to do here, and say it so.
+        // Some file systems have nothing to sync here, and return EINVAL.
         Ok(()) | Err(Errno::INVAL) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
@@ -177,7 +177,8 @@ fn open_directory(folder: &Path) -> io::Result<File> {
     Ok(retry_on_intr(|| rustix::fs::open(folder, flags, Mode::empty()))?.into())
 }
 
-/// A file system that files are written to. To be opened before: it tells of what went wrong since.
+/// A file system that files are written to. Open it before writing: `syncfs` reports errors since
+/// then.
 #[derive(Debug)]
 pub(crate) struct FileSystem(File);
 
@@ -201,8 +202,8 @@ pub(crate) fn clone_file(_: &File, _: &File) -> bool {
     false
 }
 
-/// Copies up to `length` bytes. Nothing if the kernel does not copy between these two: a step of
-/// its own then, by reading and writing.
+/// Copies up to `length` bytes. Returns `None` if the kernel cannot copy between these files; the
+/// caller then reads and writes.
 pub(crate) fn copy_range(
     from: &File,
     to: &File,
@@ -211,7 +212,8 @@ pub(crate) fn copy_range(
 ) -> io::Result<Option<usize>> {
     let (mut at, mut to_at) = (offset, offset);
     match rustix::fs::copy_file_range(from, Some(&mut at), to, Some(&mut to_at), length) {
-        // Also what is said of files that end here, or whose kernel copies nothing without error.
+        // Also at the end of the file, and from kernels that copy nothing without reporting an
+        // error.
         Ok(0) => Ok(None),
         Ok(copied) => Ok(Some(copied)),
         Err(Errno::INTR) => copy_range(from, to, offset, length),
@@ -242,7 +244,7 @@ pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// A file that is written past the cache, and through it, in turn: by the same handle.
+/// Switches direct I/O on and off on the same handle.
 #[derive(Debug, Default)]
 pub(crate) struct DirectSwitch {
     direct: bool,
@@ -271,7 +273,7 @@ impl DirectSwitch {
 }
 
 pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
-    // They take the flag, and keep what is written in memory all the same.
+    // tmpfs and ramfs accept the flag but keep the data in memory.
     const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
     #[allow(clippy::unnecessary_cast)] // its width differs between architectures
     let kind = retry_on_intr(|| rustix::fs::fstatfs(file))?.f_type as u32;
@@ -285,17 +287,17 @@ pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
             let alignment = told.stx_dio_offset_align.max(told.stx_dio_mem_align);
             Ok(Some(alignment as usize).filter(|_| told.stx_dio_offset_align > 0))
         }
-        // Pages suit nearly all; where they do not, reading and writing says so.
+        // Page alignment suits nearly all file systems; on others, reads and writes fail.
         _ => Ok(Some(4096)),
     }
 }
 
-/// Every file may have holes.
+/// Does nothing: every file may have holes.
 pub(crate) fn allow_holes(_: &File) {}
 
-/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+/// Returns the next part of `range` that is not a hole; `None` if the rest is a hole.
 pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
-    // This moves the file's own offset, which nobody uses.
+    // Moves the offset of the handle, which is not used otherwise.
     match rustix::fs::seek(file, SeekFrom::Data(range.start)) {
         Ok(start) if start >= range.end => None,
         Ok(start) => {
@@ -303,7 +305,7 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
             Some(start..end.min(range.end))
         }
         Err(Errno::NXIO) => None,
-        // Holes are not told here: all is data.
+        // The file system does not report holes: everything is data.
         Err(_) => Some(range),
     }
 }
@@ -316,15 +318,15 @@ pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
     }
 }
 
-/// Gives `to` the owner, the extended attributes and the mode of what was at `from`.
+/// Copies owner, extended attributes and mode of the file at `from` to `to`.
 pub(crate) fn copy_metadata(from: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
     let mut lost = Vec::new();
-    // In this order: a new owner takes set-user-ID away, and capabilities; an access list brings a
-    // mode along.
+    // The order matters: changing the owner clears set-user-ID and capabilities, and setting an ACL
+    // sets a mode.
     let owner_kept = copy_owner(attributes, to, &mut lost);
     copy_xattrs(from, to, &mut lost);
     if let Some(mode) = attributes.mode() {
-        // Whose program it no longer is, it must not run as.
+        // A program must not run as its former owner.
         let mask = if owner_kept { 0o7777 } else { 0o1777 };
         let mode = Mode::from_raw_mode(u32::from(mode) & mask);
         record_loss(rustix::fs::fchmod(to, mode), "permissions", &mut lost);
@@ -339,7 +341,7 @@ fn copy_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) 
         return false;
     };
     let mut kept = true;
-    // One by one: a group of one's own may be set where the user may not.
+    // Separately: setting the group may be allowed where setting the user is not.
     if now.st_uid != user {
         kept &= record_loss(rustix::fs::fchown(to, Some(Uid::from_raw(user)), None), "owner", lost);
     }
@@ -350,14 +352,14 @@ fn copy_owner(attributes: &Attributes, to: &File, lost: &mut Vec<LostMetadata>) 
     kept
 }
 
-/// An access list, which a folder may give to all that is made in it.
+/// The access ACL, which new files may inherit from their directory.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
 fn copy_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
     let mut names = vec![0; LARGEST_XATTR];
     let length = match rustix::fs::listxattr(from, names.as_mut_slice()) {
         Ok(length) => length,
-        // There are none on this file system.
+        // The file system has no extended attributes.
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => return,
         Err(errno) => {
             record_loss(Err(errno), "extended attributes", lost);
@@ -366,7 +368,8 @@ fn copy_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
     };
     let names = || names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty());
     if names().all(|name| name != ACCESS_LIST) {
-        // Nobody is to read the new file who could not read the old one. Mostly there is none.
+        // The new file must not be readable by anyone who could not read the old one. Usually there
+        // is no ACL, so errors are ignored.
         let _ = rustix::fs::fremovexattr(to, ACCESS_LIST);
     }
     let (mut value, mut has) = (Vec::new(), Vec::new());
@@ -377,7 +380,7 @@ fn copy_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
             value.truncate(length);
             let has_length = rustix::fs::fgetxattr(to, name, has.as_mut_slice()).unwrap_or(0);
             has.truncate(has_length);
-            // Labels that the system sets by itself may not be set by everybody.
+            // Security labels that the system has already set cannot be set by every user.
             if has == value {
                 return Ok(());
             }
@@ -387,7 +390,7 @@ fn copy_xattrs(from: &Path, to: &File, lost: &mut Vec<LostMetadata>) {
     }
 }
 
-/// The largest list of names, and the largest value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+/// The largest list of names and the largest value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const LARGEST_XATTR: usize = 1 << 16;
 
 fn record_loss(kept: Result<(), Errno>, what: &str, lost: &mut Vec<LostMetadata>) -> bool {

@@ -1,4 +1,4 @@
-//! What the standard library can do everywhere, and what nobody else than Linux has.
+//! What the standard library supports everywhere, and stubs for what only Linux has.
 
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ use crate::publish::LostMetadata;
 pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_at(file, block, offset);
-    // This moves the file's own offset, which nobody uses.
+    // Moves the offset of the handle, which is not used otherwise.
     #[cfg(windows)]
     return std::os::windows::fs::FileExt::seek_read(file, block, offset);
 }
@@ -35,7 +35,7 @@ pub(crate) fn has_io_uring() -> bool {
     false
 }
 
-/// Many reads and writes on their way at once: none here.
+/// Several reads and writes in flight: not supported.
 #[derive(Debug)]
 pub(crate) enum Ring {}
 
@@ -61,8 +61,8 @@ impl Ring {
     }
 }
 
-/// Memory of a ring. Nobody outside sees that there is none: else what they do with one would be code
-/// that is never reached.
+/// A buffer of a ring, which cannot exist here. Opaque, so that callers' code for it is not
+/// reported as unreachable.
 #[derive(Debug)]
 pub(crate) struct Buffer(Infallible);
 
@@ -112,7 +112,7 @@ pub(crate) fn link_unnamed(_: &File, _: &Path) -> io::Result<()> {
     unreachable!("BUG: there are no files without a name here")
 }
 
-/// Where a process number means one process: not known here.
+/// The scope of a process ID: not known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessSpace {
     pub(crate) boot: u32,
@@ -144,13 +144,13 @@ pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Folders cannot be synced by name here; the journal of NTFS keeps names in order.
+/// Does nothing: directories cannot be synced here, and NTFS journals names in order.
 #[cfg(not(unix))]
 pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A file system that can be synced as a whole: none here.
+/// A file system that can be synced as a whole: not supported.
 #[derive(Debug)]
 pub(crate) enum FileSystem {}
 
@@ -172,7 +172,7 @@ pub(crate) fn copy_range(_: &File, _: &File, _: u64, _: usize) -> io::Result<Opt
     Ok(None)
 }
 
-/// Windows gives a new file the permissions of its folder.
+/// Does nothing: on Windows, a new file gets the permissions of its directory.
 #[cfg(not(unix))]
 pub(crate) fn copy_metadata(_: &Path, _: &Attributes, _: &File) -> Vec<LostMetadata> {
     Vec::new()

@@ -1,4 +1,4 @@
-//! Systems of which no more is known than what the standard library can do everywhere.
+//! Stubs for systems other than Linux and Windows.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// A file that is written past the cache, and through it, in turn: never past it here.
+/// Direct I/O: not supported.
 #[derive(Debug, Default)]
 pub(crate) struct DirectSwitch;
 
@@ -39,8 +39,8 @@ pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A part of a file in memory: none here. Nobody catches the faults of a file that is cut, or whose
-/// device is gone.
+/// A mapped part of a file: not supported, as nothing catches the faults of a truncated file or a
+/// removed device.
 #[derive(Debug)]
 pub(crate) enum Mapping {}
 

@@ -1,4 +1,4 @@
-//! Windows, where it does otherwise than the standard library.
+//! Windows, where it differs from the standard library.
 
 use std::fs::File;
 use std::io;
@@ -23,16 +23,16 @@ pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
 }
 
 pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<usize>> {
-    // Pages suit all disks that do not tell.
+    // Page alignment suits all disks that do not report their sector size.
     Ok(Some(sector_size(file).unwrap_or(4096)))
 }
 
-/// A file that is written past the cache, and through it, in turn: by two handles. The kernel keeps
-/// what they write in order, as none of it is written by both.
+/// Switches between two handles, one of which bypasses the cache. The kernel keeps their writes in
+/// order, as no part is written by both.
 #[derive(Debug, Default)]
 pub(crate) struct DirectSwitch {
     direct: bool,
-    /// Made when it is needed first.
+    /// Opened when it is first needed.
     past: Option<File>,
 }
 
@@ -50,7 +50,7 @@ impl DirectSwitch {
     }
 }
 
-/// Returns nothing for a file system that does not know what it was asked for.
+/// Returns `None` if the file system does not support the request.
 fn none_if_unsupported<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     const INVALID_FUNCTION: i32 = 1;
     const NOT_SUPPORTED: i32 = 50;
@@ -73,33 +73,32 @@ pub(crate) const HAS_MAPPINGS: bool = true;
 pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
     let there = attributes_of(file)?;
     if there.attribute_bits().is_some_and(|bits| bits & FILE_ATTRIBUTE_SPARSE_FILE != 0) {
-        // It gets room when it is written, however long it is.
+        // A sparse file allocates space when it is written, whatever its length.
         return Ok(false);
     }
     if there.size().is_none_or(|size| size < part.end) {
-        // All other files occupy their length.
+        // Other files allocate their length.
         file.set_len(part.end)?;
     }
     Ok(true)
 }
 
-/// As `winnt.h` has it.
+/// From `winnt.h`.
 const FILE_ATTRIBUTE_SPARSE_FILE: u32 = 0x200;
 
 pub(crate) fn allow_holes(file: &File) {
-    // If it cannot have any, zeros are written in their place.
+    // If the file system has no holes, zeros are written.
     let _ = make_sparse(file);
 }
 
-/// Returns the next part of `range` that is no hole; nothing if the rest is one.
+/// Returns the next part of `range` that is not a hole; `None` if the rest is a hole.
 pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
-    // Where holes are not told all is data.
-    next_allocated_range(file, range.clone())
-        .unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
+    // If holes are not reported, everything is data.
+    next_allocated_range(file, range.clone()).unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
 }
 
 pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
-    // Else the zeros would be written.
+    // Without the sparse attribute, zeros would be written.
     let punched = make_sparse(file).and_then(|()| zero_range(file, range));
     none_if_unsupported(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }

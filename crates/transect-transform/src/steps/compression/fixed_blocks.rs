@@ -1,12 +1,13 @@
-//! An input in pieces that do not depend on how it is cut.
+//! Divides the input into pieces of fixed length.
 
 use crate::step::StepError;
 
-/// Bytes of a piece: the block of zstd.
+/// Length of a piece: the block size of zstd.
 const PIECE: usize = 128 << 10;
 
-/// Gathers the input into pieces of always the same length. What compressors make may depend on what
-/// they are given at once: so the same file makes the same result, however it is read.
+/// Collects the input into pieces of equal length. The output of compressors may depend on how much
+/// input they get at once; with fixed pieces, the same file gives the same result, however it is
+/// read.
 #[derive(Default)]
 pub(super) struct FixedBlocks {
     /// The beginning of the next piece.
@@ -14,7 +15,7 @@ pub(super) struct FixedBlocks {
 }
 
 impl FixedBlocks {
-    /// Hands on the pieces that are complete with a block, and keeps the rest of it.
+    /// Passes on the complete pieces, and keeps the rest.
     pub(super) fn feed(
         &mut self,
         input: &[u8],
@@ -44,7 +45,7 @@ impl FixedBlocks {
         &self.kept
     }
 
-    /// Forgets what is kept.
+    /// Discards what is kept.
     pub(super) fn reset(&mut self) {
         self.kept.clear();
     }

@@ -1,4 +1,4 @@
-//! Files of `gzip`, read (RFC 1952).
+//! Decompresses gzip files (RFC 1952).
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
@@ -8,36 +8,36 @@ use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::pending::carry_over;
 
-/// What a member begins with.
+/// The beginning of a member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The flags of a header, for the fields that follow.
+/// Header flags for optional fields.
 const HEADER_CHECKSUM: u8 = 1 << 1;
 const EXTRA: u8 = 1 << 2;
 const NAME: u8 = 1 << 3;
 const COMMENT: u8 = 1 << 4;
 const RESERVED: u8 = 0xe0;
 
-/// Decompresses all members of a file. Anything else between or after them is refused.
+/// Decompresses all members of a file. Rejects any other bytes between or after them.
 struct Gunzip {
     decompress: Decompress,
     part: Part,
-    /// The flags of the header.
+    /// Flags of the header.
     flags: u8,
-    /// The bytes of a field of known length, until they are all there.
+    /// Bytes of an incomplete field of known length.
     field: Vec<u8>,
-    /// The checksum of the header, and then of the content.
+    /// Checksum of the header, and then of the content.
     checksum: Crc,
-    /// Bytes of the input that were taken.
+    /// Bytes of the input so far.
     position: u64,
-    /// Where the member began.
+    /// Offset of the member.
     member: u64,
 }
 
-/// Which part of a member comes next, in this order.
+/// The next part of a member, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Ten bytes that every header has.
+    /// The ten bytes of every header.
     Header,
     ExtraLength,
     Extra(usize),
@@ -48,7 +48,7 @@ enum Part {
     Trailer,
 }
 
-/// Returns the step that decompresses.
+/// Returns the step that decompresses gzip files.
 pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> StepResult {
     if parameter.is_some() {
         return Err("it has no parameter".to_owned());
@@ -65,7 +65,7 @@ pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> StepResult {
 }
 
 impl Gunzip {
-    /// Takes bytes of the part that is being read. Returns the rest.
+    /// Reads bytes of the current part. Returns the rest.
     fn take<'a>(
         &mut self,
         input: &'a [u8],
@@ -91,7 +91,7 @@ impl Gunzip {
         }
     }
 
-    /// Takes a field of known length, and hands it on when it is all there.
+    /// Reads a field of known length, and processes it when it is complete.
     fn take_field<'a>(
         &mut self,
         length: usize,
@@ -108,7 +108,7 @@ impl Gunzip {
         Ok(rest)
     }
 
-    /// Takes a text up to its NUL, which nobody needs to know. It may be of any length.
+    /// Skips a text of any length up to its NUL.
     fn take_text<'a>(&mut self, input: &'a [u8], then: u8) -> &'a [u8] {
         let end = memchr(0, input);
         let (text, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
@@ -119,7 +119,7 @@ impl Gunzip {
         rest
     }
 
-    /// Goes on to the next field that is there, of those that can still come.
+    /// Goes on to the next field present, among those in `can_come`.
     fn header_goes_on(&mut self, can_come: u8) {
         let come = self.flags & can_come;
         self.part = match come {
@@ -182,13 +182,13 @@ impl Gunzip {
             let taken = usize::try_from(self.decompress.total_in() - before);
             rest = &rest[taken.expect("BUG: more was taken than there is")..];
             match status {
-                // What the library says of it depends on how much it was given at once.
+                // The library's message depends on how much input it got at once.
                 Err(_) => return Err(self.invalid("a damaged gzip member (its content)").into()),
                 Ok(Status::StreamEnd) => {
                     self.part = Part::Trailer;
                     return Ok(rest);
                 }
-                // With room left, there is no more to be had of what it was given.
+                // If there is room left, the library has no more output for this input.
                 Ok(_) if rest.is_empty() && !full => return Ok(rest),
                 Ok(_) => {}
             }
@@ -200,7 +200,7 @@ impl Gunzip {
         if checksum != self.checksum.sum().to_le_bytes() {
             return Err(self.invalid("a damaged gzip member (its checksum)"));
         }
-        // Modulo 2^32, which is what this counts.
+        // Both are modulo 2^32.
         if length != self.checksum.amount().to_le_bytes() {
             return Err(self.invalid("a damaged gzip member (its length)"));
         }
@@ -209,8 +209,8 @@ impl Gunzip {
         Ok(())
     }
 
-    /// Refuses the member. The place is where it begins, not where the damage was noticed: that
-    /// depends on how much the library was given at once.
+    /// Returns an error about the member. The position is its beginning, not where the damage was
+    /// detected, which depends on how much input the library got at once.
     fn invalid(&self, reason: &str) -> InvalidData {
         InvalidData::at(self.member, reason)
     }
@@ -284,13 +284,13 @@ mod tests {
         StepTester::of("gunzip").run(input, &[1]).unwrap_err().to_string()
     }
 
-    /// A member whose header has every field there is.
+    /// Returns a member whose header has every optional field.
     fn full(content: &[u8]) -> Vec<u8> {
         let builder = GzBuilder::new().extra(*b"extra").filename("name").comment("comment");
         let mut writer = builder.write(Vec::new(), Compression::fast());
         writer.write_all(content).unwrap();
         let mut member = writer.finish().unwrap();
-        // The library writes no checksum of the header: it is put in after the fields.
+        // The library writes no header checksum: insert it after the fields.
         let header = 10 + 2 + b"extra".len() + b"name\0".len() + b"comment\0".len();
         member[3] |= HEADER_CHECKSUM;
         let mut checksum = Crc::new();
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_the_program_makes_is_read() {
-        // `gzip -9` of a file called `hello`, with its name and time; and of nothing.
+        // `gzip -9` of a file `hello`, with name and time; and of nothing.
         let named =
             b"\x1f\x8b\x08\x08\x9d\x84\x01\x6b\x02\x03hello\0\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\
             \x40\xa2\xb8\0\xe7\x42\x6e\x52\x14\0\0\0";
@@ -364,7 +364,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
-            // Trial compares the outcomes of two ways to cut.
+            // The tester compares the outcomes of two ways to split the input.
             let _ = StepTester::of("gunzip").run(&input, &sizes);
         }
 
@@ -379,7 +379,7 @@ mod tests {
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
             if let Ok(outcome) = StepTester::of("gunzip").run(&damaged, &sizes) {
-                // Bits that mean nothing may change.
+                // Some bits may change without effect.
                 prop_assert_eq!(outcome.result, input);
             }
         }

@@ -1,4 +1,4 @@
-//! Compression as by `gzip`.
+//! Compresses as `gzip` does.
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
@@ -8,26 +8,27 @@ use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// The usual level, as that of the program `gzip`.
+/// Default level, the same as gzip's.
 const USUAL: u32 = 6;
 
-/// Bytes that are made in one go.
+/// Bytes of output to produce at once.
 const ROOM: usize = 32 << 10;
 
-/// Compresses into one member (RFC 1952), without name and time: the same file makes the same result.
+/// Compresses into one member (RFC 1952), without name and time, so that the same file gives the
+/// same result.
 struct Gzip {
     level: u32,
     compress: Compress,
     checksum: Crc,
     pieces: FixedBlocks,
-    /// What the last call made. Always as long: what compressors make may depend on the room they
-    /// have.
+    /// Output of the last call. Its capacity never changes: the output of compressors may depend on
+    /// the room they have.
     room: Vec<u8>,
-    /// Whether the header was put.
+    /// Whether the header is written.
     begun: bool,
 }
 
-/// Returns the step that compresses with a level.
+/// Returns the step that compresses with gzip.
 pub(in crate::steps) fn gzip(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, USUAL, 1..=9)?;
     Ok(Box::new(Gzip {
@@ -41,23 +42,23 @@ pub(in crate::steps) fn gzip(parameter: Option<&str>) -> StepResult {
 }
 
 impl Gzip {
-    /// Puts the header, if that was not done.
+    /// Writes the header, unless done already.
     fn begin(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
-        // RFC 1952, 2.3.1: which end of the levels it is.
+        // RFC 1952, 2.3.1: marks the lowest and the highest level.
         let extra_flags = match self.level {
             1 => 4,
             9 => 2,
             _ => 0,
         };
-        // Deflate, no flags, no time, an unknown system.
+        // Deflate, no flags, no time, unknown system.
         out.put(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, extra_flags, 255])
     }
 }
 
-/// Compresses a piece. `Finish` with the last one.
+/// Compresses a piece; the last one with `Finish`.
 fn compress(
     compress: &mut Compress,
     piece: &[u8],
@@ -74,7 +75,7 @@ fn compress(
         let taken = usize::try_from(compress.total_in() - before);
         rest = &rest[taken.expect("BUG: more was taken than there is")..];
         out.put(room)?;
-        // With room left, there is no more to be had of what it was given.
+        // If there is room left, the library has no more output for this input.
         let all = rest.is_empty() && room.len() < room.capacity();
         if status == Status::StreamEnd || (flush == FlushCompress::None && all) {
             return Ok(());
@@ -103,7 +104,7 @@ impl Step for Gzip {
         let last = self.pieces.last();
         compress(&mut self.compress, last, FlushCompress::Finish, &mut self.room, out)?;
         out.put(&self.checksum.sum().to_le_bytes())?;
-        // The length modulo 2^32, which is what this counts.
+        // Both are modulo 2^32.
         out.put(&self.checksum.amount().to_le_bytes())
     }
 
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn large_files_make_the_same_however_they_are_cut() {
-        // Something of everything: what repeats near and far, and what does not.
+        // A mix of near and far repetitions, and bytes without any.
         let mut state = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

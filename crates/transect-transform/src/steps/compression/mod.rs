@@ -1,4 +1,4 @@
-//! Compressed files, written and read.
+//! Compression and decompression.
 
 mod fixed_blocks;
 pub(super) mod gunzip;
@@ -6,14 +6,14 @@ pub(super) mod gzip;
 pub(super) mod unzstd;
 pub(super) mod zstd;
 
-/// Returns the level that is asked for, or the usual one.
+/// Parses a level, or returns the default.
 fn level<Level: std::str::FromStr + PartialOrd + std::fmt::Display>(
     parameter: Option<&str>,
     usual: Level,
     levels: std::ops::RangeInclusive<Level>,
 ) -> Result<Level, String> {
     let Some(text) = parameter else { return Ok(usual) };
-    // Digits and nothing else: the standard library would take a sign as well.
+    // The parser would also accept a sign.
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let level = text.parse().ok().filter(|level| digits && levels.contains(level));
     level.ok_or_else(|| format!("not a level from {} to {}", levels.start(), levels.end()))

@@ -1,4 +1,4 @@
-//! Zstandard files, read.
+//! Decompresses Zstandard files.
 
 use std::io;
 
@@ -8,29 +8,29 @@ use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// The largest window, as a power of two: what a frame may ask for of memory. It is what the program
-/// `zstd` grants, and what its highest level needs.
+/// The largest window that a frame may request, as a power of two: the limit of the program `zstd`,
+/// and enough for its highest level.
 const WINDOW: u32 = 27;
 
-/// The most bytes of a frame's header.
+/// Maximum length of a frame header.
 const HEADER: usize = 18;
 
-/// Decompresses all frames of a file. Anything else between or after them is refused.
+/// Decompresses all frames of a file. Rejects any other bytes between or after them.
 struct Unzstd {
     decoder: Decoder<'static>,
-    /// Bytes of the input that were taken.
+    /// Bytes of the input so far.
     position: u64,
-    /// The frame that is being read, if one is.
+    /// The current frame, if any.
     frame: Option<Frame>,
 }
 
-/// What is known of a frame.
+/// The state of a frame.
 struct Frame {
-    /// Where it begins.
+    /// Its offset.
     begin: u64,
     /// Its first bytes.
     header: Vec<u8>,
-    /// Bytes that were made of it.
+    /// Bytes of output so far.
     made: u64,
 }
 
@@ -39,21 +39,22 @@ impl Frame {
         Self { begin, header: Vec::with_capacity(HEADER), made: 0 }
     }
 
-    /// Returns how much of the input is given to the library at once. It decodes a frame that it has
-    /// got as a whole by other ways, which refuse other things: none gets there with its header.
+    /// Returns how much input to give to the library at once. The library decodes a frame that it
+    /// gets as a whole with other code, which reports other errors. Byte by byte through the
+    /// header, it never does.
     fn portion<'a>(&self, input: &'a [u8]) -> &'a [u8] {
         if self.header.len() < HEADER { &input[..input.len().min(1)] } else { input }
     }
 
-    /// Takes note of what was read and made of it.
+    /// Records what was read and produced.
     fn note(&mut self, read: &[u8], made: usize) {
         let header = read.len().min(HEADER - self.header.len());
         self.header.extend_from_slice(&read[..header]);
         self.made += made as u64;
     }
 
-    /// Ends: as long as the header said, if it did. The library looks at that only if the last block
-    /// is not empty.
+    /// Checks that the content is as long as the header says, if it does. The library checks that
+    /// only if the last block is not empty.
     fn end(&self) -> Result<(), InvalidData> {
         match zstd::zstd_safe::get_frame_content_size(&self.header) {
             Ok(Some(length)) if length != self.made => {
@@ -64,7 +65,7 @@ impl Frame {
     }
 }
 
-/// Returns the step that decompresses.
+/// Returns the step that decompresses Zstandard files.
 pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> StepResult {
     if parameter.is_some() {
         return Err("it has no parameter".to_owned());
@@ -78,8 +79,8 @@ pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Unzstd { decoder, position: 0, frame: None }))
 }
 
-/// Says what is wrong with the frame that begins at a place. The place is not where the damage was
-/// noticed: that depends on how much the library was given at once.
+/// Returns an error about the frame at an offset. The position is its beginning, not where the
+/// damage was detected, which depends on how much input the library got at once.
 fn invalid(begin: u64, error: &io::Error) -> InvalidData {
     let reason = match error.to_string() {
         unknown if unknown.contains("Unknown frame descriptor") => match begin {
@@ -105,7 +106,7 @@ impl Step for Unzstd {
 
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
-        // Whether the decoder has more to give than there was room for.
+        // Whether the decoder has more output than there was room for.
         let mut more = false;
         while !rest.is_empty() || more {
             let frame = self.frame.get_or_insert_with(|| Frame::new(self.position));
@@ -122,7 +123,7 @@ impl Step for Unzstd {
             self.position += read as u64;
             rest = &rest[read..];
             if hint == 0 {
-                // The frame has ended, and all of it was given.
+                // The frame has ended, and all of it was passed on.
                 frame.end()?;
                 self.frame = None;
                 more = false;
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn frames_after_one_another_are_one_file() {
-        // RFC 8878, 3.1.2: a frame that is to be skipped.
+        // RFC 8878, 3.1.2: a skippable frame.
         let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
         let input = [&frame(b"one ")[..], skipped, &frame(b""), &frame(b"two")].concat();
         assert_eq!(StepTester::of("unzstd").result(&input, &[1]), b"one two");
@@ -219,19 +220,19 @@ mod tests {
 
     #[test]
     fn a_frame_is_as_long_as_it_says() {
-        // Five bytes are announced in a single segment, and an empty block is the last one.
+        // A single segment announces five bytes, and the last block is empty.
         let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
         assert_eq!(error_of(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
         let empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x01, 0, 0];
         assert_eq!(StepTester::of("unzstd").result(&empty, &[1]), b"");
-        // Whole frames, of a length that they announce, go the same way as pieces of them.
+        // Whole frames that announce their length are decoded by the same code as pieces.
         let announced = zstd::bulk::compress(b"text", 1).unwrap();
         assert_eq!(StepTester::of("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
     }
 
     #[test]
     fn a_window_has_a_limit_which_is_said() {
-        // A frame whose header asks for a window of 2 GiB (RFC 8878, 3.1.1.1.2).
+        // The header requests a window of 2 GiB (RFC 8878, 3.1.1.1.2).
         let large = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (31 - 10) << 3, 0x01, 0x00, 0x00];
         assert_eq!(
             error_of(&large),
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn gigabytes_of_little_are_handed_on_in_blocks() {
-        // 64 MiB of zeros in some kilobytes: nobody may hold them all.
+        // 64 MiB of zeros in a few kilobytes must not be held in memory.
         let content = vec![0; 64 << 20];
         let input = frame(&content);
         assert!(input.len() < 10_000);
@@ -264,7 +265,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
-            // Trial compares the outcomes of two ways to cut.
+            // The tester compares the outcomes of two ways to split the input.
             let _ = StepTester::of("unzstd").run(&input, &sizes);
         }
 
@@ -279,7 +280,7 @@ mod tests {
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
             if let Ok(outcome) = StepTester::of("unzstd").run(&damaged, &sizes) {
-                // Bits that mean nothing may change.
+                // Some bits may change without effect.
                 prop_assert_eq!(outcome.result, input);
             }
         }

@@ -1,4 +1,4 @@
-//! Compression by Zstandard.
+//! Compresses with Zstandard.
 
 use std::io;
 
@@ -10,13 +10,13 @@ use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// Compresses into one frame, with a checksum of the content, as the program `zstd` does.
+/// Compresses into one frame with a checksum of the content, as the program `zstd` does.
 struct Zstd {
     encoder: Encoder<'static>,
     pieces: FixedBlocks,
 }
 
-/// Returns the step that compresses with a level.
+/// Returns the step that compresses with Zstandard.
 pub(in crate::steps) fn zstd(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, zstd::DEFAULT_COMPRESSION_LEVEL, 1..=22)?;
     let encoder = || {
@@ -28,7 +28,7 @@ pub(in crate::steps) fn zstd(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Zstd { encoder, pieces: FixedBlocks::default() }))
 }
 
-/// What compressing can fail by is the memory it takes.
+/// Compression can only fail for lack of memory.
 fn failure(error: io::Error) -> StepError {
     InvalidData::new(error.to_string()).into()
 }

@@ -6,13 +6,13 @@ use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::pending::carry_over;
 
-/// The bytes of the mark.
+/// Length of the mark.
 const MARK: usize = 3;
 
-/// Lets the file begin with the byte order mark of UTF-8, or not. An empty file stays empty.
+/// Adds or removes the byte order mark of UTF-8. An empty file stays empty.
 struct Bom {
     add: bool,
-    /// The first bytes, until they are as many as a mark has.
+    /// The first bytes, until there are as many as a mark has.
     beginning: Option<Vec<u8>>,
     changed: bool,
 }

@@ -1,4 +1,4 @@
-//! UTF-8 of other encodings.
+//! Converts other encodings to UTF-8.
 
 use super::Encoding;
 use super::single_byte::SingleByte;
@@ -9,27 +9,27 @@ use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 use crate::steps::pending::carry_over;
 
-/// The longest byte order mark, that of UTF-32.
+/// Length of the longest byte order mark, that of UTF-32.
 const MARK: usize = 4;
 
-/// What is known of the encoding beforehand.
+/// What the parameter says about the encoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// The byte order mark says it; without one, it is UTF-8.
+    /// Given by the byte order mark; without one, UTF-8.
     Auto,
-    /// UTF-16, and the byte order mark says which.
+    /// UTF-16, in the byte order of its mark.
     Utf16,
     Known(Encoding),
 }
 
-/// Makes UTF-8 of another encoding. What is no text in that encoding is refused, and so is UTF-8.
+/// Converts an encoding to UTF-8. Rejects bytes that are invalid in that encoding, also in UTF-8.
 struct Decode {
     source: Source,
     state: State,
 }
 
 enum State {
-    /// Where the byte order mark may be, until it is all there.
+    /// The first bytes, until a byte order mark is complete.
     Beginning(Vec<u8>),
     Decoding(Encoding, Decoder),
 }
@@ -40,7 +40,7 @@ enum Decoder {
     SingleByte(SingleByte),
 }
 
-/// Returns the step that makes UTF-8 of an encoding.
+/// Returns the step that converts an encoding to UTF-8.
 pub(in crate::steps) fn decode(parameter: Option<&str>) -> StepResult {
     let source = match parameter.unwrap_or_default() {
         "auto" => Source::Auto,
@@ -58,8 +58,8 @@ impl State {
         }
     }
 
-    /// Returns the state after a byte order mark of so many bytes. `no_utf8` is what is said if it was
-    /// to be UTF-8 and is not.
+    /// Returns the state after a byte order mark of `mark` bytes. `no_utf8` is the error for
+    /// invalid UTF-8.
     fn decoding(encoding: Encoding, mark: u64, no_utf8: &'static str) -> Self {
         let decoder = match encoding {
             Encoding::Utf8 => Decoder::Utf8(Utf8::at(mark, no_utf8)),
@@ -89,7 +89,7 @@ impl Decoder {
 }
 
 impl Decode {
-    /// Decides which encoding it is, by how the text begins, and decodes that beginning.
+    /// Determines the encoding from the beginning of the text, and decodes that.
     fn begin(&mut self, beginning: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if matches!(beginning, [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
             return Err(InvalidData::at(0, "UTF-32, which is not read").into());
@@ -136,7 +136,7 @@ impl Step for Decode {
         if let State::Beginning(beginning) = &mut self.state {
             let beginning = std::mem::take(beginning);
             if beginning.is_empty() {
-                // Nothing is text in every encoding.
+                // An empty text is valid in every encoding.
                 return Ok(());
             }
             self.begin(&beginning, out)?;

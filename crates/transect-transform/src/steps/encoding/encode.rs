@@ -1,4 +1,4 @@
-//! Other encodings of UTF-8.
+//! Converts UTF-8 to other encodings.
 
 use super::single_byte::byte;
 use super::utf8::Utf8;
@@ -7,11 +7,11 @@ use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// The character that a byte order mark is.
+/// The byte order mark as a character.
 const MARK: char = '\u{feff}';
 
-/// Makes another encoding of UTF-8. A character that the encoding lacks is refused: nothing is put in
-/// the place of what cannot be written.
+/// Converts UTF-8 to another encoding. Rejects characters that the encoding lacks, and never
+/// replaces them.
 struct Encode {
     utf8: Utf8,
     writer: Writer,
@@ -20,13 +20,13 @@ struct Encode {
 /// Writes text in an encoding.
 struct Writer {
     encoding: Encoding,
-    /// Whether the result begins with a byte order mark, also if the input does not.
+    /// Whether the result starts with a byte order mark even if the input does not.
     mark: bool,
-    /// Bytes of the input that were written.
+    /// Bytes of the input so far.
     position: u64,
 }
 
-/// Returns the step that makes an encoding of UTF-8.
+/// Returns the step that converts UTF-8 to an encoding.
 pub(in crate::steps) fn encode(parameter: Option<&str>) -> StepResult {
     let parameter = parameter.unwrap_or_default();
     let (name, mark) = match parameter.strip_suffix(",bom") {
@@ -84,7 +84,7 @@ fn write_utf16(
     to_bytes: impl Fn(u16) -> [u8; 2],
     out: &mut OutputBuffer<'_>,
 ) -> Result<(), StepError> {
-    // What is written in one go.
+    // Units to write at once.
     const SPAN: usize = 32;
     let mut rest = text;
     while !rest.is_empty() {

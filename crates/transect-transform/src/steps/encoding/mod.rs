@@ -1,4 +1,4 @@
-//! The encodings of text.
+//! Text encodings.
 
 pub(super) mod bom;
 pub(super) mod decode;
@@ -7,7 +7,7 @@ mod single_byte;
 mod utf16;
 mod utf8;
 
-/// A way to write characters as bytes.
+/// A text encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Utf8,
@@ -16,7 +16,7 @@ enum Encoding {
     Cp1252,
 }
 
-/// Which byte of a unit of 16 bits comes first.
+/// Byte order of a 16-bit unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Little,
@@ -32,7 +32,7 @@ impl Encoding {
         Self::Cp1252,
     ];
 
-    /// Returns its name, as users type it.
+    /// Returns its name, as typed.
     fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
@@ -57,14 +57,14 @@ impl Encoding {
         }
     }
 
-    /// Returns which encoding the byte order mark at the beginning of a text is of.
+    /// Returns the encoding whose byte order mark a text starts with.
     fn marked(text: &[u8]) -> Option<Self> {
         let has_mark = |encoding: &Self| encoding.mark().is_some_and(|mark| text.starts_with(mark));
         Self::ALL.into_iter().find(has_mark)
     }
 }
 
-/// Returns how many bytes at the beginning are ASCII, by spans: at least those are.
+/// Returns how many bytes at the beginning are ASCII. Checks whole spans first.
 fn ascii(bytes: &[u8]) -> usize {
     const SPAN: usize = 64;
     let spans = bytes.chunks(SPAN).take_while(|span| span.is_ascii()).count();

@@ -1,12 +1,11 @@
-//! Encodings with one byte for each character: ISO 8859-1 and Windows-1252.
+//! Encodings with one byte per character: ISO 8859-1 and Windows-1252.
 
 use super::{Encoding, ascii};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, StepError};
 
-/// What 0x80 to 0x9F stand for in Windows-1252, as unicode.org has it (`CP1252.TXT`); 0 where it
-/// leaves a byte undefined. Everything else is as in ISO 8859-1, whose bytes are the first characters
-/// of Unicode.
+/// The characters 0x80 to 0x9F of Windows-1252 in `CP1252.TXT` from unicode.org; 0 for undefined
+/// bytes. All others are as in ISO 8859-1, whose bytes are the first characters of Unicode.
 const CP1252: [u16; 32] = [
     0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, //
     0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, //
@@ -14,7 +13,7 @@ const CP1252: [u16; 32] = [
     0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
 ];
 
-/// Makes UTF-8 of characters of one byte.
+/// Converts single-byte characters to UTF-8.
 pub(super) struct SingleByte {
     encoding: Encoding,
     position: u64,
@@ -62,7 +61,7 @@ impl SingleByte {
     }
 }
 
-/// Returns the byte of a character in an encoding that has one byte for each.
+/// Returns the byte of a character in a single-byte encoding.
 pub(super) fn byte(encoding: Encoding, character: char) -> Option<u8> {
     let code = u32::from(character);
     match (encoding, u8::try_from(code)) {

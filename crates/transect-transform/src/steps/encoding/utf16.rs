@@ -1,25 +1,25 @@
-//! UTF-16 in blocks.
+//! Decodes UTF-16 in blocks.
 
 use super::Order;
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, StepError};
 
-/// Units that are looked at in one go.
+/// Units to check at once.
 const SPAN: usize = 32;
 
-/// Makes UTF-8 of UTF-16, wherever the blocks are cut.
+/// Converts UTF-16 to UTF-8, wherever blocks are split.
 pub(super) struct Utf16 {
     order: Order,
-    /// Where the next unit stands in the input.
+    /// Offset of the next unit in the input.
     position: u64,
-    /// The first byte of a unit that the last block broke off.
+    /// The first byte of a unit that was split.
     broken: Option<u8>,
-    /// The first half of a pair that stands for one character.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
 }
 
 impl Utf16 {
-    /// Returns the state after so many bytes that are none of its own.
+    /// Returns the state after `position` bytes that are not part of the text.
     pub(super) fn at(position: u64, order: Order) -> Self {
         Self { order, position, broken: None, high: None }
     }
@@ -67,8 +67,8 @@ impl Utf16 {
         }
     }
 
-    /// Puts a span if it is ASCII, which most is in most languages that are written so, and returns
-    /// whether it was. All units at once: the compiler makes vector instructions of it.
+    /// Writes a span if it is ASCII, and returns whether it was. That is the common case in many
+    /// languages. Checks all units at once, which the compiler vectorises.
     fn put_ascii(
         &mut self,
         span: &[[u8; 2]],

@@ -1,28 +1,29 @@
-//! UTF-8 in blocks.
+//! Decodes UTF-8 in blocks.
 
 use crate::step::{InvalidData, StepError};
 
-/// Finds the characters of UTF-8, wherever the blocks are cut.
+/// Validates UTF-8, wherever blocks are split.
 pub(super) struct Utf8 {
-    /// What is said of bytes that are no characters.
+    /// The error for invalid bytes.
     reason: &'static str,
-    /// Where the next byte stands in the input.
+    /// Offset of the next byte in the input.
     position: u64,
-    /// The bytes of a character that the last block broke off: at most three.
+    /// The first bytes of a character that was split: at most three.
     broken: Vec<u8>,
 }
 
 impl Utf8 {
-    /// Returns the state after so many bytes that are none of its own. `reason` is what it says of
-    /// bytes that are no characters.
+    /// Returns the state after `position` bytes that are not part of the text. `reason` is the
+    /// error for invalid bytes.
     pub(super) fn at(position: u64, reason: &'static str) -> Self {
         Self { reason, position, broken: Vec::with_capacity(4) }
     }
 
-    /// Hands on the text in a block, in pieces that are not empty.
+    /// Passes the text of a block to `take`, in non-empty pieces.
     ///
     /// # Errors
-    /// It is no UTF-8; all before it was handed on. Or `take` takes no more.
+    /// The block is not valid UTF-8, and everything before was passed on; or `take` accepts no
+    /// more.
     pub(super) fn feed(
         &mut self,
         input: &[u8],
@@ -30,7 +31,7 @@ impl Utf8 {
     ) -> Result<(), StepError> {
         let mut rest = input;
         while !self.broken.is_empty() {
-            // One byte after the other: never one too many.
+            // Byte by byte, to take none too many.
             let [next, after @ ..] = rest else { return Ok(()) };
             self.broken.push(*next);
             rest = after;
@@ -64,7 +65,7 @@ impl Utf8 {
         }
     }
 
-    /// Ends.
+    /// Ends the text.
     ///
     /// # Errors
     /// It ended within a character.
@@ -72,7 +73,7 @@ impl Utf8 {
         if self.broken.is_empty() { Ok(()) } else { Err(self.invalid()) }
     }
 
-    /// Goes back to the beginning.
+    /// Returns to the initial state.
     pub(super) fn reset(&mut self) {
         self.position = 0;
         self.broken.clear();

@@ -1,21 +1,21 @@
-//! An input in chunks, the last of which is known as such.
+//! Divides the input into chunks, and identifies the last one.
 
 use crate::step::StepError;
 
-/// Gathers the input into chunks of always the same length. A chunk is handed on when something
-/// follows it: only the end tells which is the last.
+/// Collects the input into chunks of equal length. A chunk is passed on when more input follows, as
+/// only the end of the input tells which is the last.
 pub(super) struct Chunks {
     length: usize,
     kept: Vec<u8>,
 }
 
 impl Chunks {
-    /// Returns chunks of a length, with room for `more` behind each.
+    /// Returns chunks of a length, with room for `more` bytes after each.
     pub(super) fn new(length: usize, more: usize) -> Self {
         Self { length, kept: Vec::with_capacity(length + more) }
     }
 
-    /// Hands on the chunks that are not the last. What is done to them there is forgotten.
+    /// Passes on all chunks but the last. Changes made to them are discarded.
     pub(super) fn feed(
         &mut self,
         input: &[u8],
@@ -39,7 +39,7 @@ impl Chunks {
         &mut self.kept
     }
 
-    /// Forgets what is kept.
+    /// Discards what is kept.
     pub(super) fn reset(&mut self) {
         self.kept.clear();
     }

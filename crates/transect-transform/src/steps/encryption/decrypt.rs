@@ -5,13 +5,13 @@ use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// Decrypts with a key. Of a chunk that is not genuine, nothing comes out.
+/// Decrypts with a key. Writes nothing of a chunk that is not authentic.
 struct Decrypt {
     key: Key,
-    /// What there is of the header.
+    /// The header so far.
     header: Vec<u8>,
     chunks: Chunks,
-    /// Nothing before the header is complete.
+    /// `None` until the header is complete.
     cipher: Option<FileCipher>,
 }
 
@@ -26,8 +26,7 @@ impl Decrypt {
         Self { key, header, chunks: Chunks::new(CHUNK + TAG, 0), cipher: None }
     }
 
-    /// Returns what has been told to be encrypted by the beginning of a file, and what of `input` is
-    /// no part of its header.
+    /// Reads the header, and returns the part of `input` after it.
     fn after_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], InvalidData> {
         let missing = HEADER - self.header.len();
         let (first, rest) = input.split_at(input.len().min(missing));
@@ -42,7 +41,7 @@ impl Decrypt {
     }
 }
 
-/// Makes sure that a file, or what there is of its beginning, is one of ours.
+/// Checks that the header, as far as it is there, has the right format.
 fn verify(header: &[u8]) -> Result<(), InvalidData> {
     let magic = &header[..header.len().min(MAGIC.len())];
     if !MAGIC.starts_with(magic) {
@@ -115,7 +114,7 @@ mod tests {
 
     const KEY: [u8; 32] = [0x4b; 32];
 
-    /// A folder with a key file in it, and its words.
+    /// A directory with a key file, and its words.
     struct Keyed {
         _folder: TempDir,
         encrypt: String,
@@ -131,7 +130,7 @@ mod tests {
         Keyed { encrypt: word("encrypt"), decrypt: word("decrypt"), _folder: folder }
     }
 
-    /// Encrypts, cut in pieces, once: two results are not the same.
+    /// Encrypts once, in pieces: two results would differ.
     fn encrypted(keyed: &Keyed, input: &[u8], sizes: &[usize]) -> Vec<u8> {
         StepTester::of(&keyed.encrypt).feed(input, sizes).unwrap().result
     }
@@ -142,7 +141,8 @@ mod tests {
         error.to_string()
     }
 
-    /// What the format says, written down once more: no STREAM but what every nonce is.
+    /// Encrypts according to the format, independently: computes the nonce of every chunk instead
+    /// of using STREAM.
     fn by_hand(key: &[u8; 32], salt: &[u8; SALT], chunks: &[&[u8]]) -> Vec<u8> {
         let mut all = [&MAGIC[..], &[VERSION], salt].concat();
         let file_key = blake3::derive_key(CONTEXT, &[&key[..], &all].concat());
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Made once by other programs: `b3sum --derive-key` and Python's `cryptography`.
+    /// Created with other programs: `b3sum --derive-key` and Python's `cryptography`.
     #[test]
     fn a_file_of_the_first_version_stays_readable() {
         let salt: Vec<u8> = (0..32).collect();
@@ -274,13 +274,13 @@ mod tests {
             let parts: Vec<_> = order.iter().map(|&at| chunks[at]).collect();
             assert_eq!(error_of(&keyed, &[header, &parts.concat()].concat()), expected);
         }
-        // Chunks of one file are none of another, though the key is the same.
+        // Chunks of another file with the same key.
         let mixed = [&whole[..second], &other[second..]].concat();
         assert_eq!(
             error_of(&keyed, &mixed),
             format!("it was changed, or cut off, at byte {second}")
         );
-        // Behind a short last chunk, what is added becomes part of it.
+        // Bytes added after a short last chunk become part of it.
         let short = encrypted(&keyed, b"few bytes", &[1]);
         let long = [&short[..], b"more"].concat();
         assert_eq!(error_of(&keyed, &long), "it has another key, or was changed, at byte 48");

@@ -5,11 +5,11 @@ use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 use crate::steps::StepResult;
 
-/// Encrypts with a key. Two results are never the same, but those of all of them are.
+/// Encrypts with a key. Two results always differ, but they decrypt to the same bytes.
 struct Encrypt {
     key: Key,
     chunks: Chunks,
-    /// Nothing before the first byte of a file: each has a salt of its own.
+    /// `None` before the first byte of a file: each file has its own salt.
     cipher: Option<FileCipher>,
 }
 
@@ -18,7 +18,7 @@ pub(in crate::steps) fn encrypt(parameter: Option<&str>) -> StepResult {
     Ok(Box::new(Encrypt::new(Key::of(parameter)?)))
 }
 
-/// Returns what a file begins with.
+/// Returns the header of a new file.
 fn header() -> Result<[u8; HEADER], InvalidData> {
     let mut header = [VERSION; HEADER];
     header[..MAGIC.len()].copy_from_slice(&MAGIC);
@@ -42,7 +42,7 @@ impl Encrypt {
     }
 }
 
-/// Encrypts a chunk where it lies, and puts it.
+/// Encrypts a chunk in place, and writes it.
 fn put(
     cipher: Option<&mut FileCipher>,
     chunk: &mut Vec<u8>,
@@ -68,7 +68,7 @@ impl Step for Encrypt {
     fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         self.begin(out)?;
         put(self.cipher.as_mut(), self.chunks.last(), true, out)?;
-        // A second file that went on with the chunks of the first could not be decrypted by anyone.
+        // A second file that continued the chunks of the first could never be decrypted.
         self.reset();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Key files: 64 hexadecimal digits, and an end of line if one likes.
+//! Key files: 64 hexadecimal digits, optionally followed by a newline.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,19 +15,19 @@ use crate::system;
 
 const BYTES: usize = 32;
 
-/// What is read of a key file at most: more than it may have, to see that it has more.
+/// Bytes to read of a key file: more than it may have, to detect longer ones.
 const MAX_FILE_LENGTH: usize = 2 * BYTES + 3;
 
-/// A key, gone from memory when the last step that has it is. It cannot be printed.
+/// A key, erased from memory when the last step that uses it is dropped. It cannot be printed.
 #[derive(Clone)]
 pub(super) struct Key {
     bytes: Arc<Zeroizing<[u8; BYTES]>>,
-    /// What is wrong with its file, though not with the key.
+    /// A problem of its file that does not affect the key.
     warning: Option<Arc<str>>,
 }
 
 impl Key {
-    /// Reads the key file that the parameter of a step names.
+    /// Reads the key file that a parameter names.
     pub(super) fn of(parameter: Option<&str>) -> Result<Self, String> {
         let Some(name) = parameter.filter(|name| !name.is_empty()) else {
             return Err("no key file is named".to_owned());
@@ -51,7 +51,7 @@ impl Key {
         if pairs.len() != BYTES {
             return None;
         }
-        // Filled where it stays: what is moved leaves copies behind.
+        // Fill the key in place: moving it would leave copies behind.
         let mut key = Arc::new(Zeroizing::new([0; BYTES]));
         let bytes = Arc::get_mut(&mut key).expect("BUG: nobody else has it yet");
         for (byte, &[high, low]) in bytes.iter_mut().zip(pairs) {
@@ -69,8 +69,8 @@ impl Key {
     }
 }
 
-/// Returns the path that is meant. Chains write blanks in words as escapes; every other backslash
-/// stands for itself, as it does in paths on Windows.
+/// Returns the path in a parameter. Chains escape whitespace in words; every other backslash is
+/// literal, as in Windows paths.
 fn path(name: &str) -> PathBuf {
     let mut path = name.to_owned();
     for (escape, blank) in
@@ -81,17 +81,17 @@ fn path(name: &str) -> PathBuf {
     path.into()
 }
 
-/// It need not be a regular file: a pipe from a program that keeps keys is as good.
+/// Reads a key file, which may also be a pipe from a program that manages keys.
 fn read(mut file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
-    // With all the room it takes from the beginning: what grows leaves copies behind.
+    // Allocate everything at first: growing would leave copies behind.
     let mut text = Zeroizing::new(vec![0; MAX_FILE_LENGTH]);
     let length = crate::source::fill(&mut file, &mut text)?;
     text.truncate(length);
     Ok(text)
 }
 
-/// Returns what is to be said of a file that others than its owner may read or write. It is used all the
-/// same: a group may share a key.
+/// Returns a warning if others than its owner can read or write a key file. The key is used all the
+/// same: a group may share it.
 fn open_to_others(path: &Path, file: &File) -> Option<Arc<str>> {
     let attributes = attributes_of(file).ok()?;
     let mode = attributes.mode().filter(|mode| mode & 0o066 != 0)?;
@@ -100,12 +100,12 @@ fn open_to_others(path: &Path, file: &File) -> Option<Arc<str>> {
     is_file.then(|| format!("the key file '{path}' is open to others (mode {mode:03o})").into())
 }
 
-/// Makes a key file with a new random key, which nobody but its owner may read (on Windows: who may
-/// read what is in its folder). Never in the place of another file. When it returns, the device has
-/// the key: what is encrypted with it could not be read without.
+/// Creates a key file with a new random key that only its owner can read (on Windows: those who can
+/// read the directory). Never replaces a file. When this returns, the key is on the device: without
+/// it, what it encrypts could not be read.
 ///
 /// # Errors
-/// Something has the name already, or whatever the system says; then nothing is left there.
+/// The file exists, or the system reports an error; then no file is left.
 pub fn create_key_file(path: &Path) -> Result<(), Error> {
     let failed = Error::system(Operation::Create, path);
     let text = match random_digits() {
@@ -122,7 +122,7 @@ pub fn create_key_file(path: &Path) -> Result<(), Error> {
         .and_then(|()| transect_sys::file::close(file))
         .and_then(|()| system::sync_directory(crate::publish::parent_dir(path)));
     written.map_err(|error| {
-        // What went wrong first is what is told.
+        // Report the first error.
         let _ = std::fs::remove_file(path);
         failed(error)
     })

@@ -1,4 +1,4 @@
-//! Encryption of which nothing can be changed, left out, exchanged or added without being noticed.
+//! Authenticated encryption: any change, removal, exchange or addition of bytes is detected.
 //!
 //! ```text
 //!     bytes
@@ -10,11 +10,11 @@
 //! 0..=65536+16   the last chunk and its tag; without bytes only if the file is empty
 //! ```
 //!
-//! The key of a file is derived from that of the key file and the header (BLAKE3, `derive_key`): the
-//! same for no two files, so that no nonce is used twice, and a header that was changed makes another
-//! key. The chunks are ChaCha20-Poly1305 in the STREAM construction (Hoang, Reyhanitabar, Rogaway and
-//! Vizár, 2015): the nonce is seven zeros, the number of the chunk in four bytes, the most significant
-//! first, and 1 for the last chunk, 0 for others.
+//! The key of a file is derived from the key in the key file and the header (BLAKE3, `derive_key`).
+//! It is different for each file, so that no nonce is used twice, and a changed header gives
+//! another key. Chunks are encrypted with ChaCha20-Poly1305 in the STREAM construction (Hoang,
+//! Reyhanitabar, Rogaway and Vizár, 2015): the nonce is seven zeros, the chunk number as four
+//! big-endian bytes, and 1 for the last chunk, 0 for others.
 
 use aead_stream::{NewStream, Nonce, StreamBE32, StreamPrimitive};
 use chacha20poly1305::ChaCha20Poly1305;
@@ -29,38 +29,38 @@ pub(super) mod decrypt;
 pub(super) mod encrypt;
 pub(super) mod key;
 
-/// What every encrypted file begins with. No text does, and what line ends are changed in is noticed.
+/// The beginning of every encrypted file. No text starts with it, and a conversion of line endings
+/// changes it and is detected.
 const MAGIC: [u8; 15] = *b"\x8etransect aead\n";
 
 const VERSION: u8 = 1;
 
-/// Bytes of the salt: two of the same are not to be expected, ever.
+/// Length of the salt: long enough that no two files ever have the same.
 const SALT: usize = 32;
 
 /// Bytes before the first chunk.
 const HEADER: usize = MAGIC.len() + 1 + SALT;
 
-/// Bytes of a chunk that is not encrypted: as much as has to be held back until it is known to be
-/// genuine.
+/// Bytes of a chunk before encryption: as many as must be held back until they are authenticated.
 const CHUNK: usize = 64 << 10;
 
-/// Bytes by which a chunk grows.
+/// Bytes that encryption adds to a chunk.
 const TAG: usize = 16;
 
-/// What the key of a file is derived for.
+/// Context for deriving the key of a file.
 const CONTEXT: &str = "transect-transform 2026-11-21 encrypt version 1, key of one file";
 
 type Stream = StreamBE32<ChaCha20Poly1305>;
 
-/// The chunks of one file.
+/// Encrypts or decrypts the chunks of one file.
 struct FileCipher {
     stream: Stream,
-    /// The number of the next chunk.
+    /// Number of the next chunk.
     next: u32,
 }
 
 impl FileCipher {
-    /// Returns the chunks of the file that begins with a header.
+    /// Returns the cipher for the file with this header.
     fn new(key: &Key, header: &[u8; HEADER]) -> Self {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(CONTEXT));
         hasher.update(key.bytes()).update(header);
@@ -70,14 +70,14 @@ impl FileCipher {
         Self { stream, next: 0 }
     }
 
-    /// Encrypts the next chunk, and puts its tag behind it.
+    /// Encrypts the next chunk, and appends its tag.
     fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         let encrypted = self.stream.encrypt_in_place(self.next, last, &[], chunk);
         encrypted.expect("BUG: a chunk is short, and its memory grows");
         self.go_on(last)
     }
 
-    /// Decrypts the next chunk, if it is genuine; else it stays what it is.
+    /// Decrypts the next chunk if it is authentic; otherwise leaves it unchanged.
     fn open(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         match self.stream.decrypt_in_place(self.next, last, &[], chunk) {
             Ok(()) => self.go_on(last),
@@ -93,7 +93,7 @@ impl FileCipher {
         Ok(())
     }
 
-    /// Returns what is wrong with a chunk that is not genuine.
+    /// Returns what is wrong with a chunk that is not authentic.
     fn invalid(&self, chunk: &mut Vec<u8>, last: bool) -> InvalidData {
         let begin = HEADER as u64 + u64::from(self.next) * (CHUNK + TAG) as u64;
         let end = begin + chunk.len() as u64;
