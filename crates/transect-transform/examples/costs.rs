@@ -1,12 +1,13 @@
-//! What each step costs, in nanoseconds per byte of its input: which of them are heavy
-//! (`step::Cost`) is found here.
+//! Measures the cost of each step in nanoseconds per byte of input, to decide which steps are heavy
+//! (`step::Cost`).
 //!
 //! ```sh
 //! cargo run --release -p transect-transform --example costs
 //! ```
 //!
-//! Each step is fed 8 MiB in blocks of 256 KiB, again and again; the fastest time counts, as only
-//! others make it longer. Text is fed as it should be, and as it should not.
+//! Feeds 8 MiB to each step in blocks of 256 KiB, repeatedly, and reports the fastest time, as
+//! interference only makes runs longer. Text steps get text that needs no change, and text that
+//! does.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures")]
 
 use std::time::{Duration, Instant};
@@ -67,7 +68,7 @@ fn row(word: &str, clean: f64, dirty: f64, noise: Option<f64>) {
     println!("{word:20} clean text {clean:8.2}  other text {dirty:8.2}  noise {noise}");
 }
 
-/// Returns numbers without any order, always the same.
+/// Returns pseudorandom numbers, always the same.
 fn numbers() -> impl Iterator<Item = u64> {
     std::iter::successors(Some(1_u64), |&last| {
         let mut next = last ^ (last << 13);
@@ -80,7 +81,7 @@ fn noise(size: usize) -> Vec<u8> {
     numbers().take(size / 8).flat_map(u64::to_le_bytes).collect()
 }
 
-/// Returns lines of words, of which some are frequent, so that they can be compressed as text can.
+/// Returns lines of words, some of them frequent, so that they compress like text.
 fn text(before: &str, behind: &str) -> String {
     let letters = b"etaoinshrdlucmfwypvbgkjqxz";
     let mut of = numbers().skip(100);
@@ -106,7 +107,7 @@ fn text(before: &str, behind: &str) -> String {
         text.pop();
         text.push_str(behind);
     }
-    // Whole words, for steps that take nothing else.
+    // Whole words, for steps that require them.
     text.truncate(SIZE);
     text
 }

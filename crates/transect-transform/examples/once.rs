@@ -1,11 +1,11 @@
-//! Passes over one file once, to be measured from outside, beside a floor that does no more than
-//! read and write:
+//! Runs one pass over a file, to be measured from outside and compared with a floor that only reads
+//! and writes:
 //!
 //! ```sh
 //! cargo run --release -p transect-transform --example once -- floor|copy|STEP,STEP… IN OUT [METHOD] [BLOCK]
 //! ```
 //!
-//! Where IN is OUT it is changed in its place, or left alone if nothing would change.
+//! If IN is OUT, the file is changed in place, unless nothing would change.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a program that measures")]
 
 use std::fs::File;
@@ -42,7 +42,7 @@ fn main() {
     transform(input, Some(output), step, &mut passes, options).unwrap();
 }
 
-/// The least that anybody has to do.
+/// The minimum amount of work: reads and writes.
 fn floor(input: &Path, output: &Path, size: usize) {
     let mut block = vec![0; size];
     let (mut from, mut to) = (File::open(input).unwrap(), File::create(output).unwrap());

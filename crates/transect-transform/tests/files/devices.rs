@@ -1,5 +1,5 @@
-//! Devices that are full, or other ones; files with holes, files of the kernel. Mounting takes a
-//! privilege: without it the tests say so.
+//! Full devices, copies between devices, files with holes, and kernel files. Mounting needs a
+//! privilege; without it, the tests report that they are skipped.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -20,37 +20,38 @@ use crate::support::{
     text, with_steps,
 };
 
-/// Memory and a disk, small ones.
+/// Small file systems in memory and on a disk image.
 fn devices(test: &str, temp: &TempDir) -> Option<[Mount; 2]> {
     let mount = || -> Result<[Mount; 2], String> {
         let memory = Mount::tmpfs("8m", &temp.join("memory"))?;
-        // The root's reserve would hide that the device is full.
+        // The space reserved for root would hide that the device is full.
         let disk = Mount::ext4(&temp.join("image"), &["-m", "0"], &temp.join("disk"))?;
         Ok([memory, disk])
     };
     mount().inspect_err(|reason| loudly_skip(test, reason)).ok()
 }
 
-/// Fills a device until so many bytes are left.
+/// Fills a device until `bytes` bytes are left.
 fn leave(at: &Path, bytes: u64) {
     let mut ballast = File::create(at.join("ballast")).unwrap();
     while ballast.write_all(&[1; 4096]).is_ok() {}
     let mut size = ballast.metadata().unwrap().len();
-    // What is promised to the last bytes is found only when they are written.
+    // Delayed allocation detects a full device only when data is written out.
     let _ = ballast.sync_all();
     size = size.min(ballast.seek(SeekFrom::End(0)).unwrap());
     ballast.set_len(size - bytes).unwrap();
     ballast.sync_all().unwrap();
 }
 
-/// No method, which one is then chosen for, and these.
+/// `None`, which lets the planner choose, and these methods.
 fn with_none(
     methods: impl IntoIterator<Item = IoMethod>,
 ) -> impl Iterator<Item = Option<IoMethod>> {
     std::iter::once(None).chain(methods.into_iter().map(Some))
 }
 
-/// Returns whether a method can be used on a device. Else it says so, and makes nothing.
+/// Returns whether a method can be used on a device. Otherwise checks that it says so, and creates
+/// nothing.
 fn is_at(method: IoMethod, device: &Path) -> bool {
     let input = device.join("input");
     std::fs::write(&input, "text").unwrap();
@@ -60,7 +61,7 @@ fn is_at(method: IoMethod, device: &Path) -> bool {
     let left = std::fs::read(&input).unwrap();
     std::fs::remove_file(&input).unwrap();
     if let Err(Error::Unsupported(..)) = made {
-        // Memory has no way past itself.
+        // tmpfs has no cache to bypass.
         assert!(device.ends_with("memory") && left == b"text", "{}", method.as_str());
         return false;
     }
@@ -106,7 +107,7 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
                 assert_eq!(std::fs::read(&target).unwrap(), b"old");
             }
         }
-        // In place, too: the difference is at the end, when most is copied.
+        // In place, the difference is at the end, after most was copied.
         let mine = device.path().join("mine");
         std::fs::remove_file(device.path().join("ballast")).unwrap();
         let mut big = text(3 << 20).to_ascii_uppercase();
@@ -190,7 +191,8 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
         }
     };
     let bytes = text(400_000);
-    // Input and output; output only; when a block has been through the steps; a file without a size.
+    // Input and output; output only; after a block has been through the steps; a file without a
+    // size.
     for (method, input, target) in [
         (IoMethod::Direct, memory.path(), temp.path()),
         (IoMethod::DirectUring, temp.path(), memory.path()),
@@ -255,7 +257,7 @@ fn what_is_preferred_may_hang_on_what_is_in_memory() {
         return loudly_skip(TEST, "this file system keeps its files in memory");
     }
     assert_eq!(method(&input), IoMethod::Pipeline);
-    // What a small file takes was not measured.
+    // Preferences do not apply to small files.
     std::fs::write(&input, &bytes[..1000]).unwrap();
     assert_eq!(method(&input), IoMethod::Buffered);
 }
@@ -268,7 +270,7 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
     let bytes = text((3 << 20) + 1000);
     std::fs::write(&input, &bytes).unwrap();
     let past = [IoMethod::Direct, IoMethod::DirectUring].map(Some);
-    // Without one, that is what sparing the cache is about.
+    // Without a method, this is what bypassing the cache means.
     for method in [Some(IoMethod::Buffered)].into_iter().chain(past).chain([None]) {
         if !at_hand().contains(&method.unwrap_or(IoMethod::Direct)) {
             return loudly_skip(TEST, "this file system has no way past the cache");
@@ -285,14 +287,14 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
             transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
             [&input, &target].map(|path| is_cached(&File::open(path).unwrap(), 1 << 20))
         };
-        // Where it has no memory to spare, the kernel may go through the cache after all: not always.
+        // Under memory pressure, the kernel may use the cache after all, but not always.
         let as_expected = (0..5).any(|_| cached_after() == [cached; 2]);
         assert!(as_expected, "{method:?}");
         assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
     }
 }
 
-/// The way through the cache that leaves nothing there but what was there before.
+/// The path through the cache that leaves nothing there except what was there before.
 #[test]
 fn what_is_not_to_stay_in_the_cache_does_not() {
     const TEST: &str = "what_is_not_to_stay_in_the_cache_does_not";
@@ -321,18 +323,18 @@ fn what_is_not_to_stay_in_the_cache_does_not() {
         assert_eq!(is_cached(&file, 1 << 20), was_there);
         let made = File::open(&target).unwrap();
         made.sync_all().unwrap();
-        // The pages go when the device has said that it has them, a little later than it was asked.
+        // Pages are dropped when the device has confirmed the write, a little later.
         wait_until("the result leaves the cache", || {
             let told = transect_sys::residency::residency(&made);
-            // The page at the end was there before anything was written: room was made.
+            // The page at the end was cached before the write, when space was reserved.
             told.is_ok_and(|told| told.resident <= 4096)
         });
         assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
     }
 }
 
-/// Returns whether bytes of a file can be read without waiting for its device. If not, they are on
-/// their way now.
+/// Returns whether bytes of a file can be read without waiting for the device. If not, the kernel
+/// is reading them now.
 fn is_cached(file: &File, at: u64) -> bool {
     let mut byte = [0];
     let to = &mut [std::io::IoSliceMut::new(&mut byte)];
@@ -387,7 +389,7 @@ fn a_batch_over_devices_syncs_each() {
     }
 }
 
-/// Four megabytes of which few are there.
+/// Writes a sparse file of four megabytes.
 fn sparse(path: &Path) -> Vec<u8> {
     let mut file = File::create(path).unwrap();
     for at in [0_u64, 1 << 20, (1 << 20) + 5000, 3 << 20] {
@@ -424,7 +426,7 @@ fn holes_stay_holes() {
             assert!(allocated(&target) <= has + 4096, "{method:?}: {}", allocated(&target));
             std::fs::remove_file(target).unwrap();
         }
-        // In place: what was the same is copied with its holes.
+        // In place, the unchanged beginning is copied with its holes.
         let mine = temp.join("mine");
         copy(&input, &mine).unwrap();
         let mut file = File::options().write(true).open(&mine).unwrap();
@@ -441,7 +443,7 @@ fn holes_stay_holes() {
     assert_eq!(names(temp.path()), ["input"]);
 }
 
-/// Changes nothing, and does not say so beforehand.
+/// Changes nothing, but does not announce it.
 struct Nothing;
 
 impl Step for Nothing {
@@ -460,7 +462,7 @@ impl Step for Nothing {
     fn reset(&mut self) {}
 }
 
-/// Passes over a file with an opinion about holes.
+/// Runs a pass with an option for holes.
 fn with_holes(
     holes: Holes,
     method: Option<IoMethod>,
@@ -474,12 +476,12 @@ fn with_holes(
 }
 
 fn allocated(path: &Path) -> u64 {
-    // What is only promised is not counted everywhere.
+    // Delayed allocations are not counted on every file system.
     File::open(path).unwrap().sync_all().unwrap();
     Source::open(path).unwrap().attributes().allocated().unwrap()
 }
 
-/// Four megabytes, with zeros in all but a few pages, none of which are holes.
+/// Four megabytes of zeros without holes, except for a few pages.
 fn zeros(path: &Path) -> Vec<u8> {
     let bytes = sparse(path);
     std::fs::write(path, &bytes).unwrap();
@@ -487,7 +489,7 @@ fn zeros(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What the four pages of such files take, with what a file system needs to find them.
+/// Allocated size of the four pages of data and the file system's metadata.
 const FEW_PAGES: u64 = 6 * 4096;
 
 #[test]
@@ -511,7 +513,7 @@ fn zeros_become_holes_or_room_as_is_asked() {
             }
         }
         std::fs::remove_file(&input).unwrap();
-        // Less room than both would take: what is left of `sparse` is holes.
+        // Less space than both files would need: the rest of `sparse` is holes.
         let bytes = sparse(&input);
         for method in [None, Some(EVERYWHERE[0]), Some(EVERYWHERE[1]), Some(EVERYWHERE[2])] {
             let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
@@ -539,7 +541,7 @@ fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
         let bytes = zeros(&mine);
         let before = identity(&mine);
         let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Lines::default())];
-        // Lines refuses zeros: what is refused is not touched.
+        // `Lines` rejects zeros; a rejected file is unchanged.
         for (step, refused) in steps.into_iter().rev().zip([true, false]) {
             let made = with_holes(Holes::Make, None, [&mine, &mine], step);
             assert_eq!(made.is_err(), refused);
@@ -547,13 +549,14 @@ fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
             assert_eq!(identity(&mine), before);
             assert_eq!(allocated(&mine) <= FEW_PAGES, !refused, "{}", allocated(&mine));
         }
-        // Room for the holes, in the same file; and holes again, by a step that changes nothing.
+        // Allocate the holes in the same file, and make them again, with a step that changes
+        // nothing.
         with_holes(Holes::Fill, None, [&mine, &mine], None).unwrap();
         assert!(allocated(&mine) >= 4 << 20, "{}", allocated(&mine));
         assert!(std::fs::read(&mine).unwrap() == bytes);
         assert_eq!(identity(&mine), before);
 
-        // A difference at the end: what is before it is copied, with its zeros as is asked.
+        // With a difference at the end, the beginning is copied, with zeros as requested.
         for method in EVERYWHERE {
             let mut old = bytes.to_ascii_uppercase();
             *old.last_mut().unwrap() = b'x';
@@ -607,7 +610,7 @@ fn the_kernel_makes_no_holes_by_copying() {
     }
     assert_eq!(names(temp.path()), ["input"]);
 }
-/// The methods that need a file with a size and pages, or a device.
+/// Methods that need a regular file with a size and pages, or a device.
 const NEEDS_A_REAL_FILE: [IoMethod; 4] =
     [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct, IoMethod::DirectUring];
 
@@ -664,7 +667,7 @@ fn results_that_have_no_room_together_are_refused_before_the_first() {
     let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
     let expected = format!("cannot write '{}': the results take 10485760 bytes", folder.display());
     assert!(message(check("case=upper")).starts_with(&expected));
-    // These may be smaller, or share what is there.
+    // These results may be smaller, or share the blocks of the input.
     check("zstd").unwrap();
     check("").unwrap();
     assert_eq!(names(memory.path()), [""; 0]);

@@ -1,4 +1,4 @@
-//! Encrypted files: what is not genuine to its end is not published.
+//! Encrypted files: a file that is not authentic to its end is not published.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use transect_transform::steps::create_key_file;
 
 use crate::support::{existing, in_place, message, names, run, text};
 
-/// Returns the chains that encrypt and decrypt with a new key in a folder.
+/// Returns chains that encrypt and decrypt with a new key in a directory.
 fn chains(temp: &TempDir) -> [Chain; 2] {
     let key = temp.join("key");
     create_key_file(&key).unwrap();

@@ -1,4 +1,4 @@
-//! Names that are not what they seem, and who may write.
+//! Links, and permissions of results.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -101,8 +101,8 @@ fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_inpu
         assert!(report.published.unwrap().lost_metadata.is_empty());
         assert_eq!(mode("file"), bits as u16);
         copy(&file, &temp.join("copy")).unwrap();
-        // The process's mask is not ours to know, but it takes nothing from the owner here; and a
-        // program that runs as somebody else is not made by copying.
+        // The umask is unknown, but takes nothing from the owner here. Set-user-ID is not copied to
+        // a new file.
         assert_eq!(mode("copy") & 0o7700, bits as u16 & 0o700);
         std::fs::remove_file(temp.join("copy")).unwrap();
         std::fs::remove_file(file).unwrap();

@@ -1,4 +1,4 @@
-//! One pass over one file, and everything that may be in its way.
+//! Passes over files, and everything that can get in their way.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 #[cfg(target_os = "linux")]

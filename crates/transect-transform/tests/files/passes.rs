@@ -1,4 +1,4 @@
-//! What a pass makes of a file, with every method and every size of block.
+//! The result of a pass, with every method and every block size.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ const BLOCKS: [Option<usize>; 5] = [None, Some(1), Some(7), Some(4096), Some(100
 
 fn sizes(block: Option<usize>) -> &'static [usize] {
     match block {
-        // A call for every byte, or nearly so.
+        // One call per byte, or nearly so.
         Some(1) => &[0, 1, 300],
         Some(7) => &[0, 1, 4096, 4097],
         _ => &[0, 1, 4095, 4096, 4097, 300_000],
@@ -140,9 +140,9 @@ fn in_place_nothing_is_made_before_the_first_difference() {
         let step: &mut dyn Step = &mut step;
         let report = transform(&input, Some(&input), Some(step), &mut passes, options).unwrap();
         let blocks = blocks.into_inner().unwrap();
-        // The ninth block differs: until it was changed there is the input and nothing else.
+        // The ninth block differs: until it was changed, only the input existed.
         assert_eq!(blocks[..9], [1; 9], "{}", method.as_str());
-        // The pipeline's writer may not have begun yet.
+        // The pipeline's writer may not have started yet.
         let most = blocks.last().copied();
         assert!(most == Some(2) || method == IoMethod::Pipeline, "{}", method.as_str());
         assert_eq!(report.pass.changed, Some(true));
@@ -251,7 +251,7 @@ fn what_is_read_back_is_what_was_made_by_every_method() {
         assert!(std::fs::read(&output).unwrap() == content);
         run(&output, Some(&mut Upper), replace);
         assert!(std::fs::read(&output).unwrap() == content.to_ascii_uppercase());
-        // The beginning, which does not change, is copied past the pass.
+        // The unchanged beginning is copied without passing through the step.
         let shorter = |input: &[u8]| [input, b"\r\n"].concat();
         std::fs::write(&input, shorter(&text(300_000))).unwrap();
         let lines_step: &mut dyn Step = &mut Lines::default();
@@ -284,7 +284,7 @@ fn what_was_read_is_counted_once() {
         let options = ReplaceOptions::default();
         transform(&input, Some(&temp.join("copy")), None, &mut passes, options).unwrap();
         assert_eq!(read.swap(0, Ordering::Relaxed), 100_000);
-        // The first lines stay, so that they are copied when the first difference is met.
+        // The first lines stay the same, so they are copied at the first difference.
         let in_place = existing(Existing::InPlace);
         let step: &mut dyn Step = &mut Lines::default();
         assert!(transform(&input, Some(&input), Some(step), &mut passes, in_place).is_ok());
@@ -356,10 +356,10 @@ fn an_input_that_changes_meanwhile_is_an_error() {
     }
 }
 
-/// Keeps all as it is, and is changed for by somebody else meanwhile.
-struct KeepReason<F>(F, Vec<Finding>);
+/// Changes nothing, and lets another process change the file meanwhile.
+struct Unchanging<F>(F, Vec<Finding>);
 
-impl<F: FnMut() + Send> Step for KeepReason<F> {
+impl<F: FnMut() + Send> Step for Unchanging<F> {
     fn shape(&self) -> Shape {
         Shape::Resizing
     }
@@ -388,8 +388,8 @@ impl<F: FnMut() + Send> Step for KeepReason<F> {
     fn reset(&mut self) {}
 }
 
-/// That a file need not change was true of what was read of it at once. Of a file that is read in
-/// parts, of a digest, and where holes are made, more is claimed.
+/// A file that is read at once and needs no change is not checked again. It is checked if it is
+/// read in parts, if a digest is reported, or if holes are made.
 #[test]
 fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed() {
     let (count, digest) = (Finding::new("changed", 0), Finding::new("crc32c", "00000000"));
@@ -409,7 +409,7 @@ fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed(
             let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
             let mut passes =
                 PassRunner::new(PassOptions { block, holes, ..PassOptions::default() });
-            let mut step = KeepReason(touch, vec![finding.clone()]);
+            let mut step = Unchanging(touch, vec![finding.clone()]);
             let target = in_place.then_some(input.as_path());
             let options = existing(Existing::InPlace);
             let passed = transform(&input, target, Some(&mut step), &mut passes, options);
@@ -422,12 +422,13 @@ fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed(
     }
 }
 
-/// Returns whether others can cut the input of a method. Windows lets nobody cut what is mapped.
+/// Returns whether another process can truncate the input of a method. Windows refuses to truncate
+/// mapped files.
 fn can_be_cut(method: IoMethod) -> bool {
     !(cfg!(windows) && matches!(method, IoMethod::Mapped | IoMethod::MappedRead))
 }
 
-/// Who wants to cut what is mapped is told so, and the pass goes on.
+/// Truncating a mapped file fails, and the pass continues.
 #[test]
 fn an_input_that_cannot_be_cut_is_read_to_its_end() {
     const USER_MAPPED_FILE: i32 = 1224;
@@ -448,8 +449,8 @@ fn an_input_that_cannot_be_cut_is_read_to_its_end() {
     }
 }
 
-/// What is mapped and gone is a fault, which must be an error like any other: with pages of the same
-/// window that are gone, with windows that cannot be opened, and far behind the end.
+/// Accessing mapped pages that are gone raises a fault, which must become an ordinary error: for
+/// pages of the same window, for windows that cannot be opened, and far beyond the end.
 #[test]
 fn an_input_that_is_cut_far_before_its_end_is_an_error() {
     for method in with_steps().into_iter().filter(|method| can_be_cut(*method)) {
@@ -522,7 +523,7 @@ fn a_missing_input_is_named() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// In place and into another file, cut into blocks as may be, the result is the same; and what
+    /// In place and into another file, with any block size, the result is the same; and a file that
     /// does not change is not written.
     #[test]
     fn in_place_equals_elsewhere(
@@ -547,7 +548,7 @@ proptest! {
         prop_assert!(other.is_ok());
     }
 
-    /// The same where blocks are pages, lines lie across them, and what differs begins anywhere.
+    /// The same with page-sized blocks, lines across them, and differences anywhere.
     #[test]
     fn in_place_equals_elsewhere_across_pages(
         returns in prop::collection::vec(0_usize..40_000, 0..6),
@@ -558,7 +559,7 @@ proptest! {
         let temp = TempDir::new();
         let input = temp.join("input");
         let mut bytes = vec![b'a'; length];
-        // Also at the ends of blocks, where a step keeps a byte back.
+        // Also at the ends of blocks, where a step holds back a byte.
         for at in returns.into_iter().chain(ends.into_iter().map(|block| block * 4096 - 1)) {
             if let Some(pair) = bytes.get_mut(at..at + 2) {
                 pair.copy_from_slice(b"\r\n");

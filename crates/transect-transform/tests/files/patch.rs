@@ -1,4 +1,4 @@
-//! Patches: new files, and files changed where they lie.
+//! Patches: new files, and files changed in place.
 
 use flate2::Crc;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
     crc.sum().to_le_bytes()
 }
 
-/// A patch of short numbers, each of which is a byte.
+/// Builds a patch of numbers that fit into a byte.
 fn bps(before: &[u8], after: &[u8], actions: &[u8]) -> Patch {
     let sizes = [before.len() as u8 | 0x80, after.len() as u8 | 0x80, 0x80];
     let mut bytes = [b"BPS1", &sizes[..], actions, &crc(before), &crc(after)].concat();
@@ -33,7 +33,7 @@ fn bps(before: &[u8], after: &[u8], actions: &[u8]) -> Patch {
     Patch::parse(&bytes).unwrap()
 }
 
-/// Makes a new file of `before` by every method, and in the place of itself.
+/// Writes a patched copy of `before` with every method, and replaces it by the result.
 fn applied(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
@@ -62,7 +62,7 @@ fn applied(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     first
 }
 
-/// Changes a file where it lies, and returns what it then holds.
+/// Patches a file in place, and returns its content.
 fn in_place(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     let temp = TempDir::new();
     let file = temp.join("file");
@@ -117,10 +117,10 @@ fn ips_changes_any_file_and_may_change_its_length() {
     assert!(!patch.checks_input());
     assert_eq!(both(&patch, b"0123456789").unwrap(), b"0AB345xxxx");
     assert_eq!(both(&patch, b"abcdefghijk").unwrap(), b"aABdefxxxxk");
-    // Behind the end: longer, with zeros between.
+    // Beyond the end: extends the file, with zeros in between.
     assert_eq!(applied(&patch, b"0123").unwrap(), b"0AB3\0\0xxxx");
     assert_eq!(applied(&patch, b"").unwrap(), b"\0AB\0\0\0xxxx");
-    // Cut off at the end, and in the middle of a change.
+    // Truncated at the end, and within a change.
     assert_eq!(applied(&ips(records, b"\0\0\x08"), b"0123456789").unwrap(), b"0AB345xx");
     assert_eq!(applied(&ips(records, b"\0\0\x02"), b"0123").unwrap(), b"0A");
     assert_eq!(both(&ips(records, b"\0\0\x0a"), b"0123456789").unwrap(), b"0AB345xxxx");
@@ -135,12 +135,12 @@ fn ips_changes_any_file_and_may_change_its_length() {
 #[test]
 fn bps_that_moves_nothing_fits_in_place() {
     let (before, after) = (b"0123456789", b"01xx45678y");
-    // Two the same, "xx", five the same, "y".
+    // Two equal bytes, "xx", five equal bytes, "y".
     let patch = bps(before, after, &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
     assert!(patch.checks_input());
     assert_eq!(both(&patch, before).unwrap(), after);
     let of = |before: &[u8]| both(&patch, before).unwrap_err();
-    // A byte that the patch does not change is looked at as well.
+    // Bytes that the patch does not change are checked, too.
     assert_eq!(
         of(b"0123456689"),
         "cannot transform 'INPUT': the patch is for another file (CRC-32)"
@@ -161,7 +161,7 @@ fn bps_that_moves_nothing_fits_in_place() {
 #[test]
 fn bps_that_moves_parts_makes_a_new_file() {
     let (before, after) = (b"0123456789", b"5678ababababa01");
-    // Four from 5; "ab"; seven from 4 of the result, which go on with themselves; two from 0.
+    // Four from 5; "ab"; seven from 4 of the result, overlapping themselves; two from 0.
     let actions = [0x8e, 0x8a, 0x85, b'a', b'b', 0x9b, 0x88, 0x86, 0x93];
     let patch = bps(before, after, &actions);
     assert!(!patch.fits_in_place(10));
@@ -182,7 +182,7 @@ fn bps_that_moves_parts_makes_a_new_file() {
 
 #[test]
 fn long_copies_of_the_result_are_what_short_ones_would_make() {
-    // Numbers of several bytes, written here once more.
+    // Encodes numbers of several bytes, independently.
     fn number(mut value: u64, bytes: &mut Vec<u8>) {
         loop {
             let low = (value & 0x7f) as u8;
@@ -264,7 +264,7 @@ fn in_place_all_names_of_a_file_stay_names_of_it() {
     std::os::unix::fs::symlink("file", temp.join("soft")).unwrap();
     let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
     let patch = words(&["1:31:41"]);
-    // By the link: the journal lies beside the file, under its name.
+    // Through a link: the journal lies beside the file, under the file's name.
     let applied = patch.apply_in_place(&temp.join("soft"), &keep).unwrap();
     assert!(applied.path.ends_with("file"));
     assert_eq!(names(temp.path()), [".file.transect-undo", "file", "hard", "soft"]);
@@ -359,7 +359,7 @@ proptest! {
     }
 }
 
-/// Once ended by running out of memory.
+/// Regression: ran out of memory.
 #[test]
 fn patch_file_that_is_too_long_or_none_refused_without_reading_it() {
     let temp = TempDir::new();

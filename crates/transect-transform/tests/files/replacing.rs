@@ -1,4 +1,4 @@
-//! What is in the place of a result, on every system.
+//! Existing files at the target, on every system.
 
 use std::io::Write;
 
@@ -132,7 +132,7 @@ fn a_target_that_vanishes_is_made_again_unless_it_is_the_input() {
     out.publish().unwrap();
     assert_eq!(std::fs::read(&target).unwrap(), b"new");
 
-    // Who removed the input, or wrote another one, does not want it back.
+    // If another process removed or replaced the input, the result must not replace it.
     for other in [None, Some("theirs")] {
         std::fs::write(&target, "old").unwrap();
         let source = Source::open(&target).unwrap();
@@ -192,7 +192,7 @@ fn a_batch_changes_nothing_before_its_end_and_then_all_that_can_be() {
     }
     assert_eq!(batch.len(), 20);
     assert_eq!(std::fs::read(temp.join("19")).unwrap(), b"text");
-    // Somebody else comes in between: that one fails, and no other.
+    // A file appears meanwhile: that result fails, and no other.
     std::fs::write(temp.join("03"), "theirs").unwrap();
     let outcomes = batch.publish();
     assert_eq!(outcomes.len(), 20);

@@ -1,4 +1,4 @@
-//! Files in parts, and made of them again.
+//! Splitting files, and joining them.
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn joined(manifest: &Path, target: &Path) -> Result<JoinReport, Error> {
     join(manifest, target, ReplaceOptions::default(), &Cancel::new())
 }
 
-/// Once ended by running out of memory.
+/// Regression: ran out of memory.
 #[test]
 fn split_into_more_parts_than_can_be_numbered_refused() {
     let temp = TempDir::new();
@@ -37,7 +37,7 @@ fn split_into_more_parts_than_can_be_numbered_refused() {
     assert_eq!(names(temp.path()), ["file"]);
 }
 
-/// Once read as a whole, which took a gigabyte, or was refused for its length.
+/// Regression: was read as a whole, which took a gigabyte, or was rejected for its length.
 #[test]
 fn manifest_that_is_one_long_line_refused_without_reading_it() {
     let ten = Ten::new();
@@ -73,7 +73,7 @@ impl Ten {
         self.temp.join("file.blake3")
     }
 
-    /// Joins what must not be joined, and returns why.
+    /// Joins parts that must not be joined, and returns the error.
     fn join_error(&self) -> String {
         let before = names(self.temp.path());
         let why = message(joined(&self.manifest(), &self.target));
@@ -133,7 +133,7 @@ fn a_part_that_is_missing_or_not_what_it_was_is_named() {
         let path = ten.part(2);
         assert_eq!(ten.join_error(), format!("cannot transform '{}': {expected}", path.display()));
     }
-    // Two parts in each other's places.
+    // Two parts are exchanged.
     std::fs::write(ten.part(2), "0123").unwrap();
     std::fs::write(ten.part(1), "4567").unwrap();
     let why = ten.join_error();
@@ -156,7 +156,7 @@ fn a_manifest_in_another_order_or_of_another_file_is_refused() {
         ten.manifest().display()
     );
     assert_eq!(ten.join_error(), expected);
-    // The last part is as long as all others, too, when it is none any more.
+    // Without the last line, the new last part is as long as the others.
     let (before, _last) = right.rsplit_once(lines[2]).unwrap();
     std::fs::write(ten.manifest(), before).unwrap();
     assert_eq!(ten.join_error(), expected);
@@ -172,7 +172,7 @@ fn a_manifest_in_another_order_or_of_another_file_is_refused() {
     let elsewhere = right.replace("file.000002", "../file.000002");
     std::fs::write(ten.manifest(), elsewhere).unwrap();
     assert!(ten.join_error().ends_with("'../file.000002' is not beside it"));
-    // Whoever made its lines end otherwise made no other manifest of it.
+    // Other line endings do not change the manifest.
     std::fs::write(ten.manifest(), right.replace('\n', "\r\n")).unwrap();
     joined(&ten.manifest(), &ten.target).unwrap();
 }
@@ -203,14 +203,14 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
             None => assert_eq!(made.unwrap().parts.len(), 3),
         }
     }
-    // And replaced, where that is allowed: by a split of the same parts, then by one of fewer.
+    // Replaced if allowed: by a split into the same parts, then into fewer.
     std::fs::write(&file, "ABCDEFGHIJ").unwrap();
     in_parts(&file, 4, existing(Existing::Replace)).unwrap();
     assert_eq!(names(ten.temp.path()), before);
     in_parts(&file, 5, existing(Existing::Replace)).unwrap();
     assert_eq!(joined(&ten.manifest(), &ten.target).unwrap().parts, 2);
     assert_eq!(std::fs::read(&ten.target).unwrap(), b"ABCDEFGHIJ");
-    // A target that is there, and one that is a part.
+    // An existing target, and one that is a part.
     assert!(ten.join_error().ends_with("it exists already"));
     let replace = existing(Existing::Replace);
     for target in [ten.part(2), ten.manifest(), ten.whole()] {
@@ -241,7 +241,7 @@ fn who_is_stopped_leaves_nothing() {
 fn other_programs_can_check_the_parts() {
     const TEST: &str = "other_programs_can_check_the_parts";
     let temp = TempDir::new();
-    // A name that has to be escaped.
+    // A name that must be escaped.
     let file = temp.join("a\\file\nof two lines");
     std::fs::write(&file, text(1000)).unwrap();
     let made = in_parts(&file, 300, ReplaceOptions::default()).unwrap();
@@ -271,12 +271,12 @@ fn manifests_of_the_first_form_are_read() {
     let head = format!("# transect split 1\n# size: 10\n# part: 4\n# blake3: {digest}\n");
     let lines = std::fs::read_to_string(ten.manifest()).unwrap();
     std::fs::remove_file(ten.whole()).unwrap();
-    // Whatever its name is.
+    // The name of the manifest does not matter.
     let manifest = ten.temp.join("manifest");
     std::fs::write(&manifest, head + &lines).unwrap();
     assert_eq!(joined(&manifest, &ten.target).unwrap().digest, digest);
     assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");
-    // One of today does not say the digest of the whole.
+    // The current form does not contain the digest of the whole.
     std::fs::write(&manifest, &lines).unwrap();
     assert!(message(joined(&manifest, &ten.temp.join("other"))).contains("does not end with"));
     let why = message(joined(&ten.manifest(), &ten.temp.join("other")));
@@ -315,7 +315,7 @@ fn a_file_without_a_size_is_not_split() {
     assert_eq!(names(temp.path()).len(), 0);
 }
 
-/// A split that is killed when its parts are in their places, but not the manifest.
+/// A split that is killed after publishing the parts, before the manifest.
 #[test]
 fn parts_without_a_manifest_are_not_taken_for_a_file() {
     let ten = Ten::new();
@@ -342,7 +342,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         std::fs::write(path, &bytes).unwrap();
-        // A manifest may say the same in other words, such as a digest in capital letters.
+        // A manifest may have another spelling, such as capital letters in a digest.
         if joined(&ten.manifest(), &ten.target).is_ok() {
             prop_assert!(which >= 3);
             prop_assert_eq!(std::fs::read(&ten.target).unwrap(), b"0123456789");

@@ -1,4 +1,4 @@
-//! Steps whose results anybody can tell, and a look at what is left in a folder.
+//! Steps with obvious results, and the names left in a directory.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, FileReport, transform};
 
-/// Capital letters: every byte at its place.
+/// Capital letters: every byte keeps its offset.
 pub(crate) struct Upper;
 
 impl Step for Upper {
@@ -33,8 +33,8 @@ impl Step for Upper {
     fn reset(&mut self) {}
 }
 
-/// Line ends without carriage returns, one at the end of the text: keeps a byte back, makes less
-/// and makes more. Refuses NUL.
+/// Removes carriage returns, and adds a newline at the end. Holds back a byte; its result may be
+/// shorter or longer. Rejects NUL.
 #[derive(Default)]
 pub(crate) struct Lines {
     held: Option<u8>,
@@ -81,7 +81,7 @@ impl Step for Lines {
     }
 }
 
-/// What [`Lines`] makes of a text.
+/// The expected result of [`Lines`].
 pub(crate) fn lines(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for (index, &byte) in text.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Step for Count {
     }
 }
 
-/// Calls somebody before each block, which makes the worst moment the likeliest.
+/// Calls a function before each block, to provoke races.
 pub(crate) struct Meanwhile<F>(pub(crate) F);
 
 impl<F: FnMut() + Send> Step for Meanwhile<F> {
@@ -147,17 +147,17 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
     fn reset(&mut self) {}
 }
 
-/// The methods that take every step, on every file system.
+/// Methods that support every step on every file system.
 pub(crate) const EVERYWHERE: [IoMethod; 3] =
     [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
 
-/// The methods that take steps and can be used here. Those that cannot have to say so.
+/// Methods that support steps and are available here. Others must say why not.
 pub(crate) fn with_steps() -> Vec<IoMethod> {
     let steps = |method: &IoMethod| *method != IoMethod::KernelCopy && is_at_hand(*method);
     IoMethod::ALL.iter().copied().filter(steps).collect()
 }
 
-/// All methods that can be used here.
+/// All methods that are available here.
 pub(crate) fn at_hand() -> Vec<IoMethod> {
     IoMethod::ALL.iter().copied().filter(|method| is_at_hand(*method)).collect()
 }
@@ -171,7 +171,7 @@ fn is_at_hand(method: IoMethod) -> bool {
     match transform(&input, Some(&temp.join("output")), None, &mut passes, options) {
         Ok(_) => true,
         Err(error @ Error::Unsupported(..)) => {
-            // What a system never has is nothing to be skipped.
+            // Methods that a system never has are not reported as skipped.
             if method.unavailable_reason().is_none() || cfg!(target_os = "linux") {
                 loudly_skip(method.as_str(), error);
             }
@@ -181,7 +181,8 @@ fn is_at_hand(method: IoMethod) -> bool {
     }
 }
 
-/// Returns whether a method does not take a step. Then it says so, and makes nothing.
+/// Returns whether a method does not support a step. Checks that it then says so, and creates
+/// nothing.
 pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
     if method != IoMethod::Mapped || step.shape() != Shape::Resizing {
         return false;
@@ -208,7 +209,7 @@ pub(crate) fn existing(existing: Existing) -> ReplaceOptions {
     ReplaceOptions { existing, ..ReplaceOptions::default() }
 }
 
-/// Passes over a file with all that is usual, blocks small.
+/// Runs a pass with default options and small blocks.
 pub(crate) fn run(
     input: &Path,
     target: &Path,
@@ -218,17 +219,17 @@ pub(crate) fn run(
     transform(input, Some(target), Some(step), &mut passes(None, Some(4096)), options)
 }
 
-/// Copies a file with all that is usual.
+/// Copies a file with default options.
 pub(crate) fn copy(input: &Path, target: &Path) -> Result<FileReport, Error> {
     transform(input, Some(target), None, &mut passes(None, None), ReplaceOptions::default())
 }
 
-/// Works in place with all that is usual.
+/// Transforms a file in place with default options.
 pub(crate) fn in_place(path: &Path, step: &mut dyn Step) -> Result<FileReport, Error> {
     run(path, path, step, existing(Existing::InPlace))
 }
 
-/// The names in a folder, in order: whether something was left behind.
+/// Returns the names in a directory in order, to check that nothing was left behind.
 #[expect(clippy::disallowed_methods, reason = "one folder, to see what is left in it")]
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
@@ -238,7 +239,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Text without an end, always the same.
+/// Text without a final newline, always the same.
 pub(crate) fn text(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let letters = std::iter::repeat_with(|| {

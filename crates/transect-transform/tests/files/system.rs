@@ -1,4 +1,4 @@
-//! Who may write, what belongs to a file beside its content, and processes that are killed.
+//! Permissions, metadata, and killed processes.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -16,17 +16,17 @@ use crate::support::{
     Meanwhile, Upper, copy, existing, in_place, message, names, passes, run, text, with_steps,
 };
 
-/// Who is nobody in particular.
+/// The unprivileged user.
 const NOBODY: u32 = 65534;
 
-/// Runs a test of this binary once more as somebody else, with something to say to it; or tells why
-/// it cannot be.
+/// Runs a test of this binary again as an unprivileged user, with an argument; or reports why that
+/// is impossible.
 pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
     if !rustix::process::geteuid().is_root() {
         loudly_skip(test, "only root can become somebody else");
         return false;
     }
-    // Where the build lies, nobody may look.
+    // An unprivileged user cannot read the build directory.
     let program = what.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut command = Command::new(&program);
@@ -34,7 +34,7 @@ pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
     command.env(AT, what).current_dir("/").uid(NOBODY).gid(NOBODY);
     let output = loop {
         match command.output() {
-            // A process that another test has started meanwhile still holds it open for writing.
+            // A process that another test has started meanwhile still has it open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
@@ -48,7 +48,7 @@ pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
     true
 }
 
-/// Names the folder in which a process started by a test is to do its work.
+/// The directory in which a process started by a test does its work.
 pub(crate) const AT: &str = "TRANSECT_TEST_AT";
 
 #[test]
@@ -150,7 +150,7 @@ fn extended_attributes_and_access_lists_are_kept() {
     assert_eq!(get("user.large").unwrap(), large);
     assert_eq!(get("system.posix_acl_access").unwrap(), list);
 
-    // A list that the folder gives to new files is not given to one that had none.
+    // A default ACL of the directory is not applied to a file that had no ACL.
     let folder = temp.join("folder");
     std::fs::create_dir(&folder).unwrap();
     rustix::fs::setxattr(&folder, "system.posix_acl_default", &list, XattrFlags::empty()).unwrap();
@@ -171,7 +171,7 @@ fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
     if let Some(at) = std::env::var_os(AT) {
         let at = Path::new(&at);
         let mut blocks = 0;
-        // Tells that half is written, and waits for its end.
+        // Reports that half is written, and waits to be killed.
         let mut step = Meanwhile(move || {
             blocks += 1;
             if blocks == 50 {
@@ -215,7 +215,7 @@ fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
             assert_eq!(left.len(), 3, "{left:?}");
             assert!(left[0].starts_with(".target.") && left[0].ends_with(".transect"), "{left:?}");
         } else {
-            // A file without a name is gone, where there are such files.
+            // An unnamed file is gone, where there are such files.
             assert!(!target.exists() && left.len() <= 2, "{left:?}");
         }
         run(&input, &target, &mut Upper, existing(Existing::Replace)).unwrap();

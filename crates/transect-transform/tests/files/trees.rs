@@ -1,4 +1,4 @@
-//! Many files at once: each comes to its end, whatever becomes of the others.
+//! Jobs over many files: each is completed, whatever happens to the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn statuses(outcomes: &[(PathBuf, FileOutcome)]) -> Vec<(String, Option<FileStat
     outcomes.iter().map(|one| (path(one), status(one))).collect()
 }
 
-/// Files with every fate that `decode=utf-8 eol=lf` knows.
+/// Creates files with every status that `decode=utf-8 eol=lf` can have.
 fn tree(temp: &TempDir) -> PathBuf {
     let root = temp.join("tree");
     std::fs::create_dir_all(root.join("b/deep")).unwrap();
@@ -129,7 +129,7 @@ fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
         );
         let written = std::fs::read(temp.join("out/of/many/b/deep/changed")).unwrap();
         assert_eq!(written, b"TWO\r\nTHREE\n");
-        // What is there already stays.
+        // Existing files are kept.
         let again = run(&job, "", &inputs);
         assert!(again[0].1.status.as_ref().unwrap_err().to_string().contains("exists already"));
         assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"ONE\r\n");
@@ -166,7 +166,7 @@ fn a_job_that_is_stopped_leaves_what_waits_as_it_was() {
     let inputs = inputs(temp.path());
     cancel.cancel();
     assert!(run(&job, "case=upper", &inputs).is_empty());
-    // In the middle, as soon as the first has come to its end.
+    // In the middle, after the first file.
     job.passes.cancel = Cancel::new();
     job.replace.durability = Durability::None;
     let (asks, mut told) = (job.passes.cancel.clone(), 0);
@@ -195,7 +195,7 @@ fn leftovers_of_the_killed_are_no_inputs() {
     assert_eq!(leftovers, [temp.join(".file.17.0.transect")]);
 }
 
-/// Numbers of processes are not used again at once: that of the child is free for a while.
+/// Process IDs are not reused at once: the child's is free for a while.
 #[test]
 #[cfg(target_os = "linux")]
 fn leftovers_of_ended_processes_removed_and_all_others_kept() {
@@ -206,7 +206,7 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
         let file = Path::new(&folder).join("file");
         let mut out = Replacement::begin(&file, None, options).unwrap();
         out.append(b"text").unwrap();
-        // As if it were killed: nothing is dropped.
+        // As if killed: nothing is dropped.
         std::mem::forget(out);
         return;
     }
@@ -297,8 +297,8 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
     assert!(temp.join("link").is_symlink());
 }
 
-/// On Windows listings that are asked for nothing else bring no numbers: there each name is done by
-/// itself.
+/// On Windows, listings do not report inode numbers unless requested, so each name is processed
+/// separately.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
@@ -312,7 +312,7 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
             for name in ["b/again", "c"] {
                 std::fs::hard_link(root.join("a"), root.join(name)).unwrap();
             }
-            // Twice would be four.
+            // Processed twice, it would have four.
             let job = job(OutputTarget::InPlace, threads, durability);
             let inputs = inputs(&root);
             let expected = |status| {
@@ -336,7 +336,7 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
             assert_eq!(names(&root), ["a", "alone", "b", "c"]);
             assert_eq!(names(&root.join("b")), ["again"]);
 
-            // With a name elsewhere, which would keep the old content.
+            // A name outside the tree would keep the old content.
             std::fs::hard_link(root.join("a"), temp.join("elsewhere")).unwrap();
             let outcomes = run(&job, "replace=a/aa", &inputs);
             assert!(
@@ -368,7 +368,7 @@ fn what_was_given_twice_is_done_once() {
     assert_eq!(names(temp.path()), ["file"]);
 }
 
-/// Runs a job that is stopped after its first report, and then again until it comes to its end.
+/// Runs a job that is cancelled after its first report, again and again until it completes.
 fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize {
     let chain: Chain = line.parse().unwrap();
     for runs in 1.. {
@@ -383,7 +383,7 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
                 cancel.cancel();
             }
         });
-        // Every run comes further, by one file at least.
+        // Every run completes at least one file.
         assert!(runs <= inputs.len() + 1, "never done");
         if done == inputs.len() {
             return runs;
@@ -394,7 +394,7 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
 
 #[test]
 fn what_a_journal_says_is_done_is_not_done_twice() {
-    // Each run does one file at least and looks at all: Wine takes minutes for as many as Linux.
+    // Each run completes at least one file and checks all; Wine needs minutes for as many as Linux.
     let files = if cfg!(windows) { 60 } else { 300 };
     for durability in [Durability::None, Durability::Batch] {
         for threads in [1, 3] {
@@ -402,13 +402,13 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
             let root = temp.join("tree");
             std::fs::create_dir(&root).unwrap();
             for number in 0..files {
-                // A name that has to be escaped, where there is such a thing.
+                // A name that must be escaped, where such names exist.
                 let end = if cfg!(windows) { "" } else { "\n" };
                 std::fs::write(root.join(format!("{number:03}{end}")), "a").unwrap();
             }
             let inputs = inputs(&root);
             let journal = temp.join("journal");
-            // Twice would be four.
+            // Processed twice, it would have four.
             with_stops(
                 &job(OutputTarget::InPlace, threads, durability),
                 &journal,
@@ -426,8 +426,8 @@ fn what_a_journal_says_is_done_is_not_done_twice() {
     }
 }
 
-/// Opens a journal that is closed. Another test may be starting a process, which has all open files,
-/// with their locks, until it runs another program.
+/// Opens a journal, retrying while it is locked: another test may be starting a process, which
+/// inherits all open files with their locks until it executes its program.
 fn journal(path: &Path, chain: &Chain) -> Result<JobJournal, String> {
     loop {
         match JobJournal::open(path, chain).map_err(|error| error.to_string()) {
@@ -454,7 +454,7 @@ fn a_journal_is_that_of_its_steps_and_loses_what_was_not_finished() {
     job.journal = None;
     let other = journal(&path, &"trim".parse().unwrap()).unwrap_err();
     assert!(other.ends_with("it is a journal of 'replace=a/aa', not of 'trim'"), "{other}");
-    // Cut within its line: the file was not begun, as far as anybody knows.
+    // Truncated within its line: the file counts as not processed.
     std::fs::write(&path, &text[..text.len() - 1]).unwrap();
     job.journal = Some(Arc::new(journal(&path, &chain).unwrap()));
     let outcomes = run(&job, "replace=a/aa", &inputs);

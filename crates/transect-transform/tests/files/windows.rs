@@ -1,4 +1,4 @@
-//! What only Windows has, or does in its own way.
+//! Windows only.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -13,10 +13,10 @@ use transect_transform::{Error, Source, transform};
 
 use crate::support::{Upper, existing, message, names, with_steps};
 
-/// The unit of which NTFS makes holes.
+/// Unit of holes on NTFS.
 const UNIT: u64 = 64 << 10;
 
-/// Four megabytes of which few are there.
+/// Writes a sparse file of four megabytes.
 fn sparse(path: &Path) -> Vec<u8> {
     let mut file = File::create(path).unwrap();
     make_sparse(&file).unwrap();
@@ -30,7 +30,7 @@ fn sparse(path: &Path) -> Vec<u8> {
 }
 
 fn allocated(path: &Path) -> u64 {
-    // What is only promised is not counted everywhere.
+    // Delayed allocations are not counted everywhere.
     File::options().write(true).open(path).unwrap().sync_all().unwrap();
     Source::open(path).unwrap().attributes().allocated().unwrap()
 }
@@ -49,7 +49,8 @@ fn holes_stay_holes_with_every_method() {
             let options = ReplaceOptions::default();
             let made = transform(&input, Some(&target), step, &mut passes, options);
             if matches!(made, Err(Error::Unsupported("mapped", _))) && !has_unix_shell() {
-                // A sparse file has no room before it is written; under Wine none is known to be.
+                // A sparse file has no space before it is written; under Wine it is not known to be
+                // sparse.
                 assert_eq!(names(temp.path()), ["input"]);
                 continue;
             }
@@ -82,7 +83,7 @@ fn zeros_become_holes_elsewhere_and_in_place_where_the_file_system_makes_any() {
     }
     let made = make(None, &mine, Existing::InPlace);
     if has_unix_shell() {
-        // Wine 8 makes none in a file that is there.
+        // Wine 8 makes no holes in an existing file.
         let said = message(made);
         assert!(said.ends_with("holes cannot be made in a file that is there"), "{said}");
     } else {
