@@ -391,7 +391,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts, made_of};
 
     #[test]
-    fn a_chain_costs_what_its_dearest_link_costs() {
+    fn chain_cost_is_highest_of_its_steps() {
         for (line, cost) in [
             ("", Cost::Light),
             ("eol=lf trim blake3", Cost::Light),
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_about_the_input_the_result_or_what_is_between() {
+    fn finding_stage_follows_position_in_chain() {
         let outcome =
             StepTester::of("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
         let stages = |finding: &Finding| (finding.name, finding.stage);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_asked_for_by_the_first_step_that_reads_the_file_as_it_is() {
+    fn chain_is_for_text_if_a_text_step_reads_the_file() {
         for (line, text) in [
             ("", false),
             ("blake3 zstd", false),
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_step_is_told_with_the_nearest_and_all_others() {
+    fn chain_unknown_step_error_suggests_nearest() {
         assert_eq!(
             error(&["trim", "elo=lf"]),
             "no step is called 'elo', but 'eol' is; there are blake3, sha256, xxh3, crc32c, case, \
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_is_not_taken_is_told_with_those_that_are() {
+    fn chain_invalid_parameter_error_shows_syntax() {
         for (word, expected) in [
             ("eol", "'eol': neither lf nor crlf nor report; the step is eol=lf|crlf|report"),
             ("trim=2", "'trim=2': it has no parameter; the step is trim"),
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_that_is_described_can_be_made() {
+    fn steps_all_listed_can_be_created() {
         let temp = TempDir::new();
         let key = temp.join("key");
         steps::create_key_file(&key).unwrap();
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_changes_no_more_than_its_steps() {
+    fn chain_shape_combines_its_steps() {
         for (line, shape) in [
             ("", Shape::Reduce),
             ("blake3", Shape::Reduce),
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_come_in_order_with_the_words_that_were_typed() {
+    fn findings_in_order_with_words_as_typed() {
         let line = "eol=report decode=auto eol=lf crc32c";
         let outcome = StepTester::of(line).run(b"123456789", &[2]).unwrap();
         let found: Vec<_> = outcome
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_of_what_reaches_it() {
+    fn chain_digest_covers_input_of_its_step() {
         let outcome =
             StepTester::of("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
         let digests: Vec<_> = outcome.findings.iter().map(|found| found.value.clone()).collect();
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_that_refuse_the_one_that_is_met_first_is_told() {
+    fn chain_reports_error_at_earliest_byte() {
         let encoding = b"abc\xe2\x82\xacdef\xff";
         for (sizes, input) in [(&[1][..], &encoding[..]), (&[100], encoding)] {
             let error = StepTester::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_the_result_may_stop_a_chain_of_any_length() {
+    fn chain_closed_output_stops_all_steps() {
         let mut chain: Chain = "eol=crlf trim case=upper blake3 zstd".parse().unwrap();
         let (mut gathered, mut calls) = (Vec::new(), 0);
         let mut next = |_: &[u8]| {
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_chain_knows_nothing_of_the_file_before() {
+    fn chain_clone_reset_has_initial_state() {
         let mut chain: Chain = "crc32c".parse().unwrap();
         chain.change(&mut b"123456789".to_vec()).unwrap();
         assert_eq!(chain.findings()[0].value, "e3069283");
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_parsed_again_whatever_is_in_its_words() {
+    fn chain_display_parses_to_same_chain() {
         let words = ["replace=a b/\t", r"replace=\\ /\n", "map= -~/!", "trim"];
         let chain = Chain::parse(&words).unwrap();
         assert!(chain.words().eq(words));
@@ -614,7 +614,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_chain_is_its_steps_one_after_the_other(
+        fn chain_equals_steps_run_in_sequence(
             input in made_of(PIECES),
             sizes in cuts(),
         ) {
@@ -638,7 +638,7 @@ mod tests {
         }
 
         #[test]
-        fn what_keeps_its_size_may_be_changed_in_place(input in any_bytes(), sizes in cuts()) {
+        fn chain_change_in_place_equals_feed(input in any_bytes(), sizes in cuts()) {
             let line = "case=upper crc32c map=A-Z/a-z xxh3";
             let outcome = StepTester::of(line).run(&input, &sizes).unwrap();
             let mut chain: Chain = line.parse().unwrap();

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_any_length_read_with_their_places() {
+    fn lines_any_length_with_offsets() {
         let longest = vec![b'x'; MAX_LINE_LENGTH];
         let text = [b"a\n\n", &longest[..], b"\n", &longest, b"yz\n", b"end"].concat();
         let mut lines = Lines::new(io::BufReader::with_capacity(100, &text[..]));

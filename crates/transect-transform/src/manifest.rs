@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_all_forms_are_understood() {
+    fn manifest_all_line_forms_parsed() {
         let tagged = |algorithm, digest: &str, name| Line {
             algorithm: Some(algorithm),
             ..Line::new(digest, name)
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_told_with_its_reason() {
+    fn manifest_invalid_line_rejected_with_reason() {
         let neither = "neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'";
         let digest = "the digest has not the length of one, or is not hexadecimal";
         for (text, expected) in [
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_empty_lines_are_passed_and_lines_are_counted_with_them() {
+    fn manifest_comments_and_empty_lines_counted() {
         let text = format!("\u{feff}# one\r\n\n{ZEROS}  a\r\n#two\n{ZEROS}  b");
         let names: Vec<_> =
             parse(text.as_bytes()).unwrap().into_iter().map(|line| line.name).collect();
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_as_long_as_its_step_makes_it() {
+    fn algorithm_digits_equal_step_result() {
         for algorithm in Algorithm::ALL {
             let outcome =
                 crate::test_support::StepTester::of(algorithm.step()).run(b"text", &[1]).unwrap();
@@ -421,7 +421,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_name_that_is_no_text_is_kept() {
+    fn manifest_name_not_utf8_kept() {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::OsStr::from_bytes(b"\xff\n");
         let line = Line::new(ZEROS, name);
@@ -431,7 +431,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn manifest_line_round_trip(
             name in "[^\0]{1,20}|[\\\\\r\n() =*a]{1,9}",
             algorithm in prop::option::of(prop::sample::select(&Algorithm::ALL[..])),
         ) {
@@ -444,7 +444,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_are_too_odd(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn manifest_any_bytes_never_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
             for line in lines(&text).flatten() {
                 prop_assert_eq!(Line::parse(&line.to_bytes()), Ok(Some(line)));
             }

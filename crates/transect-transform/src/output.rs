@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_become_blocks_and_long_ones_are_not_cut() {
+    fn output_pieces_gathered_into_blocks() {
         let piece = |length: usize| (0..length).map(|at| at as u8).collect::<Vec<_>>();
         for (pieces, lengths) in [
             (vec![], vec![]),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_changed_on_the_way_comes_out_changed() {
+    fn output_put_changed_applies_change() {
         let (mut gathered, mut all) = (vec![1, 2, 3], Vec::new());
         let mut next = |block: &[u8]| {
             assert!(block.len() <= BLOCK);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_refusals_that_further_down_comes_first_but_only_once() {
+    fn output_later_step_error_reported_first_and_once() {
         let invalid = |reason: &str| StepError::from(InvalidData::new(reason));
         let (mut gathered, mut calls) = (Vec::new(), 0);
         let mut next = |_: &[u8]| {

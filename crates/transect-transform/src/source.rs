@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn short_reads_are_resumed() {
+    fn fill_short_reads_resumed() {
         let mut block = [0; 4];
         let mut slow = Slow(b"abcdef", false);
         assert_eq!(fill(&mut slow, &mut block).unwrap(), 4);

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shape_of_two_steps_is_that_of_the_more_demanding() {
+    fn shape_then_is_more_demanding_shape() {
         let words = |word, in_order| Shape::SameSize { word, in_order };
         for (one, other, both) in [
             (Shape::Reduce, Shape::Reduce, Shape::Reduce),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_which_step_what_and_where() {
+    fn invalid_data_display_names_step_and_position() {
         let mut error = InvalidData::at(7, "no UTF-8");
         assert_eq!(error.to_string(), "no UTF-8 at byte 7");
         error.step = "decode=utf-8".to_owned();

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_shape_all_comes_through() {
+    fn stream_every_shape() {
         for (line, result) in [
             ("case=upper", "ONE\r\nTWO  "),
             ("eol=lf trim", "one\ntwo"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_went_away_is_told() {
+    fn stream_broken_pipe_reported() {
         struct Closed;
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {

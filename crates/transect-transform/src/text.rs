@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nul_tells_unless_it_is_half_a_unit() {
+    fn is_binary_nul_except_in_utf16() {
         for (prefix, binary) in [
             (&b""[..], false),
             (b"text", false),
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_tells() {
+    fn is_binary_checks_only_prefix() {
         let mut file = vec![b'x'; PREFIX];
         file.push(0);
         assert!(!is_binary(&file));

@@ -64,7 +64,7 @@ mod tests {
     use crate::manifest;
 
     #[test]
-    fn files_have_their_digests_or_not_whatever_kind_they_are() {
+    fn verify_all_algorithms() {
         let temp = TempDir::new();
         let [same, other, gone] = ["same", "other", "gone"].map(|name| temp.join(name));
         std::fs::write(&same, "123456789").unwrap();

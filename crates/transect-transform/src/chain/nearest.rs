@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_the_textbook() {
+    fn distance_equals_textbook_values() {
         for (one, other, expected) in [
             ("", "", 0),
             ("", "abc", 3),
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_understood_and_another_word_is_not() {
+    fn nearest_typing_errors_only() {
         let names = ["blake3", "eol", "gzip", "final-newline"];
         for (typed, expected) in [
             ("blake", Some("blake3")),

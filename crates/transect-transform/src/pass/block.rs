@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_begins_with_a_page_and_grows() {
+    fn block_page_aligned_and_grows() {
         let mut block = Block::default();
         for length in [1, 4096, 100, 1 << 18] {
             let bytes = block.first(length);

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_cut_where_pages_of_the_file_end() {
+    fn leading_run_ends_at_page_of_file() {
         let mut bytes = vec![0; 3 * PAGE];
         bytes[PAGE + 5] = 1;
         assert_eq!(leading_run(&bytes, 0, true), PAGE);

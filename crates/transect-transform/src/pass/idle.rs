@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_threads_borrowed_until_none_is_left_then_given_back() {
+    fn idle_threads_borrowed_and_returned() {
         let idle = IdleThreads::new(1);
         let borrowed = idle.borrow();
         assert!(borrowed.is_some() && idle.borrow().is_none());

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused_and_all_else_is_not() {
+    fn method_unsupported_tasks_have_reason() {
         for &method in IoMethod::ALL {
             if method.unavailable_reason().is_some() {
                 continue;

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tree_digest_of_any_length_equals_that_of_the_whole() {
+    fn parallel_digest_equals_sequential() {
         let temp = TempDir::new();
         let lengths = [4, 5, 7, 8, 9].map(|parts| parts * PART);
         for size in lengths.into_iter().flat_map(|size| [size - 1, size, size + 1, size + 1025]) {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn tree_digest_of_a_file_that_was_cut_refused() {
+    fn parallel_digest_truncated_file_rejected() {
         let temp = TempDir::new();
         let (source, bytes) = file(&temp, 6 * PART);
         File::options().write(true).open(source.path()).unwrap().set_len(6 * PART - 1).unwrap();

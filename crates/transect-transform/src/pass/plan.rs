@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_left_to_the_kernel_unless_told_otherwise() {
+    fn plan_copy_uses_kernel_unless_obstacle() {
         let copy = Task { shape: None, ..SMALL };
         assert_eq!(method(None, None, copy), IoMethod::KernelCopy);
         assert_eq!(method(Some(IoMethod::Streams), None, copy), IoMethod::Streams);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_for_heavy_steps_on_large_files_and_several_processors() {
+    fn plan_pipeline_for_heavy_steps_and_large_files() {
         let threads =
             if has_several_processors() { IoMethod::Pipeline } else { IoMethod::Buffered };
         for (cost, size, expected) in [
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preference_gives_way_and_what_was_asked_for_does_not() {
+    fn plan_requested_method_overrides_preference() {
         let preferred = Some(IoMethod::KernelCopy);
         assert_eq!(method(None, preferred, SMALL), IoMethod::Buffered);
         let refused = Plan::new(&options(preferred, None), SMALL);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_brings_its_block_and_says_so() {
+    fn plan_preference_sets_block_and_reason() {
         let wanted = Preference { block: Some(1 << 20), ..Preference::from(IoMethod::Streams) };
         let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
         let plan = Plan::new(&options, SMALL).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_spare_the_cache_goes_past_it_where_there_is_a_way() {
+    fn plan_spare_cache_tries_direct_methods_first() {
         let options = PassOptions { spare_cache: true, ..options(None, Some(IoMethod::Streams)) };
         for shape in [None, Some(Shape::Resizing)] {
             let small = Plan::candidates(&options, Task { shape, ..SMALL }).unwrap().attempts;

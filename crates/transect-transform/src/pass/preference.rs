@@ -135,7 +135,7 @@ mod tests {
     };
 
     #[test]
-    fn a_preference_is_for_what_was_measured_and_for_nothing_else() {
+    fn preference_matches_only_measured_tasks() {
         let preference = Preference {
             load: Some(Load::Light),
             size: Some(SizeClass::Large),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn small_files_are_of_no_class() {
+    fn size_class_none_for_small_files() {
         assert_eq!(SizeClass::of(MIDDLE - 1), None);
         assert_eq!(SizeClass::of(MIDDLE), Some(SizeClass::Middle));
         assert_eq!(SizeClass::of(LARGE - 1), Some(SizeClass::Middle));

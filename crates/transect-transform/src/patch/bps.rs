@@ -291,7 +291,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn actions_are_what_was_written() {
+    fn bps_actions_parsed() {
         let bytes = patch(
             b"0123456789",
             b"01xx234567xx66",
@@ -319,7 +319,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_patch_that_moves_nothing_is_changes() {
+    fn bps_without_moves_becomes_changes() {
         let (before, after) = (b"0123456789", b"01xx456y89");
         let actions =
             [Do::Same(2), Do::Literal(b"xx"), Do::Same(3), Do::Literal(b"y"), Do::Before(8, 2)];
@@ -331,7 +331,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused() {
+    fn bps_impossible_actions_rejected() {
         let cannot = "it does what cannot be done at byte 14";
         for (actions, expected) in [
             (&[Do::Same(5)][..], cannot),
@@ -350,7 +350,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_damaged_patch_is_refused() {
+    fn bps_damage_detected() {
         let whole = patch(b"0123", b"01xx", &[Do::Same(2), Do::Literal(b"xx")]);
         for end in 0..whole.len() {
             assert!(Bps::parse(&whole[..end]).is_err(), "cut at {end}");
@@ -371,7 +371,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_read_as_they_are_written(value in any::<u64>()) {
+        fn bps_numbers_round_trip(value in any::<u64>()) {
             for value in [value, value >> 20, value >> 40, value >> 56] {
                 let written = encoded(value);
                 prop_assert_eq!(number(&written), Some((value, &[][..])));
@@ -380,7 +380,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn bps_any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(bps) = Bps::parse(&sealed([MAGIC, &bytes].concat())) {
                 let length: u64 = bps.actions().map(|action| action.length()).sum();
                 prop_assert_eq!(length, bps.after);
@@ -388,7 +388,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn what_is_damaged_and_sealed_again_does_no_harm(
+        fn bps_damaged_with_valid_checksum_never_panics(
             at in any::<prop::sample::Index>(),
             byte in any::<u8>(),
         ) {

@@ -247,7 +247,7 @@ mod tests {
     /// Copies within the last block, far before it, across both, and overlapping themselves; and
     /// from anywhere in the input.
     #[test]
-    fn many_small_copies_are_those_that_were_asked_for() {
+    fn bps_apply_many_small_copies() {
         let mut state = 7_u64;
         let mut next = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

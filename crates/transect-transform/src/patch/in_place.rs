@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_is_there_before_the_first_change_and_gone_after_the_last() {
+    fn in_place_journal_exists_during_changes_only() {
         let temp = TempDir::new();
         let file = temp.join("file");
         std::fs::write(&file, OLD).unwrap();
@@ -298,11 +298,11 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn who_is_killed_anywhere_can_go_back_or_on() {
+    fn in_place_killed_anywhere_can_undo_or_resume() {
         use std::os::unix::process::ExitStatusExt;
         use std::process::Command;
 
-        const TEST: &str = "patch::in_place::tests::who_is_killed_anywhere_can_go_back_or_on";
+        const TEST: &str = "patch::in_place::tests::in_place_killed_anywhere_can_undo_or_resume";
         const FILE: &str = "TRANSECT_TEST_FILE";
         const AFTER: &str = "TRANSECT_TEST_AFTER";
         if let (Some(file), Ok(after)) = (std::env::var_os(FILE), std::env::var(AFTER)) {
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_was_written_in_part_is_no_obstacle() {
+    fn undo_partly_written_edit() {
         let parts = (0..=9).map(|length| {
             // The first bytes that differ are new, the others old.
             let mut left = length;
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_cut_short_touches_nothing() {
+    fn undo_truncated_journal_rejected() {
         let (_temp, file, journal) = patched();
         let whole = std::fs::read(&journal).unwrap();
         for end in 0..whole.len() {
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_meanwhile_is_not_written_over() {
+    fn undo_foreign_bytes_rejected() {
         let (_temp, file, journal) = patched();
         let handle = File::options().write(true).open(&file).unwrap();
         write_at(&handle, 9, b"?").unwrap();
@@ -426,7 +426,7 @@ mod tests {
     /// `--undo` wrote its content.
     #[cfg(unix)]
     #[test]
-    fn journal_that_another_user_may_have_written_refused() {
+    fn undo_untrusted_journal_rejected() {
         use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
         let (temp, file, journal) = patched();
@@ -459,14 +459,14 @@ mod tests {
                 refuses("it belongs to another user");
                 chown(&journal, Some(rustix::process::geteuid().as_raw()), None).unwrap();
             }
-            Err(error) => transect_testkit::loudly_skip("journal_of_another_user", error),
+            Err(error) => transect_testkit::loudly_skip("undo_untrusted_journal_rejected", error),
         }
         undo(&file).unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), OLD);
     }
 
     #[test]
-    fn a_journal_of_another_file_is_refused() {
+    fn undo_journal_of_other_file_rejected() {
         let (temp, file, journal) = patched();
         // The same bytes, but another file; and the same file, but longer.
         let kept = temp.join("kept");

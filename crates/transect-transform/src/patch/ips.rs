@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_changes() {
+    fn ips_records_become_changes() {
         let patch = patch(&[literal(5, b"abc"), run(1, 3, b'x')], &[0, 1, 2]);
         let changes = parse(&patch).unwrap();
         assert_eq!(changes.list, [change(1, b"xxx"), change(5, b"abc")]);
@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_may_read_like_the_end() {
+    fn ips_offset_equal_to_eof() {
         let patch = patch(&[literal(0x45_4f46, b"a")], b"");
         assert_eq!(parse(&patch).unwrap().list, [change(0x45_4f46, b"a")]);
     }
 
     #[test]
-    fn what_is_cut_short_is_refused() {
+    fn ips_truncated_rejected() {
         let whole = patch(&[literal(5, b"abc"), run(1, 3, b'x')], b"");
         for end in MAGIC.len()..whole.len() {
             assert!(parse(&whole[..end]).is_err(), "cut at {end}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn many_long_runs_over_each_other_take_little() {
+    fn ips_overlapping_runs_take_little_memory() {
         let runs: Vec<_> = (0..50_000).map(|at| run(at % 7, u16::MAX, at as u8)).collect();
         let changes = parse(&patch(&runs, b"")).unwrap();
         let bytes: usize = changes.list.iter().map(|change| change.new.len()).sum();
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn changes_are_what_records_make_one_after_the_other(
+        fn ips_changes_equal_records_in_sequence(
             records in prop::collection::vec(
                 (0..60_u32, prop::collection::vec(any::<u8>(), 1..12), any::<bool>()), 0..12),
         ) {
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn ips_any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = parse(&[MAGIC, &bytes].concat());
             let _ = parse(&[MAGIC, &bytes, b"EOF"].concat());
         }

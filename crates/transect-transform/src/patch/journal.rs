@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn undo_journal_round_trip() {
         let empty = UndoJournal { edits: Vec::new(), ..journal() };
         for journal in [journal(), empty] {
             assert_eq!(UndoJournal::parse(&journal.to_bytes()), Some(journal));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_journal_is_none() {
+    fn undo_journal_damage_detected() {
         let whole = journal().to_bytes();
         for end in 0..whole.len() {
             assert_eq!(UndoJournal::parse(&whole[..end]), None, "cut at {end}");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_lie_in_the_file_and_do_not_touch() {
+    fn undo_journal_edits_outside_file_or_overlapping_rejected() {
         let with = |offset: u64, length: u64| {
             let mut bytes = journal().to_bytes();
             // The second edit.

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_changes_in_order() {
+    fn words_become_ordered_changes() {
         let changes = parse(["0x10:aaBB:0102", "0:00:ff", "18:cc:03"].into_iter()).unwrap();
         let change = |offset, old: &[u8], new: &[u8]| Change {
             offset,
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_change_is_told_with_its_reason() {
+    fn words_invalid_rejected_with_reason() {
         let offset = "the offset is neither decimal nor 0x and hexadecimal";
         for (word, expected) in [
             ("", "not of the form OFFSET:OLD:NEW"),

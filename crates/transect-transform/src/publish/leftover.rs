@@ -187,7 +187,7 @@ mod tests {
     const OWN: ProcessSpace = ProcessSpace { boot: 7, namespace: 0xf000_0001 };
 
     #[test]
-    fn maker_written_into_a_name_read_from_it() {
+    fn creator_process_parsed_from_name() {
         for (space, text) in [(None, "17"), (Some(OWN), "17-00000007-f0000001")] {
             let creator = CreatorProcess { process: 17, space };
             assert_eq!(creator.to_string(), text);
@@ -209,7 +209,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn maker_that_may_work_is_one_that_runs_here_or_cannot_be_seen() {
+    fn leftover_kept_if_creator_runs_or_is_unknown() {
         let own = std::process::id();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let ended = child.id();

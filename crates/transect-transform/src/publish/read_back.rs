@@ -42,7 +42,7 @@ mod tests {
     use crate::publish::{Existing, ReplaceOptions, Replacement};
 
     #[test]
-    fn what_is_not_as_it_was_made_does_not_get_to_its_place() {
+    fn read_back_mismatch_not_published() {
         let temp = TempDir::new();
         let target = temp.join("target");
         std::fs::write(&target, "old").unwrap();

@@ -126,7 +126,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn what_is_left_behind_is_known_by_its_name() {
+    fn temporary_file_recognised_by_name() {
         let temp = TempDir::new();
         for name in ["file", ".hidden", "a.1.2.transect", &"long".repeat(50)] {
             let made = TemporaryFile::create(&temp.join(name), 0o600, false).unwrap();

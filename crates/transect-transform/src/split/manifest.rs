@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_in_both_forms() {
+    fn manifest_both_forms_parsed() {
         for (size, part, names) in [
             (0, 1, &[][..]),
             (10, 4, &["a.1", "a.2", "a.3"]),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_cannot_be_those_of_parts_are_told() {
+    fn manifest_impossible_part_lengths_rejected() {
         let now = parse(&lines(&["a", "b", "c"])).unwrap();
         let first = parse(&first_form(10, 4, &["a", "b", "c"])).unwrap();
         for (lengths, of_now, of_first) in [
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_of_the_whole_is_one_line() {
+    fn whole_digest_file_has_one_line() {
         let whole = lines(&["NAME"]);
         assert_eq!(digest(&whole), Ok("cd".repeat(32)));
         let tagged = format!("BLAKE3 (NAME) = {}\n", "CD".repeat(32));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_manifest_is_told_with_its_reason() {
+    fn manifest_invalid_rejected_with_reason() {
         let whole = first_form(10, 4, &["a", "b", "c"]);
         let text = std::str::from_utf8(&whole).unwrap();
         let neither = "it begins neither with a digest nor with '# transect split 1'";

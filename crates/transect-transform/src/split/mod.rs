@@ -34,7 +34,7 @@ pub const DIGEST_SUFFIX: &str = ".blake3";
 /// Digits in the number of a part, so that names sort in the order of the parts.
 const DIGITS: usize = 6;
 
-/// Maximum number of parts, limited by [`DIGITS`]. Information about each part is held in memory.
+/// Maximum number of parts, limited by the digits in its number. Information about each part is held in memory.
 pub const MAX_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// The report of splitting a file.

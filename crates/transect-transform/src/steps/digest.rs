@@ -184,7 +184,7 @@ mod tests {
 
     /// FIPS 180-4 and its examples; the first vectors of BLAKE3; RFC 3720, B.4; the checks of XXH3.
     #[test]
-    fn digests_are_those_that_were_published() {
+    fn digest_equals_published_vectors() {
         let counting: Vec<u8> = (0..251).cycle().take(1024).collect();
         for (word, input, expected) in [
             (
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_digest_is_that_of_the_whole(input in any_bytes(), sizes in cuts()) {
+        fn digest_independent_of_blocks(input in any_bytes(), sizes in cuts()) {
             let expected = [
                 ("blake3", blake3::hash(&input).to_hex().to_string()),
                 ("sha256", format!("{:x}", sha2::Sha256::digest(&input))),

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_become_tabs_as_far_as_they_reach_stops() {
+    fn entab_leading_spaces_up_to_stops() {
         for (word, input, expected) in [
             ("entab=4", "    a", "\ta"),
             ("entab=4", "      a    b", "\t  a    b"),
@@ -136,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_begin_as_those_of_the_oracle(
+        fn entab_equals_oracle(
             input in made_of(&[b" ", b"    ", b"\t", b"\n", b"\r\n", b"a", b"\xc3\xa9"]),
             sizes in cuts(),
             every in 1..12_usize,
@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn columns_stay_where_they_are(
+        fn entab_then_tabs_keeps_columns(
             input in made_of(&[b" ", b"    ", b"\t", b"\n", b"a", b"\xc3\xa9"]),
             sizes in cuts(),
             every in 1..12_usize,

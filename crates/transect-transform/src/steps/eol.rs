@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_becomes_the_one_that_is_asked_for() {
+    fn eol_all_endings_converted() {
         for (input, lf, crlf) in [
             ("", "", ""),
             ("a", "a", "a"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_two_ends_and_a_report() {
+    fn eol_unknown_parameter_rejected() {
         for parameter in [None, Some(""), Some("cr"), Some("LF")] {
             assert!(eol(parameter).is_err(), "{parameter:?}");
         }
@@ -229,7 +229,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ends_are_those_of_the_oracle(
+        fn eol_equals_oracle(
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
             sizes in cuts(),
         ) {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_mixed_if_there_is_more_than_one_kind() {
+    fn eol_report_mixed_if_several_kinds() {
         for (input, mixed) in [
             ("", "no"),
             ("a\n\n", "no"),
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_those_of_the_oracle(
+        fn eol_report_equals_oracle(
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
             sizes in cuts(),
         ) {

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_bytes_and_the_rest_is_itself() {
+    fn pair_escapes_and_literal_bytes() {
         for (text, first, second) in [
             ("a/b", &b"a"[..], &b"b"[..]),
             ("/", b"", b""),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pair_or_no_escape_is_refused() {
+    fn pair_invalid_rejected() {
         for text in [
             "",
             "a",

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_ends_as_the_one_before() {
+    fn final_newline_same_as_line_before() {
         for (input, expected) in [
             ("", ""),
             ("a", "a\n"),
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_added_is_what_the_oracle_adds(
+        fn final_newline_equals_oracle(
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a"]),
             sizes in cuts(),
         ) {

@@ -187,7 +187,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
-    fn lists_are_bytes_ranges_and_escapes() {
+    fn map_lists_ranges_and_escapes() {
         for (word, input, expected) in [
             ("map=a/b", &b"abc"[..], &b"bbc"[..]),
             ("map=a-z/A-Z", b"Hello, world", b"HELLO, WORLD"),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_cannot_be_are_refused() {
+    fn map_invalid_lists_rejected() {
         for parameter in [
             None,
             Some(""),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn few_ranges_need_no_table() {
+    fn map_few_ranges_without_table() {
         let mut table = identity();
         assert_eq!(ranges(&table), []);
         table.make_ascii_uppercase();
@@ -240,7 +240,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_is_looked_up(
+        fn map_equals_table_lookup(
             input in any_bytes(),
             sizes in cuts(),
             from in prop::collection::btree_set(any::<u8>(), 1..20),
@@ -264,7 +264,7 @@ mod tests {
         }
 
         #[test]
-        fn case_is_that_of_the_standard_library(input in any_bytes(), sizes in cuts()) {
+        fn case_equals_standard_library(input in any_bytes(), sizes in cuts()) {
             let upper = StepTester::of("case=upper").result(&input, &sizes);
             prop_assert_eq!(upper, input.to_ascii_uppercase());
             let lower = StepTester::of("case=lower").result(&input, &sizes);

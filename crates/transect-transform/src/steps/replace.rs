@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_literal_and_may_have_escapes() {
+    fn replace_literal_text_and_escapes() {
         for (word, input, expected) in [
             ("replace=a/b", "banana", "bbnbnb"),
             ("replace=ana/", "banana", "bna"),
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn there_is_something_to_look_for() {
+    fn replace_empty_old_rejected() {
         for parameter in [None, Some(""), Some("a"), Some("/b"), Some("a/b/c")] {
             assert!(replace(parameter).is_err(), "{parameter:?}");
         }
     }
 
     #[test]
-    fn what_has_become_long_is_handed_on_in_blocks() {
+    fn replace_long_result_emitted_in_blocks() {
         let word = format!("replace=a/{}", "b".repeat(50_000));
         let result = StepTester::of(&word).result(&[b'a'; 30], &[7]);
         assert_eq!(result, vec![b'b'; 30 * 50_000]);
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_replaced_is_what_the_oracle_replaces(
+        fn replace_equals_oracle(
             input in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 0..300),
             old in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 1..8),
             new in prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 0..4),

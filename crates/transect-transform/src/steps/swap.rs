@@ -99,7 +99,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
-    fn words_are_16_32_or_64_bits() {
+    fn swap_16_32_64_bits() {
         for parameter in [None, Some(""), Some("8"), Some("16bit")] {
             assert!(swap(parameter).is_err(), "{parameter:?}");
         }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_word_at_the_end_is_refused() {
+    fn swap_incomplete_word_rejected() {
         let error = StepTester::of("swap=32").run(b"123456", &[1]).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_is_turned_around(mut input in any_bytes(), sizes in cuts()) {
+        fn swap_equals_reversed_words(mut input in any_bytes(), sizes in cuts()) {
             input.truncate(input.len() / 8 * 8);
             for (word, bytes) in [("swap=16", 2), ("swap=32", 4), ("swap=64", 8)] {
                 let expected: Vec<u8> =

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_leads_to_the_next_stop() {
+    fn tabs_expand_to_next_stop() {
         for (word, input, expected) in [
             ("tabs=8", "\ta", "        a"),
             ("tabs=4", "a\tb\tc", "a   b   c"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_are_a_number_of_columns_apart() {
+    fn tabs_parameter_range() {
         for parameter in [None, Some(""), Some("0"), Some("257"), Some("+4"), Some("four")] {
             assert!(tabs(parameter).is_err(), "{parameter:?}");
         }
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_are_those_of_the_oracle(
+        fn tabs_equals_oracle(
             input in made_of(&[b"\t", b"\n", b"a", b"abcdefg", b"\xc3\xa9"]),
             sizes in cuts(),
             every in 1..12_usize,

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_go_before_every_end_and_nowhere_else() {
+    fn trim_blanks_at_line_ends_only() {
         for (input, expected) in [
             ("", ""),
             (" \t ", ""),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_without_an_end_are_no_text() {
+    fn trim_too_many_blanks_rejected() {
         let most = [&b"a"[..], &vec![b' '; MAX_BLANKS], b"b"].concat();
         assert_eq!(StepTester::of("trim").result(&most, &[100_000]), most);
         let more = [&b"a"[..], &vec![b' '; MAX_BLANKS + 1], b"b"].concat();
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_those_of_the_oracle(
+        fn trim_equals_oracle(
             input in made_of(&[b" ", b"\t", b"   ", b"\r", b"\n", b"\r\n", b"a", b"a b"]),
             sizes in cuts(),
         ) {

@@ -110,7 +110,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn what_is_written_in_turn_is_all_there() {
+    fn direct_switch_interleaved_writes_complete() {
         const PAGE: usize = 4096;
         let temp = TempDir::new();
         let path = temp.join("file");

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_root_is_told_by_its_depth() {
+    fn input_relative_path_follows_depth() {
         for (path, depth, below) in [
             ("root/a/b", 2, "a/b"),
             ("./a", 1, "a"),

@@ -280,7 +280,7 @@ mod tests {
 
     /// Regression: files without a newline were emptied.
     #[test]
-    fn journal_file_that_is_none_refused_and_left_as_it_is() {
+    fn journal_foreign_file_rejected_and_unchanged() {
         let temp = TempDir::new();
         let path = temp.join("file");
         let foreign = "it is not a journal of `transform`; name a new file";
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn journal_with_unfinished_line_cut_to_its_finished_lines() {
+    fn journal_incomplete_last_line_cut_off() {
         let temp = TempDir::new();
         let path = temp.join("file");
         let line = "\\0123456789abcdef0123456789abcdef  a\\nb\n";
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn journal_in_use_refused_to_a_second_run() {
+    fn journal_in_use_rejected() {
         let temp = TempDir::new();
         let path = temp.join("file");
         let journal = open(&path).unwrap();
@@ -339,7 +339,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn journal_that_is_a_pipe_or_dangling_link_refused() {
+    fn journal_pipe_or_dangling_link_rejected() {
         let temp = TempDir::new();
         let (pipe, link) = (temp.join("pipe"), temp.join("link"));
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn line_that_was_torn_does_not_spoil_the_next() {
+    fn journal_torn_line_cut_off_before_next() {
         let temp = TempDir::new();
         let path = temp.join("journal");
         let file = File::options().append(true).create(true).open(&path).unwrap();

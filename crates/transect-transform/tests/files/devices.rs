@@ -77,9 +77,9 @@ fn is_refused(method: Option<IoMethod>, step: &mut Option<&mut dyn Step>) -> boo
 }
 
 #[test]
-fn a_full_device_keeps_the_old_file_and_nothing_else() {
+fn full_device_keeps_old_file_only() {
     let temp = TempDir::new();
-    let Some(devices) = devices("a_full_device_keeps_the_old_file", &temp) else {
+    let Some(devices) = devices("full_device_keeps_old_file_only", &temp) else {
         return;
     };
     let input = temp.join("input");
@@ -136,9 +136,9 @@ fn a_full_device_keeps_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn room_is_made_before_anything_is_written_and_given_back() {
+fn space_reserved_before_writing_and_freed() {
     let temp = TempDir::new();
-    let Some([memory, disk]) = devices("room_is_made_before_anything_is_written", &temp) else {
+    let Some([memory, disk]) = devices("space_reserved_before_writing_and_freed", &temp) else {
         return;
     };
     let input = temp.join("input");
@@ -154,11 +154,11 @@ fn room_is_made_before_anything_is_written_and_given_back() {
 }
 
 #[test]
-fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
+fn mapped_output_needs_reserved_space() {
     let temp = TempDir::new();
     let device = match Mount::new(&["-t", "ramfs", "transect"], &temp.join("memory")) {
         Ok(device) => device,
-        Err(reason) => return loudly_skip("where_no_room_is_made_beforehand", reason),
+        Err(reason) => return loudly_skip("mapped_output_needs_reserved_space", reason),
     };
     let (input, target) = (temp.join("input"), device.path().join("target"));
     for size in [10, 1 << 20] {
@@ -181,13 +181,13 @@ fn where_no_room_is_made_beforehand_nothing_is_written_through_memory() {
 }
 
 #[test]
-fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() {
+fn preference_unsupported_by_file_system_falls_back() {
     let temp = TempDir::new();
     let mount = |kind| Mount::new(&["-t", kind, "transect"], &temp.join(kind));
     let (memory, other) = match (mount("tmpfs"), mount("ramfs")) {
         (Ok(memory), Ok(other)) => (memory, other),
         (Err(reason), _) | (_, Err(reason)) => {
-            return loudly_skip("a_preferred_method_gives_way", reason);
+            return loudly_skip("preference_unsupported_by_file_system_falls_back", reason);
         }
     };
     let bytes = text(400_000);
@@ -227,8 +227,8 @@ fn a_preferred_method_gives_way_where_only_the_file_system_knows_that_it_must() 
 }
 
 #[test]
-fn what_is_preferred_may_hang_on_what_is_in_memory() {
-    const TEST: &str = "what_is_preferred_may_hang_on_what_is_in_memory";
+fn preference_depends_on_residency() {
+    const TEST: &str = "preference_depends_on_residency";
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = text(2 << 20);
@@ -263,8 +263,8 @@ fn what_is_preferred_may_hang_on_what_is_in_memory() {
 }
 
 #[test]
-fn what_is_read_and_written_directly_is_not_in_the_cache() {
-    const TEST: &str = "what_is_read_and_written_directly_is_not_in_the_cache";
+fn direct_io_leaves_nothing_in_cache() {
+    const TEST: &str = "direct_io_leaves_nothing_in_cache";
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = text((3 << 20) + 1000);
@@ -296,8 +296,8 @@ fn what_is_read_and_written_directly_is_not_in_the_cache() {
 
 /// The path through the cache that leaves nothing there except what was there before.
 #[test]
-fn what_is_not_to_stay_in_the_cache_does_not() {
-    const TEST: &str = "what_is_not_to_stay_in_the_cache_does_not";
+fn spare_cache_leaves_nothing_in_cache() {
+    const TEST: &str = "spare_cache_leaves_nothing_in_cache";
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = text((3 << 20) + 1000);
@@ -345,9 +345,9 @@ fn is_cached(file: &File, at: u64) -> bool {
 }
 
 #[test]
-fn a_copy_from_one_device_to_another_is_a_copy() {
+fn copy_between_devices() {
     let temp = TempDir::new();
-    let Some([memory, disk]) = devices("a_copy_from_one_device_to_another", &temp) else {
+    let Some([memory, disk]) = devices("copy_between_devices", &temp) else {
         return;
     };
     let bytes = text(3 << 20);
@@ -364,9 +364,9 @@ fn a_copy_from_one_device_to_another_is_a_copy() {
 }
 
 #[test]
-fn a_batch_over_devices_syncs_each() {
+fn batch_syncs_every_device() {
     let temp = TempDir::new();
-    let Some([memory, disk]) = devices("a_batch_over_devices", &temp) else {
+    let Some([memory, disk]) = devices("batch_syncs_every_device", &temp) else {
         return;
     };
     let input = temp.join("input");
@@ -405,13 +405,13 @@ fn sparse(path: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn holes_stay_holes() {
+fn holes_kept() {
     let temp = TempDir::new();
     let input = temp.join("input");
     let bytes = sparse(&input);
     let has = allocated(&input);
     if has > 1 << 20 {
-        return loudly_skip("holes_stay_holes", "this file system has no holes");
+        return loudly_skip("holes_kept", "this file system has no holes");
     }
     for method in with_none(with_steps()) {
         let steps: [Option<&mut dyn Step>; 3] =
@@ -493,9 +493,9 @@ fn zeros(path: &Path) -> Vec<u8> {
 const FEW_PAGES: u64 = 6 * 4096;
 
 #[test]
-fn zeros_become_holes_or_room_as_is_asked() {
+fn zeros_become_holes_or_space_on_request() {
     let temp = TempDir::new();
-    let Some(devices) = devices("zeros_become_holes_or_room", &temp) else {
+    let Some(devices) = devices("zeros_become_holes_or_space_on_request", &temp) else {
         return;
     };
     for device in &devices {
@@ -530,9 +530,9 @@ fn zeros_become_holes_or_room_as_is_asked() {
 }
 
 #[test]
-fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
+fn in_place_holes_made_in_file_or_replacement() {
     let temp = TempDir::new();
-    let Some(devices) = devices("in_place_holes_are_made_in_the_file_itself", &temp) else {
+    let Some(devices) = devices("in_place_holes_made_in_file_or_replacement", &temp) else {
         return;
     };
     let identity = |path: &Path| Source::open(path).unwrap().file_id();
@@ -579,9 +579,9 @@ fn in_place_holes_are_made_in_the_file_itself_or_in_what_replaces_it() {
 }
 
 #[test]
-fn times_stay_when_holes_are_made_and_times_are_kept() {
+fn holes_made_in_place_keep_times() {
     let temp = TempDir::new();
-    let Some([memory, _disk]) = devices("times_stay_when_holes_are_made", &temp) else {
+    let Some([memory, _disk]) = devices("holes_made_in_place_keep_times", &temp) else {
         return;
     };
     let mine = memory.path().join("mine");
@@ -596,7 +596,7 @@ fn times_stay_when_holes_are_made_and_times_are_kept() {
 }
 
 #[test]
-fn the_kernel_makes_no_holes_by_copying() {
+fn kernel_copy_makes_no_holes() {
     let temp = TempDir::new();
     let input = temp.join("input");
     std::fs::write(&input, [0; 10_000]).unwrap();
@@ -615,13 +615,13 @@ const NEEDS_A_REAL_FILE: [IoMethod; 4] =
     [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct, IoMethod::DirectUring];
 
 #[test]
-fn files_of_the_kernel_are_read_to_their_end() {
+fn pseudo_files_read_to_end() {
     let temp = TempDir::new();
     for path in
         ["/proc/version", "/proc/filesystems", "/sys/kernel/mm/transparent_hugepage/enabled"]
     {
         let Ok(expected) = std::fs::read(path) else {
-            loudly_skip("files_of_the_kernel_are_read_to_their_end", format!("no {path}"));
+            loudly_skip("pseudo_files_read_to_end", format!("no {path}"));
             continue;
         };
         assert!(!expected.is_empty());
@@ -645,9 +645,9 @@ fn files_of_the_kernel_are_read_to_their_end() {
 }
 
 #[test]
-fn results_that_have_no_room_together_are_refused_before_the_first() {
+fn job_without_space_rejected_before_first() {
     let temp = TempDir::new();
-    let Some([memory, _disk]) = devices("results_that_have_no_room_together", &temp) else {
+    let Some([memory, _disk]) = devices("job_without_space_rejected_before_first", &temp) else {
         return;
     };
     let root = temp.join("tree");

@@ -19,7 +19,7 @@ fn chains(temp: &TempDir) -> [Chain; 2] {
 }
 
 #[test]
-fn a_file_that_was_cut_short_or_changed_is_not_published() {
+fn decrypt_truncated_or_changed_not_published() {
     let temp = TempDir::new();
     let [mut encrypt, mut decrypt] = chains(&temp);
     let (input, sealed, target) = (temp.join("input"), temp.join("sealed"), temp.join("target"));
@@ -51,7 +51,7 @@ fn a_file_that_was_cut_short_or_changed_is_not_published() {
 }
 
 #[test]
-fn one_chain_encrypts_many_files_each_with_its_own_salt() {
+fn encrypt_many_files_with_own_salts() {
     let temp = TempDir::new();
     let [mut encrypt, mut decrypt] = chains(&temp);
     let files = ["one", "two", "empty"].map(|name| temp.join(name));

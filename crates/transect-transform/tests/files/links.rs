@@ -9,7 +9,7 @@ use transect_transform::publish::{Existing, ReplaceOptions};
 use crate::support::{Upper, copy, existing, in_place, message, names, run};
 
 #[test]
-fn an_output_that_is_another_name_of_the_input_is_refused() {
+fn target_other_name_of_input_rejected() {
     let temp = TempDir::new();
     let input = temp.join("input");
     std::fs::write(&input, "text").unwrap();
@@ -26,7 +26,7 @@ fn an_output_that_is_another_name_of_the_input_is_refused() {
 }
 
 #[test]
-fn a_file_with_further_names_is_replaced_only_if_that_is_asked() {
+fn hard_links_broken_only_on_request() {
     let temp = TempDir::new();
     let path = temp.join("file");
     std::fs::write(&path, "text").unwrap();
@@ -41,7 +41,7 @@ fn a_file_with_further_names_is_replaced_only_if_that_is_asked() {
 }
 
 #[test]
-fn a_link_stays_and_what_it_leads_to_is_replaced() {
+fn symlink_kept_and_its_file_replaced() {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("folder")).unwrap();
     let file = temp.join("folder/file");
@@ -57,7 +57,7 @@ fn a_link_stays_and_what_it_leads_to_is_replaced() {
 }
 
 #[test]
-fn a_link_to_nowhere_is_no_target() {
+fn dangling_symlink_target_rejected() {
     let temp = TempDir::new();
     std::fs::write(temp.join("input"), "text").unwrap();
     symlink("nowhere", temp.join("link")).unwrap();
@@ -72,7 +72,7 @@ fn a_link_to_nowhere_is_no_target() {
 }
 
 #[test]
-fn devices_and_pipes_are_neither_input_nor_target() {
+fn devices_and_pipes_rejected() {
     let temp = TempDir::new();
     let (input, pipe) = (temp.join("input"), temp.join("pipe"));
     std::fs::write(&input, "text").unwrap();
@@ -89,7 +89,7 @@ fn devices_and_pipes_are_neither_input_nor_target() {
 }
 
 #[test]
-fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_input() {
+fn permissions_of_replaced_file_or_input_kept() {
     let temp = TempDir::new();
     let mode =
         |name: &str| Source::open(temp.join(name)).unwrap().attributes().mode().unwrap() & 0o7777;
@@ -110,7 +110,7 @@ fn permissions_of_what_is_replaced_are_kept_and_new_files_have_those_of_the_inpu
 }
 
 #[test]
-fn a_file_of_many_names_that_would_not_change_is_in_nobodys_way() {
+fn hard_links_unchanged_accepted() {
     let temp = TempDir::new();
     let path = temp.join("file");
     std::fs::write(&path, "TEXT").unwrap();

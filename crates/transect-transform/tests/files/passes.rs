@@ -31,7 +31,7 @@ fn sizes(block: Option<usize>) -> &'static [usize] {
 }
 
 #[test]
-fn every_method_makes_the_same_of_every_size() {
+fn pass_result_same_for_every_method_and_size() {
     for method in with_steps() {
         for block in BLOCKS {
             for &size in sizes(block) {
@@ -65,7 +65,7 @@ fn every_method_makes_the_same_of_every_size() {
 }
 
 #[test]
-fn a_copy_is_a_copy_with_every_method() {
+fn copy_same_for_every_method() {
     for method in at_hand() {
         for size in [0, 1, 300_000, 3_000_000] {
             let temp = TempDir::new();
@@ -82,7 +82,7 @@ fn a_copy_is_a_copy_with_every_method() {
 }
 
 #[test]
-fn a_hint_to_the_system_changes_nothing_of_the_result() {
+fn sequential_hint_keeps_result() {
     let temp = TempDir::new();
     let (input, output) = (temp.join("input"), temp.join("output"));
     let bytes = text(300_000);
@@ -102,7 +102,7 @@ fn a_hint_to_the_system_changes_nothing_of_the_result() {
 }
 
 #[test]
-fn without_a_target_it_is_told_whether_anything_would_change() {
+fn pass_discard_reports_change() {
     let temp = TempDir::new();
     let input = temp.join("input");
     for (content, changes) in [("a\r\nb\r\n", true), ("a\nb\n", false), ("a\nb", true), ("", false)]
@@ -125,7 +125,7 @@ fn without_a_target_it_is_told_whether_anything_would_change() {
 }
 
 #[test]
-fn in_place_nothing_is_made_before_the_first_difference() {
+fn in_place_nothing_created_before_first_difference() {
     for method in with_steps() {
         let temp = TempDir::new();
         let input = temp.join("input");
@@ -152,7 +152,7 @@ fn in_place_nothing_is_made_before_the_first_difference() {
 }
 
 #[test]
-fn what_would_not_change_is_not_written() {
+fn in_place_unchanged_not_written() {
     let temp = TempDir::new();
     let input = temp.join("input");
     let clean = lines(&text(50_000));
@@ -180,7 +180,7 @@ fn what_would_not_change_is_not_written() {
 }
 
 #[test]
-fn a_refused_file_stays_as_it_is() {
+fn in_place_rejected_file_unchanged() {
     for method in with_steps() {
         let temp = TempDir::new();
         let input = temp.join("input");
@@ -202,7 +202,7 @@ fn a_refused_file_stays_as_it_is() {
 }
 
 #[test]
-fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
+fn text_only_binary_rejected() {
     for method in with_steps() {
         let temp = TempDir::new();
         let (input, output) = (temp.join("input"), temp.join("output"));
@@ -225,7 +225,7 @@ fn where_only_text_is_wanted_nothing_is_made_of_anything_else() {
 }
 
 #[test]
-fn what_is_read_back_is_what_was_made_by_every_method() {
+fn read_back_matches_for_every_method() {
     let temp = TempDir::new();
     let (input, output) = (temp.join("input"), temp.join("output"));
     // Text, a hole where the system makes one, and text.
@@ -272,7 +272,7 @@ fn what_is_read_back_is_what_was_made_by_every_method() {
 }
 
 #[test]
-fn what_was_read_is_counted_once() {
+fn progress_counts_each_byte_once() {
     for method in [None, Some(IoMethod::Streams), Some(IoMethod::Pipeline)] {
         let temp = TempDir::new();
         let input = temp.join("input");
@@ -293,7 +293,7 @@ fn what_was_read_is_counted_once() {
 }
 
 #[test]
-fn a_pass_that_is_stopped_leaves_nothing() {
+fn pass_cancelled_leaves_nothing() {
     for method in with_steps() {
         let temp = TempDir::new();
         let (input, output) = (temp.join("input"), temp.join("output"));
@@ -325,7 +325,7 @@ fn a_pass_that_is_stopped_leaves_nothing() {
 }
 
 #[test]
-fn an_input_that_changes_meanwhile_is_an_error() {
+fn input_changed_meanwhile_reported() {
     type Change = fn(&std::fs::File);
     let changes: [(&str, Change); 3] = [
         ("shorter", |file| file.set_len(50_000).unwrap()),
@@ -391,7 +391,7 @@ impl<F: FnMut() + Send> Step for Unchanging<F> {
 /// A file that is read at once and needs no change is not checked again. It is checked if it is
 /// read in parts, if a digest is reported, or if holes are made.
 #[test]
-fn an_input_that_stays_as_it_is_is_asked_about_again_only_where_more_is_claimed() {
+fn input_unchanged_rechecked_only_if_needed() {
     let (count, digest) = (Finding::new("changed", 0), Finding::new("crc32c", "00000000"));
     for (block, finding, holes, is_error) in [
         (None, &count, Holes::Keep, false),
@@ -430,7 +430,7 @@ fn can_be_cut(method: IoMethod) -> bool {
 
 /// Truncating a mapped file fails, and the pass continues.
 #[test]
-fn an_input_that_cannot_be_cut_is_read_to_its_end() {
+fn mapped_input_not_truncated_on_windows() {
     const USER_MAPPED_FILE: i32 = 1224;
     for method in with_steps().into_iter().filter(|method| !can_be_cut(*method)) {
         let temp = TempDir::new();
@@ -452,7 +452,7 @@ fn an_input_that_cannot_be_cut_is_read_to_its_end() {
 /// Accessing mapped pages that are gone raises a fault, which must become an ordinary error: for
 /// pages of the same window, for windows that cannot be opened, and far beyond the end.
 #[test]
-fn an_input_that_is_cut_far_before_its_end_is_an_error() {
+fn input_truncated_far_before_end_reported() {
     for method in with_steps().into_iter().filter(|method| can_be_cut(*method)) {
         for size in [300_000, 9 << 20] {
             for left in [0, 1, 4096, 200_000] {
@@ -482,7 +482,7 @@ fn an_input_that_is_cut_far_before_its_end_is_an_error() {
 }
 
 #[test]
-fn an_input_that_is_cut_while_it_is_copied_is_an_error() {
+fn copy_input_truncated_meanwhile_reported() {
     let temp = TempDir::new();
     std::fs::write(temp.join("input"), text(100_000)).unwrap();
     let source = Source::open(temp.join("input")).unwrap();
@@ -497,7 +497,7 @@ fn an_input_that_is_cut_while_it_is_copied_is_an_error() {
 }
 
 #[test]
-fn impossible_work_is_refused_before_anything_is_made() {
+fn method_unsupported_rejected_before_creating() {
     let temp = TempDir::new();
     std::fs::write(temp.join("input"), "x").unwrap();
     let mut passes = passes(Some(IoMethod::KernelCopy), None);
@@ -510,7 +510,7 @@ fn impossible_work_is_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_missing_input_is_named() {
+fn input_missing_named_in_error() {
     let temp = TempDir::new();
     let missing = temp.join("missing");
     let path = missing.display().to_string();
@@ -526,7 +526,7 @@ proptest! {
     /// In place and into another file, with any block size, the result is the same; and a file that
     /// does not change is not written.
     #[test]
-    fn in_place_equals_elsewhere(
+    fn in_place_equals_new_file(
         text in "[a\r\n]{0,40}",
         block in 1_usize..9,
         method in prop::sample::select(with_steps()),
@@ -550,7 +550,7 @@ proptest! {
 
     /// The same with page-sized blocks, lines across them, and differences anywhere.
     #[test]
-    fn in_place_equals_elsewhere_across_pages(
+    fn in_place_equals_new_file_across_pages(
         returns in prop::collection::vec(0_usize..40_000, 0..6),
         length in 1_usize..40_000,
         ends in prop::collection::vec(1_usize..9, 0..3),

@@ -92,7 +92,7 @@ fn both(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn words_change_what_is_there_and_nothing_else() {
+fn words_change_only_their_bytes() {
     let patch = words(&["1:3132:4142", "0x9:39:5a"]);
     assert!(patch.checks_input());
     assert!(patch.fits_in_place(10) && !patch.fits_in_place(9));
@@ -110,7 +110,7 @@ fn words_change_what_is_there_and_nothing_else() {
 }
 
 #[test]
-fn ips_changes_any_file_and_may_change_its_length() {
+fn ips_any_file_and_length() {
     // "AB" at 1, four times "x" at 6.
     let records = b"\0\0\x01\0\x02AB\0\0\x06\0\0\0\x04x";
     let patch = ips(records, b"");
@@ -133,7 +133,7 @@ fn ips_changes_any_file_and_may_change_its_length() {
 }
 
 #[test]
-fn bps_that_moves_nothing_fits_in_place() {
+fn bps_without_moves_fits_in_place() {
     let (before, after) = (b"0123456789", b"01xx45678y");
     // Two equal bytes, "xx", five equal bytes, "y".
     let patch = bps(before, after, &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
@@ -159,7 +159,7 @@ fn bps_that_moves_nothing_fits_in_place() {
 }
 
 #[test]
-fn bps_that_moves_parts_makes_a_new_file() {
+fn bps_with_moves_writes_new_file() {
     let (before, after) = (b"0123456789", b"5678ababababa01");
     // Four from 5; "ab"; seven from 4 of the result, overlapping themselves; two from 0.
     let actions = [0x8e, 0x8a, 0x85, b'a', b'b', 0x9b, 0x88, 0x86, 0x93];
@@ -181,7 +181,7 @@ fn bps_that_moves_parts_makes_a_new_file() {
 }
 
 #[test]
-fn long_copies_of_the_result_are_what_short_ones_would_make() {
+fn bps_long_copies_equal_short_copies() {
     // Encodes numbers of several bytes, independently.
     fn number(mut value: u64, bytes: &mut Vec<u8>) {
         loop {
@@ -220,7 +220,7 @@ fn long_copies_of_the_result_are_what_short_ones_would_make() {
 }
 
 #[test]
-fn what_is_no_patch_is_named() {
+fn patch_unknown_format_rejected() {
     let temp = TempDir::new();
     let file = temp.join("patch");
     for (bytes, expected) in [
@@ -236,7 +236,7 @@ fn what_is_no_patch_is_named() {
 }
 
 #[test]
-fn a_patch_that_was_applied_or_stopped_writes_nothing() {
+fn in_place_applied_or_cancelled_patch_writes_nothing() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "0123").unwrap();
@@ -256,7 +256,7 @@ fn a_patch_that_was_applied_or_stopped_writes_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn in_place_all_names_of_a_file_stay_names_of_it() {
+fn in_place_hard_links_stay_linked() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "0123").unwrap();
@@ -279,7 +279,7 @@ fn in_place_all_names_of_a_file_stay_names_of_it() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_may_not_be_written_is_not_touched() {
+fn in_place_read_only_file_unchanged() {
     use crate::system::{AT, as_nobody};
     use std::os::unix::fs::PermissionsExt;
     if let Some(at) = std::env::var_os(AT) {
@@ -296,7 +296,7 @@ fn a_file_that_may_not_be_written_is_not_touched() {
     for (path, mode) in [(temp.path(), 0o755), (&temp.join("open"), 0o777), (&file, 0o444)] {
         std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     }
-    if as_nobody("patch::a_file_that_may_not_be_written_is_not_touched", temp.path()) {
+    if as_nobody("patch::in_place_read_only_file_unchanged", temp.path()) {
         assert_eq!(std::fs::read(&file).unwrap(), b"0123");
         assert_eq!(names(&temp.join("open")), ["file"]);
     }
@@ -306,7 +306,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn ips_makes_what_records_make_one_after_the_other(
+    fn ips_result_equals_records_in_sequence(
         before in prop::collection::vec(any::<u8>(), 0..40),
         records in prop::collection::vec(
             (0..50_usize, prop::collection::vec(any::<u8>(), 1..9)), 0..6),
@@ -332,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn an_undone_patch_leaves_the_file_as_it_was(
+    fn undo_restores_file(
         before in prop::collection::vec(any::<u8>(), 1..200),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
     ) {
@@ -361,7 +361,7 @@ proptest! {
 
 /// Regression: ran out of memory.
 #[test]
-fn patch_file_that_is_too_long_or_none_refused_without_reading_it() {
+fn patch_file_too_long_or_foreign_rejected_unread() {
     let temp = TempDir::new();
     let path = temp.join("patch");
     let unknown = "it is neither an IPS nor a BPS patch";

@@ -12,7 +12,7 @@ use transect_transform::transform_into;
 use crate::support::{Upper, copy, existing, in_place, message, names, passes, run};
 
 #[test]
-fn what_is_there_is_replaced_only_if_that_is_asked() {
+fn target_existing_replaced_only_on_request() {
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     std::fs::write(&input, "new").unwrap();
@@ -29,7 +29,7 @@ fn what_is_there_is_replaced_only_if_that_is_asked() {
 }
 
 #[test]
-fn what_a_program_writes_for_itself_replaces_or_leaves_all_as_it_was() {
+fn put_replaces_or_leaves_target_unchanged() {
     let temp = TempDir::new();
     let file = temp.join("file");
     put(&file, b"first").unwrap();
@@ -44,7 +44,7 @@ fn what_a_program_writes_for_itself_replaces_or_leaves_all_as_it_was() {
 }
 
 #[test]
-fn the_input_is_replaced_only_in_place() {
+fn input_replaced_only_in_place() {
     let temp = TempDir::new();
     let input = temp.join("input");
     std::fs::write(&input, "text").unwrap();
@@ -62,7 +62,7 @@ fn the_input_is_replaced_only_in_place() {
 }
 
 #[test]
-fn only_the_input_is_changed_in_place() {
+fn in_place_target_must_be_input() {
     let temp = TempDir::new();
     let (input, other) = (temp.join("input"), temp.join("other"));
     std::fs::write(&input, "text").unwrap();
@@ -77,7 +77,7 @@ fn only_the_input_is_changed_in_place() {
 }
 
 #[test]
-fn a_folder_is_no_target_and_no_folder_is_none_either() {
+fn target_directory_or_missing_directory_rejected() {
     let temp = TempDir::new();
     let input = temp.join("input");
     std::fs::write(&input, "text").unwrap();
@@ -97,7 +97,7 @@ fn a_folder_is_no_target_and_no_folder_is_none_either() {
 }
 
 #[test]
-fn what_appears_meanwhile_is_kept_and_may_be_replaced_if_asked() {
+fn target_appearing_meanwhile_kept_unless_replace() {
     for (how, expected) in [(Existing::Keep, "theirs"), (Existing::Replace, "ours")] {
         for durability in [Durability::None, Durability::File, Durability::Batch] {
             let temp = TempDir::new();
@@ -122,7 +122,7 @@ fn what_appears_meanwhile_is_kept_and_may_be_replaced_if_asked() {
 }
 
 #[test]
-fn a_target_that_vanishes_is_made_again_unless_it_is_the_input() {
+fn target_vanishing_recreated_unless_input() {
     let temp = TempDir::new();
     let target = temp.join("target");
     std::fs::write(&target, "old").unwrap();
@@ -152,7 +152,7 @@ fn a_target_that_vanishes_is_made_again_unless_it_is_the_input() {
 }
 
 #[test]
-fn what_is_dropped_leaves_nothing() {
+fn replacement_dropped_leaves_nothing() {
     let temp = TempDir::new();
     let target = temp.join("target");
     for durability in [Durability::None, Durability::Batch] {
@@ -166,7 +166,7 @@ fn what_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn a_long_name_has_a_temporary_one_beside_it() {
+fn temporary_file_of_longest_name() {
     let temp = TempDir::new();
     for letter in ["x", "ü", "語"] {
         let target = temp.join(letter.repeat(255 / letter.len()));
@@ -179,7 +179,7 @@ fn a_long_name_has_a_temporary_one_beside_it() {
 }
 
 #[test]
-fn a_batch_changes_nothing_before_its_end_and_then_all_that_can_be() {
+fn batch_publishes_all_it_can_at_end() {
     let temp = TempDir::new();
     let mut batch = Batch::new();
     let mut passes = passes(None, None);
@@ -212,7 +212,7 @@ fn a_batch_changes_nothing_before_its_end_and_then_all_that_can_be() {
 }
 
 #[test]
-fn a_batch_that_is_dropped_changes_nothing() {
+fn batch_dropped_changes_nothing() {
     let temp = TempDir::new();
     let path = temp.join("file");
     std::fs::write(&path, "text").unwrap();
@@ -228,7 +228,7 @@ fn a_batch_that_is_dropped_changes_nothing() {
 }
 
 #[test]
-fn a_batch_takes_what_was_not_begun_for_it() {
+fn batch_accepts_results_of_any_durability() {
     let temp = TempDir::new();
     let targets = ["one", "two"].map(|name| temp.join(name));
     std::fs::write(&targets[0], "old").unwrap();
@@ -246,7 +246,7 @@ fn a_batch_takes_what_was_not_begun_for_it() {
 }
 
 #[test]
-fn what_is_written_bit_by_bit_is_whole_or_not_there() {
+fn put_with_complete_or_nothing() {
     let temp = TempDir::new();
     let file = temp.join("file");
     let write = |bytes: u8, fails: bool| {
@@ -270,7 +270,7 @@ fn what_is_written_bit_by_bit_is_whole_or_not_there() {
 }
 
 #[test]
-fn times_are_kept_if_asked() {
+fn times_kept_on_request() {
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     std::fs::write(&input, "text").unwrap();

@@ -26,7 +26,7 @@ fn joined(manifest: &Path, target: &Path) -> Result<JoinReport, Error> {
 
 /// Regression: ran out of memory.
 #[test]
-fn split_into_more_parts_than_can_be_numbered_refused() {
+fn split_too_many_parts_rejected() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::File::create_new(&file).unwrap().set_len(1 << 40).unwrap();
@@ -39,7 +39,7 @@ fn split_into_more_parts_than_can_be_numbered_refused() {
 
 /// Regression: was read as a whole, which took a gigabyte, or was rejected for its length.
 #[test]
-fn manifest_that_is_one_long_line_refused_without_reading_it() {
+fn join_manifest_one_long_line_rejected_unread() {
     let ten = Ten::new();
     std::fs::File::create(ten.manifest()).unwrap().set_len(1 << 40).unwrap();
     let refused = ten.join_error();
@@ -83,7 +83,7 @@ impl Ten {
 }
 
 #[test]
-fn a_file_is_the_same_in_parts_and_joined() {
+fn split_join_round_trip() {
     for (size, part, count) in [
         (0, 1, 0),
         (1, 1, 1),
@@ -118,7 +118,7 @@ fn a_file_is_the_same_in_parts_and_joined() {
 }
 
 #[test]
-fn a_part_that_is_missing_or_not_what_it_was_is_named() {
+fn join_missing_or_changed_part_named() {
     let ten = Ten::new();
     std::fs::remove_file(ten.part(2)).unwrap();
     let why = ten.join_error();
@@ -145,7 +145,7 @@ fn a_part_that_is_missing_or_not_what_it_was_is_named() {
 }
 
 #[test]
-fn a_manifest_in_another_order_or_of_another_file_is_refused() {
+fn join_reordered_or_foreign_manifest_rejected() {
     let ten = Ten::new();
     let right = std::fs::read_to_string(ten.manifest()).unwrap();
     let mut lines: Vec<_> = right.lines().collect();
@@ -178,7 +178,7 @@ fn a_manifest_in_another_order_or_of_another_file_is_refused() {
 }
 
 #[test]
-fn what_is_in_the_way_is_found_before_anything_is_written() {
+fn split_existing_target_rejected_before_writing() {
     let ten = Ten::new();
     let before = names(ten.temp.path());
     let file = ten.temp.join("file");
@@ -221,7 +221,7 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
 }
 
 #[test]
-fn who_is_stopped_leaves_nothing() {
+fn split_join_cancelled_leave_nothing() {
     let ten = Ten::new();
     let stopped = Cancel::new();
     stopped.cancel();
@@ -238,8 +238,8 @@ fn who_is_stopped_leaves_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn other_programs_can_check_the_parts() {
-    const TEST: &str = "other_programs_can_check_the_parts";
+fn split_parts_checked_by_b3sum() {
+    const TEST: &str = "split_parts_checked_by_b3sum";
     let temp = TempDir::new();
     // A name that must be escaped.
     let file = temp.join("a\\file\nof two lines");
@@ -264,7 +264,7 @@ fn other_programs_can_check_the_parts() {
 }
 
 #[test]
-fn manifests_of_the_first_form_are_read() {
+fn join_first_form_manifest() {
     let ten = Ten::new();
     let digest = std::fs::read_to_string(ten.whole()).unwrap();
     let digest = digest.split(' ').next().unwrap();
@@ -285,7 +285,7 @@ fn manifests_of_the_first_form_are_read() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn holes_stay_holes_in_parts_and_joined() {
+fn split_join_keep_holes() {
     let temp = TempDir::new();
     let (file, again) = (temp.join("file"), temp.join("again"));
     let allocated = |path: &Path| {
@@ -294,7 +294,7 @@ fn holes_stay_holes_in_parts_and_joined() {
     std::fs::write(&file, "at the beginning").unwrap();
     std::fs::File::options().write(true).open(&file).unwrap().set_len(8 << 20).unwrap();
     if allocated(&file) > 1 << 20 {
-        return loudly_skip("holes_stay_holes_in_parts", "this file system has no holes");
+        return loudly_skip("split_join_keep_holes", "this file system has no holes");
     }
     let made = in_parts(&file, 3 << 20, ReplaceOptions::default()).unwrap();
     assert_eq!(made.parts.len(), 3);
@@ -306,7 +306,7 @@ fn holes_stay_holes_in_parts_and_joined() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_without_a_size_is_not_split() {
+fn split_pseudo_file_rejected() {
     let temp = TempDir::new();
     let part = NonZeroU64::new(10).unwrap();
     let options = ReplaceOptions::default();
@@ -317,7 +317,7 @@ fn a_file_without_a_size_is_not_split() {
 
 /// A split that is killed after publishing the parts, before the manifest.
 #[test]
-fn parts_without_a_manifest_are_not_taken_for_a_file() {
+fn join_parts_without_manifest_rejected() {
     let ten = Ten::new();
     std::fs::remove_file(ten.manifest()).unwrap();
     let why = ten.join_error();
@@ -330,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn whatever_is_changed_is_noticed(
+    fn join_any_change_detected(
         at in any::<prop::sample::Index>(),
         which in 0..5_usize,
         bit in 0..8_u32,

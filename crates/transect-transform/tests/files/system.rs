@@ -52,7 +52,7 @@ pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
 pub(crate) const AT: &str = "TRANSECT_TEST_AT";
 
 #[test]
-fn a_folder_that_may_not_be_written_is_named() {
+fn read_only_directory_named_in_error() {
     if let Some(at) = std::env::var_os(AT) {
         let at = Path::new(&at);
         let file = at.join("closed/file");
@@ -68,14 +68,14 @@ fn a_folder_that_may_not_be_written_is_named() {
     std::fs::create_dir(temp.join("closed")).unwrap();
     std::fs::write(temp.join("closed/file"), "text").unwrap();
     std::fs::set_permissions(temp.path(), PermissionsExt::from_mode(0o755)).unwrap();
-    if as_nobody("system::a_folder_that_may_not_be_written_is_named", temp.path()) {
+    if as_nobody("system::read_only_directory_named_in_error", temp.path()) {
         assert_eq!(names(&temp.join("closed")), ["file"]);
         assert_eq!(std::fs::read(temp.join("closed/file")).unwrap(), b"text");
     }
 }
 
 #[test]
-fn an_owner_that_cannot_be_kept_takes_its_privileges_along() {
+fn lost_owner_clears_set_user_id() {
     if let Some(at) = std::env::var_os(AT) {
         let file = Path::new(&at).join("open/file");
         let published = in_place(&file, &mut Upper).unwrap().published.unwrap();
@@ -94,7 +94,7 @@ fn an_owner_that_cannot_be_kept_takes_its_privileges_along() {
     for (path, mode) in [(temp.path(), 0o755), (&temp.join("open"), 0o777), (&file, 0o6755)] {
         std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     }
-    if as_nobody("system::an_owner_that_cannot_be_kept_takes_its_privileges_along", temp.path()) {
+    if as_nobody("system::lost_owner_clears_set_user_id", temp.path()) {
         let source = Source::open(&file).unwrap();
         assert_eq!(source.attributes().uid(), Some(NOBODY));
         assert_eq!(source.attributes().mode().unwrap() & 0o7777, 0o755);
@@ -103,12 +103,15 @@ fn an_owner_that_cannot_be_kept_takes_its_privileges_along() {
 }
 
 #[test]
-fn owner_and_privileges_are_kept_where_they_can_be() {
+fn owner_and_set_user_id_kept_with_privilege() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "text").unwrap();
     if chown(&file, Some(NOBODY), Some(NOBODY)).is_err() {
-        return loudly_skip("owner_and_privileges_are_kept", "only root gives files away");
+        return loudly_skip(
+            "owner_and_set_user_id_kept_with_privilege",
+            "only root gives files away",
+        );
     }
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o6751)).unwrap();
     let published = in_place(&file, &mut Upper).unwrap().published.unwrap();
@@ -119,7 +122,7 @@ fn owner_and_privileges_are_kept_where_they_can_be() {
 }
 
 #[test]
-fn extended_attributes_and_access_lists_are_kept() {
+fn extended_attributes_and_acls_kept() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "text").unwrap();
@@ -137,7 +140,7 @@ fn extended_attributes_and_access_lists_are_kept() {
         |name: &str, value: &[u8]| rustix::fs::setxattr(&file, name, value, XattrFlags::empty());
     let large = vec![b'v'; 3000];
     if set("user.large", &large).is_err() || set("system.posix_acl_access", &list).is_err() {
-        return loudly_skip("extended_attributes_are_kept", "this file system has none");
+        return loudly_skip("extended_attributes_and_acls_kept", "this file system has none");
     }
     let get = |name: &str| {
         let mut value = vec![0; 1 << 16];
@@ -166,8 +169,8 @@ fn extended_attributes_and_access_lists_are_kept() {
 }
 
 #[test]
-fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
-    const TEST: &str = "system::who_is_killed_leaves_the_old_file_whole_and_a_second_run_works";
+fn killed_process_leaves_old_file_and_second_run_works() {
+    const TEST: &str = "system::killed_process_leaves_old_file_and_second_run_works";
     if let Some(at) = std::env::var_os(AT) {
         let at = Path::new(&at);
         let mut blocks = 0;
@@ -224,7 +227,7 @@ fn who_is_killed_leaves_the_old_file_whole_and_a_second_run_works() {
 }
 
 #[test]
-fn what_is_left_of_a_process_of_the_same_number_is_in_nobodys_way() {
+fn leftover_of_same_process_id_not_in_the_way() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "text").unwrap();

@@ -65,7 +65,7 @@ fn tree(temp: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
+fn job_error_affects_no_other_file() {
     for threads in [1, 4] {
         for durability in [Durability::None, Durability::File, Durability::Batch] {
             let temp = TempDir::new();
@@ -100,7 +100,7 @@ fn every_file_of_a_tree_comes_to_its_end_whatever_becomes_of_the_others() {
 }
 
 #[test]
-fn what_would_change_is_told_and_nothing_is_written() {
+fn job_discard_reports_changes_and_writes_nothing() {
     let temp = TempDir::new();
     let root = tree(&temp);
     let to_nowhere = job(OutputTarget::Discard, 2, Durability::None);
@@ -114,7 +114,7 @@ fn what_would_change_is_told_and_nothing_is_written() {
 }
 
 #[test]
-fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
+fn job_directory_results_keep_relative_paths() {
     for durability in [Durability::None, Durability::Batch] {
         let temp = TempDir::new();
         let root = tree(&temp);
@@ -140,7 +140,7 @@ fn results_lie_in_a_folder_as_their_inputs_lie_below_their_roots() {
 }
 
 #[test]
-fn two_inputs_for_one_place_are_refused_before_anything_is_written() {
+fn job_same_target_rejected_before_writing() {
     let temp = TempDir::new();
     for folder in ["one", "two"] {
         std::fs::create_dir(temp.join(folder)).unwrap();
@@ -155,7 +155,7 @@ fn two_inputs_for_one_place_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_job_that_is_stopped_leaves_what_waits_as_it_was() {
+fn job_cancelled_leaves_pending_files_unchanged() {
     let temp = TempDir::new();
     for number in 0..20 {
         std::fs::write(temp.join(format!("{number:02}")), "text").unwrap();
@@ -183,7 +183,7 @@ fn a_job_that_is_stopped_leaves_what_waits_as_it_was() {
 }
 
 #[test]
-fn leftovers_of_the_killed_are_no_inputs() {
+fn leftovers_are_not_inputs() {
     let temp = TempDir::new();
     for name in ["file", ".file.17.0.transect", ".own.transect"] {
         std::fs::write(temp.join(name), name).unwrap();
@@ -198,8 +198,8 @@ fn leftovers_of_the_killed_are_no_inputs() {
 /// Process IDs are not reused at once: the child's is free for a while.
 #[test]
 #[cfg(target_os = "linux")]
-fn leftovers_of_ended_processes_removed_and_all_others_kept() {
-    const TEST: &str = "trees::leftovers_of_ended_processes_removed_and_all_others_kept";
+fn leftovers_of_ended_processes_removed() {
+    const TEST: &str = "trees::leftovers_of_ended_processes_removed";
     const FOLDER: &str = "TRANSECT_TEST_FOLDER";
     if let Some(folder) = std::env::var_os(FOLDER) {
         let options = ReplaceOptions { durability: Durability::Batch, ..Default::default() };
@@ -253,7 +253,7 @@ fn leftovers_of_ended_processes_removed_and_all_others_kept() {
 }
 
 #[test]
-fn digest_of_one_large_file_shared_by_all_threads() {
+fn job_large_digest_uses_all_threads() {
     let temp = TempDir::new();
     let content = vec![b'x'; 9 << 20];
     std::fs::write(temp.join("large"), &content).unwrap();
@@ -285,7 +285,7 @@ fn digest_of_one_large_file_shared_by_all_threads() {
 
 #[test]
 #[cfg(unix)]
-fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
+fn symlinks_followed_only_as_roots() {
     let temp = TempDir::new();
     std::fs::write(temp.join("file"), "text").unwrap();
     std::os::unix::fs::symlink("file", temp.join("link")).unwrap();
@@ -301,7 +301,7 @@ fn links_inside_a_tree_are_left_alone_and_named_ones_are_not() {
 /// separately.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
+fn hard_links_processed_once_and_stay_linked() {
     for threads in [1, 3] {
         for durability in [Durability::None, Durability::File, Durability::Batch] {
             let temp = TempDir::new();
@@ -357,7 +357,7 @@ fn a_file_of_several_names_is_passed_over_once_and_stays_one_file() {
 }
 
 #[test]
-fn what_was_given_twice_is_done_once() {
+fn job_input_given_twice_processed_once() {
     let temp = TempDir::new();
     let file = temp.join("file");
     std::fs::write(&file, "a").unwrap();
@@ -393,7 +393,7 @@ fn with_stops(job: &Job, journal: &Path, line: &str, inputs: &[Input]) -> usize 
 }
 
 #[test]
-fn what_a_journal_says_is_done_is_not_done_twice() {
+fn journal_recorded_inputs_skipped() {
     // Each run completes at least one file and checks all; Wine needs minutes for as many as Linux.
     let files = if cfg!(windows) { 60 } else { 300 };
     for durability in [Durability::None, Durability::Batch] {
@@ -438,7 +438,7 @@ fn journal(path: &Path, chain: &Chain) -> Result<JobJournal, String> {
 }
 
 #[test]
-fn a_journal_is_that_of_its_steps_and_loses_what_was_not_finished() {
+fn journal_of_other_steps_rejected_and_torn_line_ignored() {
     let temp = TempDir::new();
     let (file, path) = (temp.join("file"), temp.join("journal"));
     std::fs::write(&file, "a").unwrap();

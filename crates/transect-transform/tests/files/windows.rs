@@ -36,7 +36,7 @@ fn allocated(path: &Path) -> u64 {
 }
 
 #[test]
-fn holes_stay_holes_with_every_method() {
+fn windows_holes_kept_by_every_method() {
     let temp = TempDir::new();
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = sparse(&input);
@@ -64,7 +64,7 @@ fn holes_stay_holes_with_every_method() {
 }
 
 #[test]
-fn zeros_become_holes_elsewhere_and_in_place_where_the_file_system_makes_any() {
+fn windows_zeros_become_holes_on_request() {
     let temp = TempDir::new();
     let (mine, target) = (temp.join("mine"), temp.join("target"));
     let bytes = sparse(&mine);

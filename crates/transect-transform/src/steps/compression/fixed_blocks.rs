@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_the_same_however_the_input_is_cut() {
+    fn fixed_blocks_independent_of_input_blocks() {
         let input: Vec<u8> = (0..3 * PIECE + 5).map(|at| (at % 251) as u8).collect();
         for size in [1000, PIECE - 1, PIECE, PIECE + 1, input.len()] {
             let (mut pieces, mut all) = (FixedBlocks::default(), Vec::new());

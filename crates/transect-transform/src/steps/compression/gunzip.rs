@@ -301,13 +301,13 @@ mod tests {
     }
 
     #[test]
-    fn members_after_one_another_are_one_file() {
+    fn gunzip_concatenated_members() {
         let input = [&member(b"one ")[..], &full(b"two "), &member(b""), &full(b"three")].concat();
         assert_eq!(StepTester::of("gunzip").result(&input, &[1]), b"one two three");
     }
 
     #[test]
-    fn what_the_program_makes_is_read() {
+    fn gunzip_reads_files_of_gzip() {
         // `gzip -9` of a file `hello`, with name and time; and of nothing.
         let named =
             b"\x1f\x8b\x08\x08\x9d\x84\x01\x6b\x02\x03hello\0\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_member_is_refused_where_it_begins() {
+    fn gunzip_other_bytes_rejected_at_offset() {
         let whole = full(b"some text");
         let length = whole.len();
         assert_eq!(error_of(b""), "gunzip: no gzip file: it is empty");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_noticed() {
+    fn gunzip_damage_detected() {
         let whole = full(b"some text");
         let length = whole.len();
         for (at, what) in [
@@ -363,13 +363,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
+        fn gunzip_any_bytes_same_outcome_for_any_blocks(input in any_bytes(), sizes in cuts()) {
             // The tester compares the outcomes of two ways to split the input.
             let _ = StepTester::of("gunzip").run(&input, &sizes);
         }
 
         #[test]
-        fn damaged_members_are_read_or_refused_alike(
+        fn gunzip_damaged_member_same_outcome_for_any_blocks(
             input in any_bytes(),
             at in any::<prop::sample::Index>(),
             bit in 0..8_u32,

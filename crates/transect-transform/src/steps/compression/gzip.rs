@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_those_of_the_program() {
+    fn gzip_level_range() {
         for parameter in [Some(""), Some("0"), Some("10"), Some("+6"), Some("best")] {
             assert!(gzip(parameter).is_err(), "{parameter:?}");
         }
     }
 
     #[test]
-    fn large_files_make_the_same_however_they_are_cut() {
+    fn gzip_result_independent_of_input_blocks() {
         // A mix of near and far repetitions, and bytes without any.
         let mut state = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
@@ -161,7 +161,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..10) {
+        fn gzip_round_trip(input in any_bytes(), sizes in cuts(), level in 1..10) {
             let result = StepTester::of(&format!("gzip={level}")).result(&input, &sizes);
             prop_assert_eq!(read(&result), input.clone());
             let both = format!("gzip={level} gunzip");

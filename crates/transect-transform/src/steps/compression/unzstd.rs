@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_after_one_another_are_one_file() {
+    fn unzstd_concatenated_frames() {
         // RFC 8878, 3.1.2: a skippable frame.
         let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
         let input = [&frame(b"one ")[..], skipped, &frame(b""), &frame(b"two")].concat();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_makes_is_read() {
+    fn unzstd_reads_files_of_zstd() {
         // `zstd -19` of a file, and of nothing.
         let file =
             b"\x28\xb5\x2f\xfd\x24\x14\x75\0\0\x40hello, \x0a\x01\0\xe2\x8a\x11\x21\x69\x9d\x87";
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_refused_where_it_begins() {
+    fn unzstd_other_bytes_rejected_at_offset() {
         let whole = frame(b"some text");
         let length = whole.len();
         assert_eq!(error_of(b""), "unzstd: no zstd file: it is empty");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_noticed() {
+    fn unzstd_damage_detected() {
         let whole = frame(b"some text that is worth a checksum");
         let checksum = whole.len() - 1;
         let mut damaged = whole;
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_as_long_as_it_says() {
+    fn unzstd_wrong_content_length_rejected() {
         // A single segment announces five bytes, and the last block is empty.
         let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
         assert_eq!(error_of(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_a_limit_which_is_said() {
+    fn unzstd_window_limit_in_error() {
         // The header requests a window of 2 GiB (RFC 8878, 3.1.1.1.2).
         let large = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (31 - 10) << 3, 0x01, 0x00, 0x00];
         assert_eq!(
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn gigabytes_of_little_are_handed_on_in_blocks() {
+    fn unzstd_large_result_emitted_in_blocks() {
         // 64 MiB of zeros in a few kilobytes must not be held in memory.
         let content = vec![0; 64 << 20];
         let input = frame(&content);
@@ -264,13 +264,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_bytes_are_read_or_refused_alike(input in any_bytes(), sizes in cuts()) {
+        fn unzstd_any_bytes_same_outcome_for_any_blocks(input in any_bytes(), sizes in cuts()) {
             // The tester compares the outcomes of two ways to split the input.
             let _ = StepTester::of("unzstd").run(&input, &sizes);
         }
 
         #[test]
-        fn damaged_frames_are_read_or_refused_alike(
+        fn unzstd_damaged_frame_same_outcome_for_any_blocks(
             input in any_bytes(),
             at in any::<prop::sample::Index>(),
             bit in 0..8_u32,

@@ -86,7 +86,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     #[test]
-    fn levels_are_those_of_the_library() {
+    fn zstd_level_range() {
         assert!(zstd::compression_level_range().contains(&22));
         for parameter in [Some(""), Some("0"), Some("23"), Some("-1"), Some("best")] {
             assert!(super::zstd(parameter).is_err(), "{parameter:?}");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_is_one_frame_with_a_checksum() {
+    fn zstd_result_one_frame_with_checksum() {
         let result = StepTester::of("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
         assert_eq!(result[..4], [0x28, 0xb5, 0x2f, 0xfd], "RFC 8878, 3.1.1");
         assert_eq!(result[4] & 4, 4, "the flag of the checksum");
@@ -105,7 +105,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_compressed_can_be_read(input in any_bytes(), sizes in cuts(), level in 1..6) {
+        fn zstd_round_trip(input in any_bytes(), sizes in cuts(), level in 1..6) {
             let result = StepTester::of(&format!("zstd={level}")).result(&input, &sizes);
             prop_assert_eq!(zstd::decode_all(&result[..]).unwrap(), input.clone());
             let both = format!("zstd={level} unzstd");

@@ -89,7 +89,7 @@ mod tests {
     const BOM: &[u8] = b"\xef\xbb\xbf";
 
     #[test]
-    fn a_mark_is_added_or_removed_once() {
+    fn bom_added_or_removed_once() {
         for (input, added, removed) in [
             (&b""[..], &b""[..], &b""[..]),
             (b"a", b"\xef\xbb\xbfa", b"a"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_another_encoding_is_refused() {
+    fn bom_of_other_encoding_rejected() {
         for line in ["bom=add", "bom=remove"] {
             let error = StepTester::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
             let reason = "the byte order mark of utf-16le, not of utf-8, at byte 0";
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_added_is_removed(input in made_of(&[b"\xef", b"\xbb", b"\xbf", b"a"]), sizes in cuts()) {
+        fn bom_add_remove_round_trip(input in made_of(&[b"\xef", b"\xbb", b"\xbf", b"a"]), sizes in cuts()) {
             let both = StepTester::of("bom=add bom=remove").result(&input, &sizes);
             prop_assert_eq!(&both, input.strip_prefix(BOM).unwrap_or(&input));
         }

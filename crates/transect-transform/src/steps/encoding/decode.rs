@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_is_read() {
+    fn decode_all_encodings() {
         for (line, input, expected) in [
             ("decode=utf-8", &b"\xef\xbb\xbfa\xc3\xa9"[..], "\u{feff}a\u{e9}"),
             ("decode=auto", b"\xef\xbb\xbfa\xc3\xa9", "a\u{e9}"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_where_it_is() {
+    fn decode_invalid_bytes_rejected_at_offset() {
         for (line, input, expected) in [
             ("decode=utf-8", &b"abc\xff"[..], 3),
             ("decode=utf-8", b"abc\xe2\x82x", 3),
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn encodings_have_their_names() {
+    fn decode_unknown_parameter_rejected() {
         for parameter in [None, Some(""), Some("UTF-8"), Some("utf-32"), Some("ansi")] {
             assert!(decode(parameter).is_err(), "{parameter:?}");
         }
     }
 
     #[test]
-    fn what_was_found_is_said() {
+    fn decode_finding_names_encoding() {
         let outcome = StepTester::of("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
         assert_eq!(outcome.finding("encoding"), "utf-16be");
         assert_eq!(StepTester::of("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn utf_8_is_what_the_standard_library_takes(
+        fn decode_utf_8_equals_standard_library(
             input in made_of(&[b"a", b"\xc3\xa9", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80"]),
             end in prop_oneof![Just(vec![]), prop::collection::vec(any::<u8>(), 0..6)],
             sizes in cuts(),
@@ -250,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn utf_16_is_what_the_standard_library_takes(input in any_bytes(), sizes in cuts()) {
+        fn decode_utf_16_equals_standard_library(input in any_bytes(), sizes in cuts()) {
             let units = input.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit));
             let mut expected = Ok(String::new());
             let mut at = 0;
@@ -275,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_latin1_are_the_first_characters(input in any_bytes(), sizes in cuts()) {
+        fn decode_latin1_equals_first_characters(input in any_bytes(), sizes in cuts()) {
             let expected: String = input.iter().map(|byte| char::from(*byte)).collect();
             let result = StepTester::of("decode=latin1").result(&input, &sizes);
             prop_assert_eq!(result, expected.as_bytes());

@@ -135,7 +135,7 @@ mod tests {
     use crate::test_support::{StepTester, cuts};
 
     #[test]
-    fn every_encoding_is_written() {
+    fn encode_all_encodings() {
         for (line, input, expected) in [
             ("encode=utf-8", "a\u{e9}", &b"a\xc3\xa9"[..]),
             ("encode=utf-8,bom", "a", b"\xef\xbb\xbfa"),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_encoding_lacks_is_refused_where_it_is() {
+    fn encode_missing_character_rejected_at_offset() {
         for (line, input, error) in [
             (
                 "encode=latin1",
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_have_their_names_and_some_a_mark() {
+    fn encode_unknown_parameter_rejected() {
         for parameter in
             [None, Some(""), Some("auto"), Some("utf-16"), Some("latin1,bom"), Some("utf-8,mark")]
         {
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_can_be_decoded(text in "(\\PC|[a-z]{0,40}|\u{e9}|\n){0,60}", sizes in cuts()) {
+        fn encode_round_trip(text in "(\\PC|[a-z]{0,40}|\u{e9}|\n){0,60}", sizes in cuts()) {
             for name in ["utf-8", "utf-16le", "utf-16be"] {
                 let both = format!("encode={name} decode={name}");
                 prop_assert_eq!(&StepTester::of(&both).result(text.as_bytes(), &sizes), text.as_bytes());
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..300), sizes in cuts()) {
+        fn encode_single_byte_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..300), sizes in cuts()) {
             let both = "decode=latin1 encode=latin1";
             prop_assert_eq!(&StepTester::of(both).result(&bytes, &sizes), &bytes);
             let defined: Vec<u8> = bytes

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encodings_have_names_and_some_have_marks() {
+    fn encoding_names_and_marks() {
         for encoding in Encoding::ALL {
             assert_eq!(Encoding::named(encoding.name()), Some(encoding));
             if let Some(mark) = encoding.mark() {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn ascii_ends_where_it_ends() {
+    fn ascii_prefix_any_length() {
         for length in [0, 1, 63, 64, 65, 200] {
             let text = vec![b'a'; length];
             assert_eq!(ascii(&text), length);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_chunk_is_kept_even_if_it_is_whole() {
+    fn chunks_last_kept_even_if_full() {
         for (length, expected) in
             [(0, vec![]), (1, vec![1]), (4, vec![4]), (5, vec![4, 1]), (12, vec![4, 4, 4])]
         {

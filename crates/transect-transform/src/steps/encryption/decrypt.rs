@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_container_is_what_is_written_about_it() {
+    fn encrypted_file_equals_documented_format() {
         let keyed = keyed(KEY);
         for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 7] {
             let input = text(length);
@@ -180,7 +180,7 @@ mod tests {
 
     /// Created with other programs: `b3sum --derive-key` and Python's `cryptography`.
     #[test]
-    fn a_file_of_the_first_version_stays_readable() {
+    fn decrypt_first_version_readable() {
         let salt: Vec<u8> = (0..32).collect();
         let chunk = "f786ffa73ea03f86cf4f87653b999dcafe38e064d1c2d093f3";
         let chunk: Vec<_> = (0..chunk.len() / 2)
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_noticed() {
+    fn decrypt_flipped_bit_detected() {
         let keyed = keyed(KEY);
         let whole = encrypted(&keyed, b"few bytes", &[1]);
         for bit in 0..whole.len() * 8 {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_missed_wherever_the_cut_is() {
+    fn decrypt_truncation_detected() {
         let keyed = keyed(KEY);
         let whole = encrypted(&keyed, &text(2 * CHUNK + 9), &[usize::MAX]);
         let chunk_length = CHUNK + TAG;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_together_anew_is_noticed() {
+    fn decrypt_rearranged_chunks_detected() {
         let keyed = keyed(KEY);
         let chunk_length = CHUNK + TAG;
         let whole = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_chunk_comes_out_before_it_is_known_to_be_genuine() {
+    fn decrypt_emits_only_authentic_chunks() {
         let keyed = keyed(KEY);
         let mut damaged = encrypted(&keyed, &text(3 * CHUNK), &[usize::MAX]);
         damaged[HEADER + 2 * (CHUNK + TAG) + 5] ^= 1;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_told_as_such() {
+    fn decrypt_wrong_key_reported() {
         let (one, other) = (keyed(KEY), keyed([0x4c; 32]));
         for length in [0, 9, 2 * CHUNK] {
             let whole = encrypted(&one, &text(length), &[usize::MAX]);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_results_are_the_same() {
+    fn encrypt_results_differ() {
         let keyed = keyed(KEY);
         let mut trial = StepTester::of(&keyed.encrypt);
         let results: Vec<_> =
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_for_another_thread_needs_no_key_file() {
+    fn encrypt_clone_reset_without_key_file() {
         let keyed = keyed(KEY);
         let chain: Chain = format!("{} {}", keyed.encrypt, keyed.decrypt).parse().unwrap();
         let (_, file) = keyed.encrypt.split_once('=').unwrap();
@@ -345,7 +345,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_encrypted_can_be_decrypted(
+        fn encrypt_round_trip(
             input in prop_oneof![any_bytes(), (0..3 * CHUNK).prop_map(text)],
             sizes in cuts(),
         ) {
@@ -359,7 +359,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_no_encrypted_file_is_refused(
+        fn decrypt_other_files_rejected(
             input in prop::collection::vec(any::<u8>(), 0..200),
             begin in 0..=HEADER,
             sizes in cuts(),

@@ -149,7 +149,7 @@ mod tests {
     const DIGITS: &str = "00112233445566778899aAbBcCdDeEfF00112233445566778899aAbBcCdDeEfF";
 
     #[test]
-    fn a_key_is_64_digits_and_nothing_else() {
+    fn key_64_hex_digits_only() {
         for text in [DIGITS.to_owned(), format!("{DIGITS}\n"), format!("{DIGITS}\r\n")] {
             let key = Key::parse(text.as_bytes()).unwrap();
             assert_eq!(key.bytes()[..3], [0, 0x11, 0x22]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_key_file_is_told_but_not_what_it_holds() {
+    fn key_file_error_does_not_reveal_content() {
         let temp = TempDir::new();
         let file = temp.join("key");
         let name = file.to_str().unwrap();
@@ -192,7 +192,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_key_file_that_is_open_to_others_is_told_of() {
+    fn key_file_accessible_to_others_warned_about() {
         use std::os::unix::fs::PermissionsExt;
         let temp = TempDir::new();
         let file = temp.join("key");
@@ -215,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn blanks_in_the_name_may_be_escapes() {
+    fn key_file_name_with_escaped_blanks() {
         assert_eq!(path("a b\\x20c\\x09d"), Path::new("a b c\td"));
         assert_eq!(path(r"C:\keys\new"), Path::new(r"C:\keys\new"));
     }
 
     #[test]
-    fn a_new_key_file_is_its_owners_and_in_the_place_of_nothing() {
+    fn create_key_file_owner_only_and_never_replaces() {
         let temp = TempDir::new();
         let file = temp.join("key");
         create_key_file(&file).unwrap();
