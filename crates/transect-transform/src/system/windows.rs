@@ -94,7 +94,8 @@ pub(crate) fn allow_holes(file: &File) {
 /// Returns the next part of `range` that is not a hole; `None` if the rest is a hole.
 pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     // If holes are not reported, everything is data.
-    next_allocated_range(file, range.clone()).unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
+    next_allocated_range(file, range.clone())
+        .unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
 }
 
 pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
