@@ -213,7 +213,12 @@ const KINDS: &[(ErrorKind, FaultKind)] = &[
 ];
 
 /// Walks a forest with one fault in every order, and checks that all orders agree.
-fn assert_fault(path: &str, at: At, kind: Option<ErrorKind>, check: impl Fn(&Totals, &str)) {
+fn assert_fault(
+    path: &str,
+    at: FaultPoint,
+    kind: Option<ErrorKind>,
+    check: impl Fn(&Totals, &str),
+) {
     let mut tree = forest();
     tree.fail(path, at, kind);
     let tree = Arc::new(tree);
@@ -250,7 +255,7 @@ fn assert_one_error(
 #[test]
 fn unopenable_directory_counted_without_content() {
     for &(error, kind) in KINDS {
-        assert_fault("/2/3", At::Open, Some(error), |got, context| {
+        assert_fault("/2/3", FaultPoint::Open, Some(error), |got, context| {
             assert_one_error(got, Operation::OpenDirectory, kind, "/2/3", context);
             let mut expected = forest_counts();
             expected.directories -= 5;
@@ -269,7 +274,7 @@ fn unopenable_directory_counted_without_content() {
 fn listing_failed_midway_keeps_listed_entries() {
     for &(error, kind) in KINDS {
         // Batches of three: one of four files is lost.
-        assert_fault("/2/3/4", At::List, Some(error), |got, context| {
+        assert_fault("/2/3/4", FaultPoint::List, Some(error), |got, context| {
             assert_one_error(got, Operation::ReadDirectory, kind, "/2/3/4", context);
             let mut expected = forest_counts();
             expected.files -= 1;
@@ -283,7 +288,7 @@ fn listing_failed_midway_keeps_listed_entries() {
 #[test]
 fn listing_failed_midway_listed_directories_read() {
     // The link, the pipe and the first of five directories arrive before the fault.
-    assert_fault("/2/3", At::List, Some(ErrorKind::Other), |got, context| {
+    assert_fault("/2/3", FaultPoint::List, Some(ErrorKind::Other), |got, context| {
         let (operation, kind) = (Operation::ReadDirectory, FaultKind::Other);
         assert_one_error(got, operation, kind, "/2/3", context);
         assert_eq!(got.directories, 156 - 4, "{context}");
@@ -294,7 +299,7 @@ fn listing_failed_midway_listed_directories_read() {
 #[test]
 fn stat_failed_file_counted_without_size() {
     for &(error, kind) in KINDS {
-        assert_fault("/2/3/4/file1", At::Stat, Some(error), |got, context| {
+        assert_fault("/2/3/4/file1", FaultPoint::Stat, Some(error), |got, context| {
             assert_one_error(got, Operation::Stat, kind, "/2/3/4/file1", context);
             let mut expected = forest_counts();
             expected.apparent_size -= 101;
@@ -335,16 +340,16 @@ fn errors_counted_in_all_directories_above() {
 
 #[test]
 fn vanished_entry_not_counted_no_error() {
-    assert_fault("/2/3/4", At::Open, None, |got, context| {
+    assert_fault("/2/3/4", FaultPoint::Open, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (155, 496), "{context}");
     });
-    assert_fault("/2/3/4/file3", At::Stat, None, |got, context| {
+    assert_fault("/2/3/4/file3", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.directories, got.files), (156, 499), "{context}");
         assert_eq!(got.sizes.apparent, forest_counts().apparent_size - 103);
     });
-    assert_fault("/2/3/link", At::Stat, None, |got, context| {
+    assert_fault("/2/3/link", FaultPoint::Stat, None, |got, context| {
         assert_eq!((got.diagnostics.errors, got.diagnostics.vanished), (0, 1), "{context}");
         assert_eq!((got.symlinks, got.others), (24, 25), "{context}");
     });
@@ -490,7 +495,7 @@ fn failed_root_counted_separately() {
             assert_eq!((got.directories, got.files), (directories, 0), "{context}");
         });
     }
-    assert_fault("/", At::List, Some(ErrorKind::PermissionDenied), |got, context| {
+    assert_fault("/", FaultPoint::List, Some(ErrorKind::PermissionDenied), |got, context| {
         assert_one_error(got, Operation::ReadDirectory, FaultKind::Denied, "/", context);
         assert_eq!(got.directories, 1 + 3 * 31, "{context}");
     });
