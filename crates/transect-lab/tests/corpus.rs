@@ -1,4 +1,4 @@
-//! Corpora: the same tree everywhere, all of it or nothing, and nothing beside it.
+//! Tests of corpora: the same tree everywhere, created completely or not at all.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use transect_lab::corpora::{
 use transect_testkit::TempDir;
 use transect_testkit::oracle::oracle;
 
-/// What nobody minds to create in a test.
+/// Corpora small enough to create in a test.
 const SMALL: [&str; 6] = ["single", "tiny", "flat-1000", "flat-2000", "flat-5000", "music"];
 
 fn corpus(name: &str) -> &'static Corpus {
@@ -30,7 +30,7 @@ fn problem(name: &str, dir: &Path) -> TargetProblem {
     }
 }
 
-/// All below a directory, sorted: path, length or `None`, and when a file was modified.
+/// Returns all entries below a directory, sorted: path, and of files length and modification time.
 fn listing(root: &Path) -> Vec<(PathBuf, Option<(u64, std::time::SystemTime)>)> {
     let mut listing = Vec::new();
     let mut due = vec![root.to_owned()];
@@ -59,7 +59,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// One number for all that a plan says, by FNV-1a.
+/// FNV-1a digest of all steps of a plan.
 struct Digest(u64);
 
 impl Digest {
@@ -88,10 +88,9 @@ impl Digest {
     }
 }
 
-/// A changed digest is another corpus: its results are not to be compared with those before, and
-/// it needs another name.
+/// A changed digest means a different corpus, which needs a new name, as its results are not comparable.
 #[test]
-fn every_corpus_is_the_tree_that_it_always_was() {
+fn every_corpus_matches_its_pinned_digest() {
     for (name, digest) in [
         ("single", 0x7020_8b43_622d_3f76),
         ("tiny", 0x6da6_f0cc_0c0b_ad9f),
@@ -123,7 +122,7 @@ fn every_corpus_is_the_tree_that_it_always_was() {
 }
 
 #[test]
-fn the_corpora_have_the_size_that_was_agreed_upon() {
+fn corpora_have_pinned_sizes() {
     let sizes: Vec<_> = CORPORA.iter().map(|d| (d.name, d.files, d.directories)).collect();
     assert_eq!(
         sizes,
@@ -143,7 +142,7 @@ fn the_corpora_have_the_size_that_was_agreed_upon() {
 }
 
 #[test]
-fn a_created_corpus_equals_its_definition() {
+fn created_corpus_equals_its_definition() {
     let temp = TempDir::new();
     for name in SMALL {
         let Corpus { files, directories, bytes, .. } = *corpus(name);
@@ -164,7 +163,7 @@ fn a_created_corpus_equals_its_definition() {
 }
 
 #[test]
-fn a_corpus_is_the_same_tree_twice() {
+fn corpus_created_twice_is_the_same_tree() {
     let temp = TempDir::new();
     for name in ["flat-1000", "music"] {
         let [first, second] = ["first", "second"].map(|place| temp.join(format!("{name}-{place}")));
@@ -183,7 +182,7 @@ fn a_corpus_is_the_same_tree_twice() {
 
 #[cfg(unix)]
 #[test]
-fn sparse_files_occupy_next_to_nothing() {
+fn sparse_files_take_almost_no_space() {
     let temp = TempDir::new();
     create("music", &temp.join("music")).unwrap();
     let counts = oracle(temp.join("music")).counts;
@@ -191,7 +190,7 @@ fn sparse_files_occupy_next_to_nothing() {
 }
 
 #[test]
-fn progress_rises_to_all_of_it() {
+fn progress_rises_to_the_total() {
     let temp = TempDir::new();
     let mut heard: Vec<Created> = Vec::new();
     let mut progress = |created| heard.push(created);
@@ -205,7 +204,7 @@ fn progress_rises_to_all_of_it() {
 }
 
 #[test]
-fn an_empty_folder_becomes_the_corpus() {
+fn empty_directory_replaced_by_corpus() {
     let temp = TempDir::new();
     let dir = temp.join("tiny");
     fs::create_dir(&dir).unwrap();
@@ -215,7 +214,7 @@ fn an_empty_folder_becomes_the_corpus() {
 }
 
 #[test]
-fn a_separator_at_the_end_changes_nothing() {
+fn trailing_separator_ignored() {
     let temp = TempDir::new();
     let mut path = temp.join("tiny").into_os_string();
     path.push(std::path::MAIN_SEPARATOR_STR);
@@ -224,7 +223,7 @@ fn a_separator_at_the_end_changes_nothing() {
 }
 
 #[test]
-fn a_place_that_is_taken_is_left_as_it_is() {
+fn occupied_target_refused_and_unchanged() {
     let temp = TempDir::new();
     fs::write(temp.join("file"), "mine").unwrap();
     fs::create_dir(temp.join("full")).unwrap();
@@ -241,14 +240,14 @@ fn a_place_that_is_taken_is_left_as_it_is() {
 }
 
 #[test]
-fn a_path_without_a_name_is_no_place() {
+fn path_without_file_name_refused() {
     for path in ["/", "", ".", "..", "a/.."] {
         assert_eq!(problem("tiny", Path::new(path)), TargetProblem::NoName, "{path:?}");
     }
 }
 
 #[test]
-fn a_missing_parent_is_not_made() {
+fn missing_parent_not_created() {
     let temp = TempDir::new();
     let error = create("tiny", &temp.join("missing/tiny")).unwrap_err().to_string();
     let missing = temp.join("missing");
@@ -257,7 +256,7 @@ fn a_missing_parent_is_not_made() {
 }
 
 #[test]
-fn there_is_no_place_below_a_file() {
+fn target_below_a_file_refused() {
     let temp = TempDir::new();
     fs::write(temp.join("file"), "mine").unwrap();
     let error = create("tiny", &temp.join("file/tiny")).unwrap_err().to_string();
@@ -268,7 +267,7 @@ fn there_is_no_place_below_a_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_not_followed_to_another_place() {
+fn link_as_target_not_followed() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("elsewhere")).unwrap();
     std::os::unix::fs::symlink("elsewhere", temp.join("link")).unwrap();
@@ -281,7 +280,7 @@ fn a_link_is_not_followed_to_another_place() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_told_and_not_touched() {
+fn leftover_of_killed_run_reported_and_kept() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("tiny.partial")).unwrap();
     fs::write(temp.join("tiny.partial/ba-0.c"), "").unwrap();
@@ -292,7 +291,7 @@ fn what_a_killed_run_left_is_told_and_not_touched() {
 }
 
 #[test]
-fn a_cancelled_corpus_leaves_nothing_behind() {
+fn cancelled_creation_leaves_nothing() {
     let temp = TempDir::new();
     let cancel = Cancel::new();
     let partial = temp.join("music.partial");
@@ -310,7 +309,7 @@ fn a_cancelled_corpus_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_corpus_cancelled_at_the_last_file_is_not_there_either() {
+fn creation_cancelled_at_last_file_leaves_nothing() {
     let temp = TempDir::new();
     let cancel = Cancel::new();
     let mut progress = |created: Created| {
@@ -327,7 +326,7 @@ fn a_corpus_cancelled_at_the_last_file_is_not_there_either() {
 }
 
 #[test]
-fn a_panic_leaves_nothing_behind() {
+fn panic_in_progress_leaves_nothing() {
     let temp = TempDir::new();
     let dir = temp.join("music");
     let panicked = std::panic::catch_unwind(|| {
@@ -339,7 +338,7 @@ fn a_panic_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_tree_that_was_meddled_with_is_named_with_both_counts() {
+fn verify_changed_tree_reports_both_counts() {
     let temp = TempDir::new();
     let dir = temp.join("tiny");
     fs::create_dir_all(dir.join("more")).unwrap();
@@ -354,7 +353,7 @@ fn a_tree_that_was_meddled_with_is_named_with_both_counts() {
 }
 
 #[test]
-fn a_corpus_with_another_file_or_another_byte_is_none() {
+fn verify_finds_extra_file_or_byte() {
     let temp = TempDir::new();
     let dir = temp.join("tiny");
     create("tiny", &dir).unwrap();
@@ -369,7 +368,7 @@ fn a_corpus_with_another_file_or_another_byte_is_none() {
 }
 
 #[test]
-fn an_error_half_way_leaves_nothing_behind() {
+fn error_half_way_leaves_nothing() {
     let temp = TempDir::new();
     let flat = corpus("flat-1000");
     let Some(Step::File { name, .. }) = flat.plan().nth(300) else { panic!("a flat tree") };
@@ -383,7 +382,7 @@ fn an_error_half_way_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_tree_that_came_out_otherwise_is_no_corpus() {
+fn tree_with_other_counts_not_published() {
     let temp = TempDir::new();
     let stranger = temp.join("tiny.partial/stranger");
     let mut progress = |_| fs::write(&stranger, "").unwrap();
@@ -395,7 +394,7 @@ fn a_tree_that_came_out_otherwise_is_no_corpus() {
 
 #[cfg(unix)]
 #[test]
-fn the_room_of_a_place_is_that_of_its_file_system() {
+fn free_space_of_missing_target_is_that_of_its_file_system() {
     let temp = TempDir::new();
     let free = corpora::free_space_at(&temp.join("not-there-yet")).unwrap();
     assert!(free.bytes.is_some_and(|bytes| bytes > 0), "{free:?}");
@@ -405,14 +404,14 @@ fn the_room_of_a_place_is_that_of_its_file_system() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_to_is_told_before_anything_is_begun() {
+fn unwritable_parent_reported_before_writing() {
     use std::os::unix::fs::PermissionsExt;
     let temp = TempDir::new();
     let locked = temp.join("locked");
     fs::create_dir(&locked).unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
     if fs::create_dir(locked.join("probe")).is_ok() {
-        let test = "a_folder_that_may_not_be_written_to_is_told_before_anything_is_begun";
+        let test = "unwritable_parent_reported_before_writing";
         return run_as_nobody(test);
     }
     let error = create("tiny", &locked.join("tiny")).unwrap_err().to_string();
@@ -491,8 +490,8 @@ mod mounted {
     }
 
     #[test]
-    fn too_little_space_is_told_before_anything_is_begun() {
-        let test = "too_little_space_is_told_before_anything_is_begun";
+    fn missing_space_reported_before_writing() {
+        let test = "missing_space_reported_before_writing";
         with_tmpfs(test, "size=4m", |root| {
             let needs = corpus("flat-1000").space_needed();
             let error = create("flat-1000", &root.join("flat")).unwrap_err();
@@ -505,8 +504,8 @@ mod mounted {
     }
 
     #[test]
-    fn too_few_inodes_are_told_before_anything_is_begun() {
-        let test = "too_few_inodes_are_told_before_anything_is_begun";
+    fn missing_inodes_reported_before_writing() {
+        let test = "missing_inodes_reported_before_writing";
         with_tmpfs(test, "size=64m,nr_inodes=500", |root| {
             let error = create("flat-1000", &root.join("flat")).unwrap_err();
             assert!(matches!(error, CorpusError::NotEnoughSpace { .. }), "{error}");
@@ -516,8 +515,8 @@ mod mounted {
     }
 
     #[test]
-    fn inodes_without_number_are_no_obstacle() {
-        let test = "inodes_without_number_are_no_obstacle";
+    fn unlimited_inodes_accepted() {
+        let test = "unlimited_inodes_accepted";
         with_tmpfs(test, "size=64m,nr_inodes=0", |root| {
             assert_eq!(corpora::free_space_at(&root.join("flat")).unwrap().inodes, None);
             create("flat-1000", &root.join("flat")).unwrap();
@@ -525,8 +524,8 @@ mod mounted {
     }
 
     #[test]
-    fn space_that_goes_while_it_is_used_leaves_nothing_behind() {
-        let test = "space_that_goes_while_it_is_used_leaves_nothing_behind";
+    fn space_exhausted_during_creation_leaves_nothing() {
+        let test = "space_exhausted_during_creation_leaves_nothing";
         with_tmpfs(test, "size=8m", |root| {
             let other = root.join("other");
             let mut progress = |_| {
@@ -543,8 +542,8 @@ mod mounted {
     }
 
     #[test]
-    fn a_read_only_file_system_is_told_before_anything_is_begun() {
-        let test = "a_read_only_file_system_is_told_before_anything_is_begun";
+    fn read_only_file_system_reported_before_writing() {
+        let test = "read_only_file_system_reported_before_writing";
         with_tmpfs(test, "ro", |root| {
             let error = create("tiny", &root.join("tiny")).unwrap_err().to_string();
             let expected = format!("cannot write to '{}': Read-only file system", root.display());
@@ -553,8 +552,8 @@ mod mounted {
     }
 
     #[test]
-    fn a_mount_point_is_no_place_but_a_folder_in_it_is() {
-        let test = "a_mount_point_is_no_place_but_a_folder_in_it_is";
+    fn mount_point_refused_directory_in_it_accepted() {
+        let test = "mount_point_refused_directory_in_it_accepted";
         with_tmpfs(test, "size=8m", |root| {
             assert_eq!(problem("tiny", root), TargetProblem::MountPoint);
             create("tiny", &root.join("tiny")).unwrap();
