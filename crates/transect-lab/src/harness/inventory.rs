@@ -1,4 +1,4 @@
-//! What is in a tree, by a plain recursion: all that the figures of any peer are made of.
+//! The inventory of a tree, by a plain recursion: what methods and peers are compared with.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -8,41 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::harness::work::Work;
 
-/// What is in a tree, the root included, by type. Links are not followed, mount points are crossed.
+/// Entries of a tree by type, the root included. Links are not followed, mount points are crossed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Regular files.
     pub files: Part,
-    /// Directories; their lengths are those of their own tables.
+    /// Directories; their lengths are those of the directories themselves.
     pub directories: Part,
-    /// Symbolic links; their lengths are those of what stands in them.
+    /// Symbolic links; their lengths are those of their targets' paths.
     pub symlinks: Part,
     /// Everything else: pipes, sockets, devices.
     pub others: Part,
-    /// Directories and entries that could not be read, and files whose length could not: the errors
-    /// of [`Work`].
+    /// Errors as [`Work`] counts them: unreadable directories and entries, and files of unknown length.
     pub errors: u64,
-    /// Directories, links and others whose length could not be asked: no error to who does not ask.
+    /// Directories, links and others of unknown length: an error only for programs that query it.
     pub unasked: u64,
 }
 
 /// All entries of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Their names, hard links too.
+    /// Number of names, hard links included.
     pub names: u64,
-    /// Their lengths in bytes, added up over all names.
+    /// Sum of the lengths of all names, in bytes.
     pub bytes: u64,
-    /// The same over all files, each once, however many names it has. Where the system tells no
-    /// number of names (Windows, by `std`), the same as `bytes`.
+    /// The same, each file counted once. Equal to `bytes` on Windows, where `std` reports no link count.
     pub distinct_bytes: u64,
 }
 
 impl Inventory {
-    /// Takes the inventory of a tree: slow, simple, and nothing shared with any method or peer.
+    /// Takes the inventory of a tree: slow, simple, and sharing no code with any method.
     ///
-    /// It keeps the paths of the directories that wait, and the number of every file with several
-    /// names: no stack that a deep tree could overflow.
+    /// It keeps a list of pending directories instead of recursing, so deep trees do not overflow the
+    /// stack, and the id of every file with several names.
     #[expect(clippy::disallowed_methods, reason = "what peers are compared with shares no reader")]
     pub fn of(root: &Path) -> Self {
         let mut inventory = Self::default();
@@ -67,7 +65,7 @@ impl Inventory {
         inventory
     }
 
-    /// Adds an entry, and puts a directory to those that wait. Errors are those that count as one.
+    /// Adds an entry, and a directory to the pending ones. Returns errors that [`Work`] counts.
     fn add(
         &mut self,
         entry: &std::fs::DirEntry,
@@ -94,7 +92,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Returns the part of it that is the work of all methods.
+    /// Returns the counts that all methods report.
     pub fn work(&self) -> Work {
         Work {
             files: self.files.names,
@@ -104,13 +102,13 @@ impl Inventory {
         }
     }
 
-    /// Returns the parts.
+    /// Returns the totals of all four types.
     pub fn parts(&self) -> [Part; 4] {
         [self.files, self.directories, self.symlinks, self.others]
     }
 }
 
-/// Files with several names of which one was met: device and number.
+/// Files with several names already counted: device and inode.
 type Seen = HashSet<(u64, u64)>;
 
 impl Part {
@@ -125,7 +123,7 @@ impl Part {
 #[cfg(unix)]
 fn is_first_name(metadata: &Metadata, seen: &mut Seen) -> bool {
     use std::os::unix::fs::MetadataExt;
-    // The names of a directory are its subdirectories' business: it is met once.
+    // The link count of a directory counts its subdirectories; it is found once.
     metadata.is_dir() || metadata.nlink() < 2 || seen.insert((metadata.dev(), metadata.ino()))
 }
 
@@ -141,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_that_was_counted_by_hand() {
+    fn inventory_matches_hand_count() {
         let temp = TempDir::new();
         std::fs::create_dir_all(temp.join("a/b")).unwrap();
         std::fs::write(temp.join("a/x"), [0; 1000]).unwrap();
@@ -156,9 +154,9 @@ mod tests {
         assert_eq!((inventory.errors, inventory.unasked), (0, 0));
     }
 
-    /// Two recursions that share nothing, and none knows the other.
+    /// Compares two independent recursions.
     #[test]
-    fn every_named_tree_is_what_the_oracle_expects() {
+    fn inventory_matches_oracle_on_named_trees() {
         for (name, build) in trees::ALL {
             let temp = TempDir::new();
             let tree = temp.join("tree");
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_the_error_that_it_is_to_methods() {
+    fn unreadable_root_counts_one_error() {
         let temp = TempDir::new();
         for root in [temp.join("nowhere"), temp.join("file")] {
             let inventory = Inventory::of(&root);

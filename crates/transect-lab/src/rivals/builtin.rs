@@ -1,19 +1,18 @@
-//! The contenders that are part of the program: their sources, written into the cache when they are
-//! to be built.
+//! The contenders that ship with the program: their sources are unpacked into the cache to be built.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use transect_sys::private_dir::{self, OtherUsers};
 
-/// Names every source once: its path in the folder, and its content.
+/// Expands each path to a pair of path and content.
 macro_rules! sources {
     ($($path:literal),* $(,)?) => {
         &[$(($path, include_str!(concat!("../../../../contenders/", $path)))),*]
     };
 }
 
-/// All sources but the test doubles.
+/// All sources except the test doubles.
 const SOURCES: &[(&str, &str)] = sources![
     "c-attributes/ask.c",
     "c-attributes/contender.toml",
@@ -45,11 +44,11 @@ const SOURCES: &[(&str, &str)] = sources![
     "qt/walk.cpp",
 ];
 
-/// Writes the sources below `cache`, unless these very ones are there, and returns their folder. As
-/// they are built and run, `cache` has to be a private folder; it is created if it is missing.
+/// Unpacks the sources below `cache`, unless the same version is there, and returns their folder. `cache`
+/// has to be a private folder, as the sources are built and run; it is created if missing.
 ///
 /// # Errors
-/// `cache` is not private, or whatever the system says.
+/// `cache` is not private, or a system call fails.
 pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
     private_dir::create_all(cache, OtherUsers::ReadOnly)?;
     let mut hasher = DefaultHasher::new();
@@ -58,7 +57,7 @@ pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Under its final name only when it is complete.
+    // Renamed to its final name when it is complete.
     let new = cache.join(format!("sources-{}.new", std::process::id()));
     let written = SOURCES.iter().try_for_each(|(path, content)| {
         let file = new.join(path);
@@ -66,7 +65,7 @@ pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
         std::fs::write(file, content)
     });
     match written.and_then(|()| std::fs::rename(&new, &folder)) {
-        Err(_) if folder.is_dir() => {} // somebody else was faster
+        Err(_) if folder.is_dir() => {} // another process was faster
         Err(error) => {
             let _ = std::fs::remove_dir_all(&new);
             return Err(error);
@@ -84,7 +83,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
-    fn every_source_of_the_project_is_there_as_it_is() {
+    fn unpack_writes_every_source_unchanged() {
         let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
         let mut expected = Vec::new();
         for folder in std::fs::read_dir(&contenders).expect("the contenders") {
@@ -115,7 +114,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn sources_are_not_taken_from_a_folder_that_others_can_change() {
+    fn unpack_refuses_folder_writable_by_others() {
         use std::os::unix::fs::PermissionsExt;
         let temp = TempDir::new();
         let planted = unpack(&temp.join("planted")).expect("a folder that can be written");

@@ -1,4 +1,4 @@
-//! Contenders: rival ways of doing the work, in their own languages (`contenders/README.md`).
+//! Contenders: other implementations of the work, in other languages (`contenders/README.md`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -9,54 +9,53 @@ use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::harness::launch;
 
-/// The file that describes a contender.
+/// File name of a contender's manifest.
 const MANIFEST: &str = "contender.toml";
 
-/// A contender as it describes itself.
+/// A contender, read from its manifest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
-    /// Its name: that of its folder.
+    /// Its name, which is that of its folder.
     pub name: String,
-    /// The language it is written in.
+    /// Its programming language.
     pub language: String,
-    /// What it is, in one line.
+    /// One-line description.
     pub about: String,
-    /// What it does.
+    /// Its task.
     #[serde(default)]
     pub task: Task,
-    /// Programs that it takes to build and run it.
+    /// Programs needed to build and run it.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// How to get them.
+    /// How to install them.
     pub install: String,
-    /// The steps that build it; `{out}` is the folder to build into.
+    /// Build commands; `{out}` is the output folder.
     #[serde(default)]
     build: Vec<Vec<String>>,
-    /// What runs it; `{out}`, `{method}` and what its task has beyond that are replaced.
+    /// Run command; `{out}`, `{method}` and the placeholders of its [`Task`] are replaced.
     run: Vec<String>,
     /// Its methods.
     #[serde(rename = "method")]
     pub methods: Vec<ContenderMethod>,
-    /// It does something wrong, on purpose: only for the tests of the lab.
+    /// Whether it misbehaves on purpose, for the tests of the lab.
     #[serde(default)]
     pub test_double: bool,
-    /// Where its sources are.
+    /// Folder of its sources.
     #[serde(skip)]
     folder: PathBuf,
 }
 
-/// What a contender does.
+/// The task of a contender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// It walks a tree: `{root}`, so many times: `{runs}`.
+    /// Walks the tree `{root}`, `{runs}` times.
     #[default]
     Enumerate,
-    /// It makes an output of an input, once: `{input}`, `{output}`, `{block}`, `{kind}`, `{sync}`,
-    /// `{hint}`.
+    /// Transforms a file once: `{input}`, `{output}`, `{block}`, `{kind}`, `{sync}`, `{hint}`.
     Transform,
-    /// It asks what a file says: `{questions}`.
+    /// Queries the attributes listed in the file `{questions}`.
     Attributes,
 }
 
@@ -64,30 +63,30 @@ pub enum Task {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContenderMethod {
-    /// Its name, of which there is one in the lab.
+    /// Its name, unique in the lab.
     pub name: String,
-    /// The rows of the contract that it is.
+    /// The rows of the seed contract that it implements.
     #[serde(default)]
     pub contract: Vec<String>,
-    /// What it does, in one line.
+    /// One-line description.
     pub about: String,
-    /// It works on several threads. A walk is measured against the floor that does.
+    /// Whether it uses several threads. A walk is then compared with the parallel floor.
     #[serde(default)]
     pub parallel: bool,
-    /// It takes part in a quick session, too; not where it is much slower than its language's others,
-    /// or another form of one of them.
+    /// Whether quick sessions include it. False for methods much slower than others of the same language,
+    /// and for variants of others.
     #[serde(default = "default_true")]
     pub quick: bool,
-    /// What it can do with the bytes of a file, or be asked.
+    /// The kinds of transform, or attribute tasks, that it supports.
     #[serde(default = "default_kinds")]
     pub kinds: Vec<String>,
-    /// It can be told how much of a file to read and write at once.
+    /// Whether it accepts a block size.
     #[serde(default = "default_true")]
     pub block: bool,
-    /// It can tell the system that a file is read from its beginning to its end.
+    /// Whether it supports the sequential-access hint.
     #[serde(default)]
     pub hint: bool,
-    /// The floors of file transforms that it cannot be below all at once.
+    /// The transform floors of which it has to be slower than at least one.
     #[serde(default)]
     pub floors: Vec<String>,
 }
@@ -101,7 +100,7 @@ fn default_kinds() -> Vec<String> {
 }
 
 impl Contender {
-    /// Reads the contenders of a folder, by name; those that cannot be read with the reason.
+    /// Loads the contenders of a folder, sorted by name, and the errors of those that cannot be read.
     pub fn load_all(folder: &Path) -> (Vec<Self>, Vec<String>) {
         let (mut contenders, mut wrong) = (Vec::new(), Vec::new());
         for entry in entries(folder) {
@@ -129,7 +128,7 @@ impl Contender {
         Ok(contender)
     }
 
-    /// Returns why it cannot run here, if it cannot, and what would help.
+    /// Returns why it cannot run on this machine and what to install; `None` if it can run.
     pub fn unavailable_reason(&self) -> Option<String> {
         let missing: Vec<&str> =
             self.needs.iter().map(String::as_str).filter(|program| !is_on_path(program)).collect();
@@ -137,12 +136,12 @@ impl Contender {
         (!missing.is_empty()).then(|| format!("needs {needs}: {}", self.install))
     }
 
-    /// Builds it below `cache`, unless these very sources were built there before, and returns the
-    /// folder that holds the result. As it is run from there, `cache` has to be a private folder; it
-    /// is created if it is missing.
+    /// Builds it below `cache`, unless the same sources were built there before, and returns the output
+    /// folder. `cache` has to be a private folder, as the program runs from there; it is created if
+    /// missing.
     ///
     /// # Errors
-    /// `cache` is not private, what a step said, or the system.
+    /// `cache` is not private, a build command fails, or a system call fails.
     pub fn build(&self, cache: &Path) -> Result<PathBuf, String> {
         let system = |error: std::io::Error| transect::reason(&error);
         private_dir::create_all(cache, OtherUsers::ReadOnly)
@@ -151,7 +150,7 @@ impl Contender {
         if out.is_dir() {
             return Ok(out);
         }
-        // Under its final name only when it is complete.
+        // Renamed to its final name when it is complete.
         let new = cache.join(format!("{}-{}.new", self.name, std::process::id()));
         std::fs::create_dir_all(&new).map_err(system)?;
         let built = self.build.iter().try_for_each(|step| {
@@ -165,19 +164,19 @@ impl Contender {
             return Err(reason);
         }
         match std::fs::rename(&new, &out) {
-            Err(_) if out.is_dir() => Ok(out), // somebody else was faster
+            Err(_) if out.is_dir() => Ok(out), // another process was faster
             Err(error) => Err(system(error)),
             Ok(()) => Ok(out),
         }
     }
 
-    /// Returns what makes a process of one of its methods that walk.
+    /// Returns the command of one of its walking methods.
     pub fn command(&self, out: &Path, method: &str, root: &Path, runs: usize) -> Command {
         let runs = runs.to_string();
         self.command_with(out, method, &[("root", root), ("runs", runs.as_ref())])
     }
 
-    /// Returns what makes a process of one of its methods, with the values of its task.
+    /// Returns the command of one of its methods, with the values of its task's placeholders.
     pub(crate) fn command_with(
         &self,
         out: &Path,
@@ -192,7 +191,7 @@ impl Contender {
         command
     }
 
-    /// Returns a number that changes when a source or the description does.
+    /// Returns a hash of its sources and manifest.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let mut folders = vec![self.folder.clone()];
@@ -209,7 +208,7 @@ impl Contender {
     }
 }
 
-/// Returns the paths of what is in a folder, sorted.
+/// Returns the paths in a folder, sorted.
 #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -218,7 +217,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Replaces `{name}` in a word by a path, which may be no text.
+/// Replaces each `{name}` in a word by its path, which need not be UTF-8.
 pub(crate) fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
     let mut replaced = std::ffi::OsString::new();
     let mut rest = word;
@@ -243,7 +242,7 @@ pub(crate) fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString
     replaced
 }
 
-/// Returns whether a program can be started by its name.
+/// Returns whether a program is on the `PATH`.
 pub(crate) fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| {
@@ -251,7 +250,7 @@ pub(crate) fn is_on_path(program: &str) -> bool {
     })
 }
 
-/// Returns whether a program can be started, by its name or by its path.
+/// Returns whether a program can be started, by name or path.
 pub fn can_start(program: &str) -> bool {
     is_on_path(program)
         || (program.contains(std::path::is_separator) && Path::new(program).is_file())
@@ -262,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_replaced_by_paths_and_nothing_else() {
+    fn expand_replaces_known_placeholders_only() {
         let values: [(&str, &Path); 2] = [("out", Path::new("/o")), ("root", Path::new("/{out}"))];
         for (word, expected) in [
             ("{out}/walk", "/o/walk"),
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_with_an_unknown_key_is_refused() {
+    fn manifest_with_unknown_key_refused() {
         let text = "name='a'\nlanguage='C'\nabout='x'\ninstall='y'\nrun=['z']\nmethod=[]\nspeed=9";
         assert!(toml::from_str::<Contender>(text).is_err());
         assert!(toml::from_str::<Contender>(text.trim_end_matches("\nspeed=9")).is_ok());

@@ -1,4 +1,4 @@
-//! What the engine is compared with: contenders written for the lab, and programs that people use.
+//! Rivals of the engine: contenders written for the lab, and peers, programs that people use.
 
 pub mod builtin;
 pub mod contender;

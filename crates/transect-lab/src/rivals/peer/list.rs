@@ -1,6 +1,6 @@
-//! Which peers there are. What their figures mean was tried out on trees with hard links of files,
-//! links and pipes, links to everything and nothing, holes, hidden and ignored names, names that are
-//! no text (`tests/peers.rs`), and can change with a version: then all meanings are listed.
+//! The list of peers. The definitions of their counts were determined on trees with hard links to files,
+//! symbolic links and pipes, all kinds of links, holes, hidden and ignored names, and names that are not
+//! UTF-8 (`tests/peers.rs`). If versions differ, all definitions are listed.
 
 use super::parse::OutputFormat;
 use super::reported::ReportedCounts;
@@ -34,8 +34,8 @@ pub const PEERS: &[Peer] = &[
         output_format: OutputFormat::Records,
         count_rules: &[EVERY_ENTRY],
     },
-    // Without `--type`, `--size` would also let links to files pass, whose targets it asks about. No
-    // pattern: `.`, which is usual before a path, matches no name without any text in it (`\xff`).
+    // Without `--type`, `--size` also matches links to files, by the length of the target. There is no
+    // pattern, as the usual `.` before a path does not match names without valid UTF-8 (`\xff`).
     Peer {
         name: "fd",
         programs: &["fd", "fdfind"],
@@ -60,7 +60,7 @@ pub const PEERS: &[Peer] = &[
             expected: |inventory| ReportedCounts::files(inventory.files.names),
         }],
     },
-    // Hard links are counted with every name, as the methods do, which also saves du a table.
+    // `--count-links` counts every name, as the methods do, and saves du its table of hard links.
     Peer {
         name: "du",
         programs: &["du"],
@@ -82,7 +82,7 @@ pub const PEERS: &[Peer] = &[
             EVERY_LENGTH,
         ],
     },
-    // "auto", its default, takes one thread on a disk that says that it turns, as virtual ones do.
+    // The default, "auto", uses one thread on rotational disks, as which virtual disks may report.
     Peer {
         name: "pdu",
         programs: &["pdu"],
@@ -101,7 +101,7 @@ pub const PEERS: &[Peer] = &[
         output_format: OutputFormat::Sum,
         count_rules: &[EVERY_LENGTH],
     },
-    // A root whose path is no text it refuses, as nobody else does.
+    // It is the only peer that refuses a root whose path is not UTF-8.
     Peer {
         name: "dust",
         programs: &["dust"],
@@ -122,9 +122,8 @@ pub const PEERS: &[Peer] = &[
         output_format: OutputFormat::Sum,
         count_rules: &[EVERY_LENGTH],
     },
-    // A lone directory is shown entry by entry, without its own length and the links in it; so there
-    // is a second argument, which holds nothing. Without `--ignore-dirs` it leaves out /proc, /dev,
-    // /sys and /run; none at all cannot be said.
+    // A single directory is shown entry by entry, without its own length and its links; hence the empty
+    // second argument. By default it ignores /proc, /dev, /sys and /run; `--ignore-dirs` needs a value.
     Peer {
         name: "dua",
         programs: &["dua"],
@@ -235,7 +234,7 @@ const EVERY_LENGTH: CountRule = CountRule {
 };
 
 impl Peer {
-    /// Returns the peer of a name.
+    /// Returns the peer with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PEERS.iter().find(|peer| peer.name == name)
     }

@@ -1,27 +1,26 @@
-//! Peers: the programs that people use today for what this engine does, as they come.
+//! Peers: programs that people use for the same work, run unmodified.
 //!
 //! ```text
-//! peer ─► command, its root in place ─► a process ─► what it prints ─► what it claims to have found
-//!                                          │                              │ compared, exactly, with
-//!                                          └─ its time, from outside      └ the inventory of the tree
+//! peer ─► command with its root ─► a process ─► its output ─► the counts it reports
+//!                                     │                          │ compared exactly with
+//!                                     └─ its wall time           └ the inventory of the tree
 //! ```
 //!
-//! A peer walks once in a process and has no clock of ours: its time is that of the process, from
-//! its start to its end, so starting it is counted and so is printing. What it prints is parsed into
-//! what it claims, by its own definition, and held against an [`Inventory`]: no time before that.
+//! A peer walks once per process and has no clock of the lab: its time is that of the process, start-up
+//! and output included. Its output is parsed into [`ReportedCounts`], by the peer's own definition, and
+//! compared with an [`Inventory`]. No time is shown before that comparison.
 //!
-//! * A peer that prints one sum is read in every run ([`Peer::is_parsed_in_every_run`]): a claim comes
-//!   with every time.
-//! * A peer that can only prove its work by a listing is read in a run of its own. In the runs that
-//!   are timed the same command writes to the null device: parsing would take a core of the machine
-//!   from it, and a pipe makes it wait for us. It is the same command because cheaper ones do less:
-//!   `find -printf ''` asks for no length at all, and `bfs -size -0c`, which nothing can match, is
-//!   seen through and asks nothing either (by `strace`). `find -size -0c` does ask and saves about
-//!   a tenth, but goes another way through the program than the one that was proved.
-//! * Every peer asks for the length of every file. What merely lists names is no peer here: the
-//!   other methods of the lab would be measured with more work.
-//! * What cannot be read makes `find`, `bfs`, `du` and `dua` end with an error, which is a failure to
-//!   the lab; the others say nothing of it and are compared as ever.
+//! * The output of a peer that prints one sum is parsed in every run
+//!   ([`Peer::is_parsed_in_every_run`]): every time comes with its counts.
+//! * A peer that can only prove its work by a listing is checked in a run of its own. In timed runs, the
+//!   same command writes to the null device: parsing would take a core from it, and a pipe would make it
+//!   wait. Cheaper commands do less: `find -printf ''` never queries lengths, and `bfs` recognizes that
+//!   `-size -0c` matches nothing and does not query either (by `strace`). `find -size -0c` does query
+//!   and is about a tenth faster, but takes another path through the program than the one checked.
+//! * Every peer queries the length of every file. Programs that only list names are not peers: the
+//!   other methods of the lab do more work.
+//! * Unreadable entries make `find`, `bfs`, `du` and `dua` exit with an error, which the lab counts as a
+//!   failure; the other peers do not report them and are compared as usual.
 
 mod list;
 mod parse;

@@ -1,33 +1,32 @@
-//! How the outputs of peers are understood: as bytes, in pieces, in bounded memory.
+//! Parsers for the output of peers: byte by byte, in bounded memory.
 //!
-//! A listing of two million entries is a hundred megabytes, and names are any bytes. Every parser
-//! reads to the end of the output, whatever it thinks of it: who writes into a closed pipe dies of
-//! that, and would be blamed for it.
+//! A listing of two million entries is a hundred megabytes, and names may be any bytes. Every parser
+//! reads to the end, even after an error: a closed pipe would kill the peer, and the lab would report a
+//! wrong cause.
 
 use std::io::{ErrorKind, Read};
 
 use super::reported::ReportedCounts;
 
-/// How an output is understood.
+/// Format of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
-    /// One number, the first: bytes.
+    /// The first number: bytes.
     Sum,
-    /// A line for every entry, its type and its length: `f 1234`, as `find -printf '%y %s\n'` has
-    /// it. The claimed bytes are those of regular files.
+    /// A line for every entry with type and length: `f 1234`, as from `find -printf '%y %s\n'`. Bytes are
+    /// those of regular files.
     Records,
-    /// The name of every regular file, ended by a zero byte.
+    /// The name of every regular file, terminated by NUL.
     NulNames,
-    /// The export of `ncdu`: a directory is an array of what is in it, an entry an object. The
-    /// claimed bytes are those of regular files.
+    /// The export of `ncdu`: a directory is an array, an entry an object. Bytes are those of regular files.
     NcduExport,
 }
 
 impl OutputFormat {
-    /// Reads an output to its end.
+    /// Parses an output, reading to its end.
     ///
     /// # Errors
-    /// It is something else, or cut off.
+    /// It has another format or is truncated.
     pub fn parse(self, output: impl Read) -> Result<ReportedCounts, String> {
         match self {
             Self::Sum => read::<Sum>(output),
@@ -38,12 +37,12 @@ impl OutputFormat {
     }
 }
 
-/// What makes a claim of bytes that come one after the other.
+/// An incremental parser.
 trait Parser: Default {
-    /// Takes a byte.
+    /// Parses a byte.
     fn take(&mut self, byte: u8) -> Result<(), String>;
 
-    /// Returns the claim when there are no more.
+    /// Returns the counts at the end of the output.
     fn end(self) -> Result<ReportedCounts, String>;
 }
 
@@ -65,12 +64,12 @@ fn read<P: Parser>(mut output: impl Read) -> Result<ReportedCounts, String> {
     sane.and_then(|()| parser.end())
 }
 
-/// A number that is read digit by digit.
+/// A number, parsed digit by digit.
 #[derive(Default)]
 struct Number(Option<u64>);
 
 impl Number {
-    /// Takes a byte, and returns whether it was a digit of the number.
+    /// Parses a byte and returns whether it was a digit.
     fn take(&mut self, byte: u8) -> Result<bool, String> {
         if byte.is_ascii_digit() {
             let grown = self.0.unwrap_or(0).checked_mul(10);
@@ -93,7 +92,7 @@ impl Parser for Sum {
         if self.complete {
             return Ok(());
         }
-        // Spaces may come first: numbers stand in a column.
+        // Leading spaces align numbers in a column.
         let before = self.number.0.is_none() && byte.is_ascii_whitespace();
         if !self.number.take(byte)? && !before {
             self.complete = true;
@@ -113,7 +112,7 @@ struct Records {
     directories: u64,
     others: u64,
     bytes: u64,
-    /// The type of the entry of which the line is being read.
+    /// Type of the entry on the current line.
     file_type: Option<u8>,
     space: bool,
     length: Number,
@@ -184,36 +183,36 @@ impl Parser for Files {
 
 /// [`OutputFormat::NcduExport`]: `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`.
 ///
-/// No JSON parser would do: names are written as they are, and need not be text. What must be known
-/// of an entry is known when its object ends, so nothing is kept but the depth.
+/// A JSON parser does not work here, as `ncdu` writes names unescaped and they need not be UTF-8. An entry
+/// is complete when its object ends, so only the depth is kept.
 #[derive(Default)]
 struct Export {
     claimed: [u64; 4],
-    /// How many arrays are open.
+    /// Number of open arrays.
     depth: u64,
-    /// An array has been opened, and nothing stood in it: the next object is a directory.
+    /// An array was just opened: the next object is a directory.
     opened: bool,
     complete: bool,
-    /// Inside of an object: what it says so far.
+    /// The current object, if inside one.
     object: Option<Object>,
 }
 
-/// An entry that is being read.
+/// An entry that is being parsed.
 #[derive(Default)]
 struct Object {
     directory: bool,
-    /// Inside of a string.
+    /// Inside a string.
     string: bool,
     escaped: bool,
-    /// The string after which a colon came, as far as it is worth knowing; and that it did.
+    /// The last key, up to [`KEY`] bytes, and whether its colon was parsed.
     key: Vec<u8>,
     value: bool,
     length: Number,
-    /// It says `"notreg":true`.
+    /// The object has `"notreg":true`.
     not_regular: bool,
 }
 
-/// As many bytes of a key as tell all keys apart.
+/// Bytes of a key that are kept: enough to distinguish all keys.
 const KEY: usize = 16;
 
 impl Export {
@@ -223,7 +222,7 @@ impl Export {
     const BYTES: usize = 3;
 
     fn add(&mut self, object: &Object) {
-        // The object on the first level is about the export itself.
+        // The object on the first level describes the export itself.
         if self.depth < 2 {
             return;
         }
@@ -234,7 +233,7 @@ impl Export {
         };
         self.claimed[kind] += 1;
         if kind == Self::FILES {
-            // A length of nothing is left out.
+            // Zero lengths are left out.
             self.claimed[Self::BYTES] += object.length.0.unwrap_or(0);
         }
     }
@@ -279,7 +278,7 @@ impl Parser for Export {
 }
 
 impl Object {
-    /// Takes a byte, and returns whether the object goes on behind it.
+    /// Parses a byte and returns whether the object continues.
     fn take(&mut self, byte: u8) -> Result<bool, String> {
         if self.string {
             match byte {
@@ -324,7 +323,7 @@ mod tests {
         }
     }
 
-    /// A reader that gives a byte at a time: nothing may depend on where pieces end.
+    /// A reader that returns one byte at a time: results must not depend on how output is split.
     struct Drops<'a>(&'a [u8]);
 
     impl Read for Drops<'_> {
@@ -341,9 +340,9 @@ mod tests {
         claimed
     }
 
-    /// As the programs printed them, versions as named: the same tree of 8,593,015,300 bytes.
+    /// Real output of the named versions for a tree of 8,593,015,300 bytes.
     #[test]
-    fn a_sum_is_the_first_number() {
+    fn sum_is_the_first_number() {
         for (program, text, bytes) in [
             ("du 9.1", "8593015300\t/tmp/2024/rich\n", 8_593_015_300),
             ("gdu 5.22.0", " 11764752 /\n", 11_764_752),
@@ -390,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_with_a_zero_and_may_hold_anything_else() {
+    fn nul_names_may_contain_any_other_byte() {
         assert_eq!(parses(OutputFormat::NulNames, b"./a\0./b\n\xff\0"), ReportedCounts::files(2));
         assert_eq!(parses(OutputFormat::NulNames, b""), ReportedCounts::files(0));
         let cut = OutputFormat::NulNames.parse(&b"./a\0./b"[..]).unwrap_err();
@@ -399,7 +398,7 @@ mod tests {
 
     /// `ncdu` 1.18, shortened.
     #[test]
-    fn an_export_is_read_whatever_the_names_hold() {
+    fn ncdu_export_with_any_names() {
         let text = b"[1,2,{\"progname\":\"ncdu\",\"progver\":\"1.18\",\"timestamp\":1795252127},\n\
             [{\"name\":\"/tmp/[rich\",\"asize\":4096,\"dsize\":4096,\"dev\":65024},\n\
             {\"name\":\"x\",\"asize\":1000,\"dsize\":4096,\"ino\":7,\"hlnkc\":true,\"nlink\":4},\n\
@@ -418,9 +417,9 @@ mod tests {
         assert_eq!(garbage, "prints 'E' between two entries");
     }
 
-    /// Who writes into a closed pipe dies, and would be blamed for it.
+    /// A closed pipe would kill the peer, and the lab would report a wrong cause.
     #[test]
-    fn the_rest_of_garbage_is_read_and_forgotten() {
+    fn invalid_output_is_read_to_the_end() {
         let mut rest = &[b'!'; 200_000][..];
         assert!(OutputFormat::Records.parse(&mut rest).is_err());
         assert!(rest.is_empty());

@@ -1,33 +1,32 @@
-//! What a peer says it found, and how it differs from what is there.
+//! The counts that a peer reports, and their comparison with the expected ones.
 
 use std::fmt;
 
-/// What a peer says it found. A peer says some of it, by its own definition: what is `None`, its
-/// output does not tell.
+/// The counts that a peer reports, by its own definition. `None`: its output does not contain the count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedCounts {
-    /// Regular files, names and not file ids.
+    /// Regular files, each name counted.
     pub files: Option<u64>,
     /// Directories, the root included.
     pub directories: Option<u64>,
-    /// What is neither: links, pipes, sockets, devices.
+    /// Other entries: links, pipes, sockets, devices.
     pub others: Option<u64>,
-    /// Lengths; of what, the peer's definition says.
+    /// Sum of lengths; the peer's rule defines of which entries.
     pub bytes: Option<u64>,
 }
 
 impl ReportedCounts {
-    /// Returns a claim of nothing but lengths.
+    /// Returns counts with nothing but a sum of lengths.
     pub(super) fn bytes(bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..Self::default() }
     }
 
-    /// Returns a claim of nothing but regular files.
+    /// Returns counts with nothing but regular files.
     pub(super) fn files(files: u64) -> Self {
         Self { files: Some(files), ..Self::default() }
     }
 
-    /// Returns the figures of both that differ, if any do.
+    /// Returns the counts of both sides that differ; `None` if they are equal.
     fn differences(self, expected: Self) -> Option<(Self, Self)> {
         let differing = |a: Option<u64>, b: Option<u64>| if a == b { (None, None) } else { (a, b) };
         let files = differing(self.files, expected.files);
@@ -40,10 +39,10 @@ impl ReportedCounts {
         ))
     }
 
-    /// Compares with what it should be: one of some count_rules.
+    /// Checks that these counts equal one of several expectations.
     ///
     /// # Errors
-    /// It is none of them: the figures that differ, and no others.
+    /// They equal none; the message contains only the counts that differ.
     pub(super) fn matches_one_of(self, count_rules: &[Self]) -> Result<(), String> {
         let mut said = String::new();
         for &expected in count_rules {
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_claim_is_told_by_what_is_wrong_with_it() {
+    fn mismatch_message_contains_differing_counts_only() {
         let claimed = ReportedCounts {
             files: Some(48_431),
             directories: Some(3),
@@ -95,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn one_of_several_definitions_is_enough() {
+    fn counts_match_any_rule() {
         let [five, six, seven] = [5, 6, 7].map(ReportedCounts::bytes);
         assert_eq!(six.matches_one_of(&[five, six]), Ok(()));
         let wrong = seven.matches_one_of(&[five, six]).unwrap_err();
         assert_eq!(wrong, "claims 7 bytes instead of 5 bytes, or 7 bytes instead of 6 bytes");
-        // What is not told is no agreement.
+        // Missing counts do not match.
         assert!(ReportedCounts::default().matches_one_of(&[five]).unwrap_err().contains("nothing"));
     }
 }

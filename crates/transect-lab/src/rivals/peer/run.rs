@@ -1,4 +1,4 @@
-//! One process of a peer: to prove what it finds, or to take its time.
+//! One process of a peer: to check its counts, or to measure its time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use super::spec::Peer;
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{self, Failure, Usage};
 
-/// What a process of a peer is run for.
+/// Purpose of a process of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To read what it prints, however long that is. Its time means nothing.
+    /// Check its output, however long. Its time is not used.
     Proof,
-    /// To take its time; what it prints is read if that costs nothing.
+    /// Measure its time; check its output only if it is short.
     Time,
 }
 
-/// What a process of a peer that ended well came to.
+/// Result of a process that ended normally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerRun {
-    /// What it used.
+    /// Resources it used.
     pub usage: Usage,
-    /// What is wrong with what it claims; `Ok` if that was not read.
+    /// Whether its counts are right; `Ok` if its output was not read.
     pub judged: Result<(), String>,
 }
 
 impl Peer {
-    /// Runs it once on a root, not longer than `limit`.
+    /// Runs it once on a root, for at most `limit`.
     ///
     /// # Errors
-    /// It is not here, hung, died, or printed something else than it should.
+    /// It is not installed, timed out, failed, or printed another format.
     pub fn run(
         &'static self,
         root: &Path,
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sum_is_judged_while_its_time_is_taken_and_a_listing_before() {
+    fn sum_checked_in_timed_run_listing_in_proof_run_only() {
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "12345").unwrap();
         let there = Inventory::of(temp.path());

@@ -1,4 +1,4 @@
-//! One peer: its program, its command line, and what its figures mean.
+//! One peer: its program, its command line, and how its counts are defined.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,51 +9,51 @@ use super::reported::ReportedCounts;
 use crate::harness::inventory::Inventory;
 use crate::rivals::contender::is_on_path;
 
-/// A program that walks trees, and how it is made to do the work of all methods.
+/// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
-    /// Its name, of which there is one in the lab.
+    /// Its name, unique in the lab.
     pub name: &'static str,
-    /// The names that its program goes by; the first one is taken that is installed.
+    /// Names of its program; the first installed one is used.
     pub programs: &'static [&'static str],
-    /// What its `--version` says and that of other programs of the same name does not.
+    /// A text in its `--version` output that other programs of the same name lack.
     pub(super) version_marker: &'static str,
-    /// The language it is written in.
+    /// Its programming language.
     pub language: &'static str,
-    /// It walks on several threads.
+    /// Whether it uses several threads.
     pub parallel: bool,
-    /// How to get it on Debian.
+    /// How to install it on Debian.
     pub install: &'static str,
-    /// What it does with these arguments, in one line.
+    /// One-line description of the command.
     pub about: &'static str,
-    /// The arguments; [`ROOT`] stands for the root.
+    /// Arguments; [`ROOT`] is a placeholder for the root.
     pub(super) arguments: &'static [&'static str],
-    /// How its output is understood.
+    /// Format of its output.
     pub output_format: OutputFormat,
-    /// What it may claim: one definition, and those of other versions of it.
+    /// How it counts: one rule for each known behaviour of its versions.
     pub(super) count_rules: &'static [CountRule],
 }
 
-/// Stands for the root among the arguments of a peer.
+/// Placeholder for the root in the arguments of a peer.
 pub const ROOT: &str = "{root}";
 
-/// What the figures of a peer mean.
+/// The definition of the counts that a peer reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountRule {
-    /// In words, after "counts".
+    /// Description, as text after "counts".
     pub(super) description: &'static str,
-    /// What they must be in a tree.
+    /// Returns the expected counts for a tree.
     pub(super) expected: fn(&Inventory) -> ReportedCounts,
 }
 
-/// What is no place for the files of anybody: whoever looks there for settings or rules finds none.
+/// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
 
 impl Peer {
-    /// Returns why it cannot run here, if it cannot, and what would help.
+    /// Returns why it cannot run on this machine and what to install; `None` if it can run.
     ///
-    /// It is asked for its version, because short names are taken twice: `fd` is also a file
-    /// manager, `gdu` is GNU `du` where that is a guest.
+    /// This runs `--version`, as short names are ambiguous: `fd` is also a file manager, and `gdu` is
+    /// GNU `du` on other systems.
     pub fn unavailable_reason(&self) -> Option<String> {
         if cfg!(not(target_os = "linux")) {
             return Some("what it counts is known on Linux only".to_owned());
@@ -61,7 +61,7 @@ impl Peer {
         let Some(program) = self.program() else {
             return Some(format!("needs {}: {}", self.programs.join(" or "), self.install));
         };
-        // Who says nothing, or cannot be started, is nobody known.
+        // No output, or a failed start, counts as another program.
         let said = self.version_line().unwrap_or_default();
         (!said.contains(self.version_marker))
             .then(|| format!("'{program}' is another program ({said}): {}", self.install))
@@ -72,29 +72,27 @@ impl Peer {
         version_in(&self.version_line().filter(|said| said.contains(self.version_marker))?)
     }
 
-    /// Returns what its figures mean, with the one of the newest version first.
+    /// Returns descriptions of its counts, the newest version first.
     pub fn count_descriptions(&self) -> impl Iterator<Item = &'static str> {
         self.count_rules.iter().map(|rule| rule.description)
     }
 
-    /// Returns whether its output is so short that reading it costs nothing, so that every run that
-    /// is timed can be read, too. The others are read in a run of their own, and write to the null
-    /// device while they are timed.
+    /// Returns whether its output is short enough to parse in timed runs. Other peers are checked in a run
+    /// of their own, and write to the null device in timed runs.
     pub fn is_parsed_in_every_run(&self) -> bool {
         self.output_format == OutputFormat::Sum
     }
 
-    /// Returns what makes a process that walks a root: a directory, not a link to one. `None` if it
-    /// is not installed.
+    /// Returns the command that walks a root: a directory, not a link to one. `None` if the program is not
+    /// installed.
     ///
-    /// The environment is empty but for the search path, so that nobody's settings count: peers
-    /// read options, units, colours and rules of what to leave out from variables and from the home
-    /// directory.
+    /// The environment contains only the search path, because peers read options, units, colours and
+    /// ignore rules from variables and from the home directory.
     pub fn command(&self, root: &Path) -> Option<Command> {
         let mut command = self.base_command()?;
         for &argument in self.arguments {
             if argument == ROOT {
-                // One that begins with a dash would be an option.
+                // A root that begins with a dash would be parsed as an option.
                 command.arg(Path::new(".").join(root));
             } else {
                 command.arg(argument);
@@ -103,7 +101,7 @@ impl Peer {
         Some(command)
     }
 
-    /// Returns its command line for people, with [`ROOT`] for the root.
+    /// Returns its command line as text, with [`ROOT`] as the root.
     pub fn command_line(&self) -> String {
         let mut line = self.program().unwrap_or(self.programs[0]).to_owned();
         for argument in self.arguments {
@@ -117,18 +115,18 @@ impl Peer {
         line
     }
 
-    /// Reads what it printed, to the end.
+    /// Parses its output, reading to the end.
     ///
     /// # Errors
-    /// It is something else than it should print.
+    /// The output does not have the expected format.
     pub fn parse(&self, output: impl Read) -> Result<ReportedCounts, String> {
         self.output_format.parse(output)
     }
 
-    /// Compares what it claims with what is there.
+    /// Compares the counts it reports with the inventory of the tree.
     ///
     /// # Errors
-    /// What differs.
+    /// The counts that differ.
     pub fn check_counts(
         &self,
         claimed: ReportedCounts,
@@ -139,10 +137,10 @@ impl Peer {
         claimed.matches_one_of(&count_rules)
     }
 
-    /// Reads what it printed and compares it with what is there.
+    /// Parses its output and compares the counts with the inventory of the tree.
     ///
     /// # Errors
-    /// What it printed instead, or what differs.
+    /// The output does not have the expected format, or counts differ.
     pub fn check_output(&self, output: impl Read, inventory: &Inventory) -> Result<(), String> {
         self.check_counts(self.parse(output)?, inventory)
     }
@@ -151,7 +149,7 @@ impl Peer {
         self.programs.iter().copied().find(|program| is_on_path(program))
     }
 
-    /// Returns its program without arguments, in the environment in which it is measured.
+    /// Returns its program without arguments, with the environment of all runs.
     fn base_command(&self) -> Option<Command> {
         let mut command = Command::new(self.program()?);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -159,7 +157,7 @@ impl Peer {
         Some(command)
     }
 
-    /// Returns the first line of what it says of its version that says anything.
+    /// Returns the first line of its `--version` output that is not empty.
     fn version_line(&self) -> Option<String> {
         let said = self.base_command()?.arg("--version").output().ok()?.stdout;
         let said = String::from_utf8_lossy(&said);
@@ -169,7 +167,7 @@ impl Peer {
     }
 }
 
-/// Returns the word in a line that is a version: that begins with a digit and has a dot.
+/// Returns the first word of a line that looks like a version: it starts with a digit and has a dot.
 pub(super) fn version_in(line: &str) -> Option<String> {
     let is_version =
         |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');

@@ -6,7 +6,7 @@ use super::spec::version_in;
 use super::*;
 
 #[test]
-fn every_peer_has_a_name_of_its_own_and_one_place_for_the_root() {
+fn peers_have_unique_names_and_one_root() {
     let names: HashSet<&str> = PEERS.iter().map(|peer| peer.name).collect();
     assert_eq!(names.len(), PEERS.len());
     for peer in PEERS {
@@ -19,7 +19,7 @@ fn every_peer_has_a_name_of_its_own_and_one_place_for_the_root() {
 }
 
 #[test]
-fn peers_are_known_by_what_they_say_of_their_versions() {
+fn peers_recognized_by_version_output() {
     for (name, said, version) in [
         ("find", "find (GNU findutils) 4.9.0", "4.9.0"),
         ("bfs", "bfs 2.6.1", "2.6.1"),
@@ -38,14 +38,14 @@ fn peers_are_known_by_what_they_say_of_their_versions() {
         assert_eq!(version_in(said).as_deref(), Some(version));
     }
     assert_eq!(version_in("2 programs."), None);
-    // GNU du, where that is a guest; and du of another house.
+    // GNU du under the name gdu, and the du of uutils.
     assert!(!"du (GNU coreutils) 9.4".contains(Peer::find("gdu").unwrap().version_marker));
     assert!(!"du (uutils coreutils) 0.2.2".contains(Peer::find("du").unwrap().version_marker));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_root_is_no_option_and_no_setting_of_anybody_counts() {
+fn command_ignores_settings_and_option_like_roots() {
     let du = Peer::find("du").unwrap();
     assert_eq!(du.unavailable_reason(), None);
     assert!(du.version().is_some_and(|version| version.contains('.')));
@@ -65,7 +65,7 @@ fn a_root_is_no_option_and_no_setting_of_anybody_counts() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn another_program_of_the_same_name_is_not_taken_for_it() {
+fn other_program_of_same_name_refused() {
     let mut peer = *Peer::find("du").unwrap();
     peer.version_marker = "a version_marker that GNU has not";
     assert!(
