@@ -1,4 +1,4 @@
-//! Tuning with a program whose times are known.
+//! Tests of tuning with a program whose times are known.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -12,12 +12,12 @@ use transect_lab::tune::profile::Settings;
 use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
 
-/// As [`tuned_within`], in more time than it takes on any machine: there is a most to the rounds.
+/// Calls [`tuned_within`] with more than enough time: the number of rounds is limited.
 fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
     tuned_within(script, 1_000_000)
 }
 
-/// Tunes with a program that is a shell script: `$3` is the method, and `ns` what it shall take.
+/// Tunes with a shell script as the program: `$3` is the method, `ns` the time it reports.
 fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), TuneError> {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("tree")).unwrap();

@@ -1,14 +1,14 @@
-//! Finding the settings that win on a file system.
+//! Finds the fastest settings for a file system.
 //!
 //! ```text
 //! PATH ─► a sample tree that fits the time ─► a session: the default, and each setting changed alone
-//!                                             │ only what is decidedly faster
-//!                                             ▼
-//!                       a second session: the default, and all that won, together ─► profile
+//!                                                 │ only those with the verdict "faster"
+//!                                                 ▼
+//!                           a second session: the default, and all winners together ─► profile
 //! ```
 //!
-//! The second session is there because the winner among many is partly the luckiest: what it won
-//! with is not measured again by believing it. Only fresh samples that say "faster" change anything.
+//! The fastest of many candidates is partly the luckiest, so its own samples overstate it. The second
+//! session measures again: only fresh samples with the verdict "faster" change a setting.
 
 pub mod profile;
 
@@ -31,36 +31,35 @@ use crate::stats::ranking::{Metric, Ranking, rank};
 use crate::tune::profile::{Evidence, Settings};
 use transect_text::size;
 
-/// With fewer rounds than that nothing can be decided among a dozen cells: all of ten rounds agree
-/// by chance twice in 1,024 sessions, which the correction for the other cells multiplies by their
-/// number.
+/// Fewest rounds that can decide among a dozen cells: ten rounds all agree by chance twice in 1,024
+/// sessions, and the correction multiplies that by the number of cells.
 const MIN_TUNE_ROUNDS: usize = 10;
 
-/// More rounds narrow nothing that matters.
+/// Largest number of rounds; more do not improve the intervals enough to matter.
 const MAX_TUNE_ROUNDS: usize = 40;
 
-/// The largest sample tree that is tried first, in entries.
+/// Size of the first sample tree tried, in entries.
 const LARGEST_PORTION: u64 = 60_000;
 
-/// With fewer entries than that, threads are mostly started: what is best there is not best for a
-/// whole file system, so nothing of them is tried.
+/// Fewest entries for which thread settings are tried: a smaller tree mostly measures the start of
+/// threads.
 const MIN_ENTRIES_FOR_THREADS: u64 = 5000;
 
-/// The longest that one walk may take, in seconds.
+/// Timeout of one walk, in seconds.
 const WALK_TIMEOUT_SECONDS: u64 = 60;
 
-/// What is asked for.
+/// What to tune, and how.
 #[derive(Debug)]
 pub struct TuneRequest<'a> {
-    /// A place on the file system.
+    /// A path on the file system.
     pub path: &'a Path,
-    /// The states of the caches to measure in.
+    /// The cache states to measure in.
     pub states: &'a [State],
-    /// How long it may take, about.
+    /// Approximate time limit.
     pub time: Duration,
-    /// The program `transect`.
+    /// Path of the program `transect`.
     pub program: PathBuf,
-    /// Where the samples go: two files, which must not be there yet.
+    /// The session files to write; they must not exist yet.
     pub files: [PathBuf; 2],
     /// As in [`Launcher::disturbable`].
     pub disturbable: bool,
@@ -73,46 +72,46 @@ impl TuneRequest<'_> {
     }
 }
 
-/// What was found out.
+/// Result of tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneResult {
-    /// What was read.
+    /// The tree that was walked.
     pub sample_tree: SampleTree,
-    /// What won: the default where nothing did.
+    /// The settings that won; defaults where none did.
     pub settings: Settings,
-    /// Everything that was tried.
+    /// Every setting tried.
     pub evidence: Vec<Evidence>,
-    /// The default was found to differ from itself: the machine was not quiet, and nothing is believed.
+    /// Whether the default differed from itself: the machine was not quiet, and no verdict counts.
     pub noisy: bool,
 }
 
-/// What is going to happen, or happens.
+/// Progress of tuning.
 #[derive(Debug)]
 pub enum TuneProgress<'a> {
-    /// This will be read: so many walks, so long.
+    /// The first session starts.
     Started {
-        /// The tree.
+        /// The tree to walk.
         sample_tree: &'a SampleTree,
-        /// Walks.
+        /// Number of walks.
         walks: usize,
-        /// For about so long.
+        /// Approximate duration.
         time: Duration,
     },
-    /// Walks that are left in this session.
+    /// Number of walks left in this session.
     WalksLeft(usize),
-    /// These settings won alone, and are tried together.
+    /// The second session starts, with these settings together.
     Confirming(&'a Settings),
 }
 
-/// Why nothing can be found out.
+/// Error of tuning.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TuneError {
     /// The path cannot be read.
     Walk(transect::Error),
-    /// There is too little to learn anything from: so many entries.
+    /// The tree is too small; the number of its entries.
     TooSmall(PathBuf, u64),
-    /// Reading the smallest sample tree often enough would take so long.
+    /// Walking even the smallest sample tree often enough takes longer than allowed; the time it takes.
     TooSlow(PathBuf, Duration),
     /// A walk failed.
     Launch(launch::Failure),
@@ -149,7 +148,7 @@ impl From<scheduler::Error> for TuneError {
     }
 }
 
-/// One setting, changed alone.
+/// A setting to try, changed alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     setting: &'static str,
@@ -157,10 +156,10 @@ struct Candidate {
     settings: Settings,
 }
 
-/// Finds out what wins; `None` if it was cancelled.
+/// Tunes the settings of a file system; returns `None` if cancelled.
 ///
 /// # Errors
-/// There is nothing to be found out, or a walk or the session fails.
+/// The tree is too small or too slow, or a walk or a session fails.
 pub fn tune(
     request: &TuneRequest<'_>,
     cancel: &Cancel,
@@ -194,7 +193,7 @@ pub fn tune(
     Ok(Some(TuneResult { sample_tree, settings, evidence, noisy }))
 }
 
-/// Returns all that is tried in some states, on so many entries.
+/// Returns the settings to try in these cache states, on a tree of this many entries.
 fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let default = Settings::default();
@@ -218,7 +217,7 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     if entries < MIN_ENTRIES_FOR_THREADS {
         return candidates;
     }
-    // How a walk waits is decided by its order: what is faster warm alone may be much slower cold.
+    // Orders are tried only in both states: one that is faster warm may be much slower cold.
     if states.contains(&State::Warm) && states.contains(&State::Cold) {
         for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
             if order != Order::default() {
@@ -242,8 +241,8 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     candidates
 }
 
-/// Returns what wins, setting by setting, and all evidence. A setting wins that is faster in one
-/// state and slower in none; of several values of one, that with the smallest ratio.
+/// Returns the winning settings and all evidence. A candidate wins if it is faster in one cache state and
+/// slower in none; among several values of a setting, the one with the smallest ratio.
 fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evidence>) {
     let mut evidence = Vec::new();
     let mut winners: Vec<(&Candidate, f64)> = Vec::new();
@@ -260,7 +259,7 @@ fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Ve
         evidence.extend(of_it);
     }
     winners.sort_by(|a, b| a.1.total_cmp(&b.1));
-    // The first of a setting stays.
+    // The fastest value of a setting is applied last.
     let settings = winners.iter().rev().fold(Settings::default(), |settings, (winner, _)| {
         let Settings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
             winner.settings;
@@ -273,13 +272,13 @@ fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Ve
             stat_order: stat_order.or(settings.stat_order),
         }
     });
-    // What each takes alone the winner among the readers may not take.
+    // The winning reader may not support the other winning settings.
     let possible = settings.variant().options(Path::new(".")).plan().is_ok();
     let reader_alone = Settings { buffer_size: None, stat_order: None, ..settings };
     (if possible { settings } else { reader_alone }, evidence)
 }
 
-/// Returns what was seen of a candidate in one state.
+/// Returns the evidence on a candidate in one cache state.
 fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
     let row = ranking.rows.iter().find(|row| row.cell.name == cell);
     let verdict = row.and_then(|row| row.judgement).map(|judgement| judgement.verdict);
@@ -288,15 +287,15 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
         value: candidate.value.clone(),
         state: ranking.state,
         ratios: row.and_then(|row| row.to_base),
-        // Where the default differs from itself nothing is to be believed; and processor time, which is
-        // all that a busy machine tells, is not what is to become shorter.
+        // No verdict counts if the default differs from itself. Processor time, the metric of a busy
+        // machine, is not what tuning reduces.
         verdict: verdict
             .filter(|_| !ranking.noisy && ranking.by == Metric::Time)
             .unwrap_or(Verdict::Undecided),
     }
 }
 
-/// What both sessions have in common.
+/// What both sessions share.
 struct Trial<'a> {
     request: &'a TuneRequest<'a>,
     sample_tree: &'a SampleTree,
@@ -304,7 +303,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Measures settings beside the default; `None` if it was cancelled.
+    /// Measures settings against the default; returns `None` if cancelled.
     fn run(
         &self,
         file: &Path,
@@ -348,8 +347,8 @@ impl Trial<'_> {
     }
 }
 
-/// Returns the largest sample tree that can be walked often enough in the time that there is, in how
-/// many rounds, and how long one walk of it takes.
+/// Returns the largest sample tree that can be walked often enough in the given time, the number of
+/// rounds, and the time of one walk.
 fn sample_tree_in_time(
     request: &TuneRequest<'_>,
 ) -> Result<(SampleTree, usize, Duration), TuneError> {
@@ -360,7 +359,7 @@ fn sample_tree_in_time(
             return Err(TuneError::TooSmall(request.path.to_owned(), sample_tree.entries));
         }
         let each = time_of_a_walk(request, &sample_tree)?;
-        // The second session has a third of the walks of the first, at most.
+        // The second session takes at most a third of the walks of the first.
         let walks = walks_of_a_round(request.states, sample_tree.entries);
         let round = each * u32::try_from(walks).unwrap_or(u32::MAX) * 4 / 3;
         let rounds = request.time.as_nanos() / round.as_nanos().max(1);
@@ -376,12 +375,12 @@ fn sample_tree_in_time(
     }
 }
 
-/// Returns how many walks one round takes: each candidate, the default, and the default again.
+/// Returns the number of walks in a round: each candidate, the default, and the default again.
 fn walks_of_a_round(states: &[State], entries: u64) -> usize {
     (candidates(states, entries).len() + 2) * states.len()
 }
 
-/// Walks once in every state, as the default does, in a process of its own; returns the mean.
+/// Walks once in every cache state with the default settings; returns the mean time.
 fn time_of_a_walk(
     request: &TuneRequest<'_>,
     sample_tree: &SampleTree,
@@ -407,7 +406,7 @@ mod tests {
     use crate::harness::log::{Outcome, Sample, SessionData};
     use transect_testkit::TempDir;
 
-    /// Twenty rounds of the default, twice, and of settings that take so many times as long.
+    /// Returns rankings of twenty rounds: the default twice, and settings with these ratios to it.
     fn measured(states: &[State], settings: &[(Settings, f64)]) -> Vec<Ranking> {
         let base = Settings::default();
         let methods: Vec<Method> = std::iter::once(&base)
@@ -422,7 +421,7 @@ mod tests {
                 for (at, cell) in cells.iter().enumerate() {
                     let factor = at.checked_sub(1).and_then(|at| settings.get(at));
                     let factor = factor.map_or(1.0, |(_, factor)| *factor);
-                    // A little noise, another in each cell, that favours nobody.
+                    // A little noise, different in each cell, without bias.
                     let noise = 1.0 + 0.004 * ((round * 7 + at * 3) % 5) as f64;
                     let elapsed_ns = (1e6 * factor * noise) as u64;
                     let usage = Usage { wall_ns: elapsed_ns, ..Usage::default() };
@@ -482,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_decidedly_faster_wins_and_the_fastest_of_a_setting() {
+    fn fastest_value_with_faster_verdict_wins() {
         let tried = [
             (threads(1), 1.4),
             (threads(4), 0.8),
@@ -496,13 +495,13 @@ mod tests {
         let (faster, slower) = (Verdict::Faster, Verdict::Slower);
         assert_eq!(verdicts, [slower, faster, faster, Verdict::NoDifference]);
 
-        // What is two percent faster is not worth a word.
+        // Two percent is below the threshold.
         let (settings, _) = settled(&[State::Warm], &[(threads(4), 0.98)]);
         assert!(settings.is_default());
     }
 
     #[test]
-    fn several_settings_win_together_as_far_as_they_can_be_used_together() {
+    fn compatible_settings_win_together() {
         let tried = [(threads(8), 0.7), (reader(ReaderKind::Portable), 0.9)];
         let (settings, _) = settled(&[State::Warm], &tried);
         assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=8");
@@ -518,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_believed_where_the_default_differs_from_itself() {
+    fn noisy_default_gives_no_winner() {
         let candidates = [threads(4)];
         let mut rankings = measured(&[State::Warm], &[(threads(4).settings, 0.5)]);
         rankings[0].noisy = true;
@@ -528,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tried_can_be_used_here_and_differs_from_the_default() {
+    fn candidates_are_usable_and_differ_from_default() {
         let all = candidates(&[State::Warm, State::Cold], MIN_ENTRIES_FOR_THREADS);
         assert!(all.iter().any(|candidate| candidate.setting == "waiting_threads"));
         for (at, candidate) in all.iter().enumerate() {

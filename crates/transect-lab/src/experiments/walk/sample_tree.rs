@@ -1,4 +1,4 @@
-//! A part of a tree that is small enough to be read many times.
+//! Chooses a tree that is small enough to be walked many times.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,24 @@ use transect::{
     Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit, Want,
 };
 
-/// Below that many entries a walk is mostly its own start.
+/// Fewest entries of a sample tree: a smaller one mostly measures the start of a walk.
 pub const SMALLEST_SAMPLE_TREE: u64 = 500;
 
-/// A tree that is small enough to be read many times.
+/// A tree that is small enough to be walked many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleTree {
     /// Its root: the path itself, or a directory below it.
     pub root: PathBuf,
-    /// Its entries.
+    /// Number of its entries.
     pub entries: u64,
 }
 
-/// Returns `path` if it has no more than `most` entries, or else a directory below it that has not:
-/// the largest of its own, unless these are all too small or too large. What cannot be divided stays
-/// whole.
+/// Returns `path` if it has at most `most` entries, or else its largest subdirectory that has. If all
+/// subdirectories are too small, or none fits, it searches a subdirectory that is too large. A tree that
+/// cannot be divided is returned whole.
 ///
 /// # Errors
-/// Options that cannot be; a path that cannot be read has no entries.
+/// Invalid options. A path that cannot be read has no entries.
 pub fn sample_tree(path: &Path, most: u64) -> Result<SampleTree, transect::Error> {
     let whole = SampleTree { root: path.to_owned(), entries: count(path, most)? };
     if whole.entries <= most {
@@ -31,13 +31,13 @@ pub fn sample_tree(path: &Path, most: u64) -> Result<SampleTree, transect::Error
     }
     let (mut largest, mut too_large): (Option<SampleTree>, _) = (None, None);
     for root in directories(path) {
-        // One that cannot be read is no sample tree.
+        // Skip directories that cannot be read.
         let Ok(entries) = count(&root, most) else { continue };
         if entries > most {
             too_large = too_large.or(Some(root));
         } else if largest.as_ref().is_none_or(|largest| entries > largest.entries) {
             largest = Some(SampleTree { root, entries });
-            // Good enough: there may be a hundred thousand more to count.
+            // Large enough; do not count the rest.
             if entries > most / 2 {
                 break;
             }
@@ -59,14 +59,14 @@ fn directories(path: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(is_directory).map(|entry| entry.path())
 }
 
-/// Counts the entries of a tree, its root included, but not many more than `most`.
+/// Counts the entries of a tree, root included, stopping soon after `most`.
 fn count(path: &Path, most: u64) -> Result<u64, transect::Error> {
     let plan = ScanOptions::new([path]).plan()?;
     Ok(plan.run(|| Counter { entries: 0, most })?.sink.entries)
 }
 
-/// Counts entries, and ends the walk when there are too many. Each thread counts for itself: some
-/// more may be counted than it takes to know.
+/// Counts entries and quits the walk when there are too many. Each thread counts by itself, so the total
+/// may exceed the limit.
 #[derive(Debug)]
 struct Counter {
     entries: u64,
@@ -108,7 +108,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn a_portion_is_the_path_or_the_largest_directory_below_it_that_is_small_enough() {
+    fn sample_tree_is_path_or_largest_fitting_subdirectory() {
         let temp = TempDir::new();
         for (name, files) in [("small", 20), ("large/inner", 700), ("large/other", 600)] {
             std::fs::create_dir_all(temp.join(name)).unwrap();
