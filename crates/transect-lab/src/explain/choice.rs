@@ -1,8 +1,8 @@
-//! What the planner is to do on this machine with files of a kind, a size and a state.
+//! Chooses the method that the planner should use on this machine, by kind, size and cache state of files.
 //!
-//! A method is chosen in the even rounds, and confirmed in the odd ones: the fastest of many is partly
-//! the luckiest, and samples that chose it cannot tell that. All rounds together have to say the same,
-//! corrected for the number of methods.
+//! A method is chosen in the even rounds and confirmed in the odd ones: the fastest of many is partly the
+//! luckiest, and the samples that chose it cannot show that. All rounds together have to give the same
+//! verdict, corrected for the number of methods.
 
 use serde::{Serialize, Serializer};
 use transect_transform::pass::{IoMethod, Load, OutputMode, PassOptions, Plan, SizeClass, Task};
@@ -15,19 +15,19 @@ use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Ratios, Verdict, judge, judge_all};
 use crate::tune::profile::{PassEvidence, load, method};
 
-/// What the planner is to do.
+/// The method for the planner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodChoice {
-    /// What is done with the bytes, as the planner sees it.
+    /// The load of the transform, as the planner classifies it.
     #[serde(with = "load")]
     pub load: Load,
-    /// How long the files are; nothing if they are too small for a choice.
+    /// Size class of the files; `None` if they are too small for a choice.
     #[serde(serialize_with = "by_word")]
     pub size: Option<SizeClass>,
-    /// What it does unless it is told otherwise.
+    /// The planner's default.
     #[serde(with = "method")]
     pub by_default: IoMethod,
-    /// What is chosen.
+    /// The choice.
     #[serde(flatten)]
     pub chosen: Chosen,
 }
@@ -36,7 +36,7 @@ fn by_word<S: Serializer>(size: &Option<SizeClass>, serializer: S) -> Result<S::
     size.map(SizeClass::as_str).serialize(serializer)
 }
 
-/// What is chosen.
+/// A choice among methods.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "chosen", rename_all = "snake_case")]
 pub enum Chosen {
@@ -45,21 +45,21 @@ pub enum Chosen {
         /// The method.
         #[serde(with = "method")]
         method: IoMethod,
-        /// How much is read at once, in bytes; what the method likes if nothing is said.
+        /// Block size in bytes; `None` for the default of the method.
         block: Option<usize>,
-        /// What that rests on.
+        /// The evidence.
         evidence: PassEvidence,
     },
-    /// What it does by itself: nothing is faster.
+    /// The default: nothing is faster.
     Default,
-    /// The rounds do not tell.
+    /// The rounds do not decide it.
     Undecided {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A method of the engine beside another one.
+/// A method of the engine, compared with the default.
 struct Candidate {
     cell: String,
     variant: Variant,
@@ -68,7 +68,7 @@ struct Candidate {
 }
 
 impl MethodChoice {
-    /// Chooses among the methods that ran in one place and state.
+    /// Chooses among the methods that ran on one dataset in one cache state.
     pub(super) fn of(runs: &RunTimes<'_>, state: State, kind: Kind) -> Self {
         let bytes = runs.dataset.expected.bytes;
         let cost = kind.step().map(|step| step.cost()).unwrap_or_default();
@@ -86,7 +86,7 @@ impl MethodChoice {
     }
 }
 
-/// Returns what the planner does without having measured anything.
+/// Returns the method that the planner uses without a profile.
 fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
     let task = Task {
         shape: kind.shape(),
@@ -100,12 +100,12 @@ fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
     plan.expect("BUG: no method was asked for, so none is refused").method
 }
 
-/// Chooses, or returns why nothing can be chosen.
+/// Chooses a method, or returns why none can be chosen.
 fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     if runs.is_noisy() {
         return Err("the base differs from itself, or did not run twice".to_owned());
     }
-    // Who has several threads gets more of a processor that is fought for.
+    // On a busy machine, methods with several threads get a larger share of the processors.
     if let Some(crowd) = runs.busy_machine() {
         return Err(crowd);
     }
@@ -145,8 +145,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
 }
 
-/// Returns the cell that is what the planner does by itself; the fastest, if it is there with blocks
-/// only.
+/// Returns the cell of the planner's default; the fastest if it ran only with explicit block sizes.
 fn cell_of(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, String> {
     let name = by_default.as_str();
     let of_it = runs.of_the_engine().into_iter().filter(|(_, variant)| variant.method == name);
@@ -161,7 +160,7 @@ fn cell_of(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, String> 
     best.map(|(cell, _)| cell.to_owned()).ok_or_else(missing)
 }
 
-/// Returns all others of the engine, judged together.
+/// Returns all other methods of the engine, judged together.
 fn candidates(runs: &RunTimes<'_>, base: &str) -> Vec<Candidate> {
     let others = runs.of_the_engine().into_iter();
     let others = others.filter(|(cell, variant)| *cell != base && !variant.hint);

@@ -1,4 +1,4 @@
-//! What of a session is worth being kept for the planner.
+//! The decisions of a session that a profile stores for the planner.
 
 use transect_transform::pass::{Load, SizeClass};
 
@@ -10,23 +10,23 @@ use crate::harness::log::SessionData;
 use crate::spec::SessionSpec;
 use crate::tune::profile::{PassSetting, Profile};
 
-/// What a session has decided about some files.
+/// A decision about files of one load, size class and cache state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What is done with the bytes.
+    /// The load of the transform.
     pub load: Load,
-    /// How long the files are.
+    /// Size class of the files.
     pub size: SizeClass,
-    /// What of them is in memory.
+    /// Cache state of the input.
     pub state: State,
-    /// What has to be on the device at the end.
+    /// What is synced before the end.
     pub sync: Sync,
-    /// What won; nothing if that is what the planner does by itself.
+    /// The winner; `None` if it is the planner's default.
     pub setting: Option<PassSetting>,
 }
 
-/// Returns what a session has decided. Inputs of one class have to agree: what wins at one length and
-/// not at another is not decided.
+/// Returns the decisions of a session. All inputs of a size class have to agree; otherwise nothing is
+/// decided for that class.
 pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision> {
     let Some(rules) = data.spec.experiment.rules() else { return Vec::new() };
     let of_class = |state: State, size: SizeClass| {
@@ -92,8 +92,8 @@ fn setting(
 }
 
 impl Profile {
-    /// Takes what was decided, in place of what was decided before about the same files. What was not
-    /// decided stays as it was.
+    /// Applies decisions: each replaces an earlier one on the same load, size class, cache state and sync.
+    /// Everything else is unchanged.
     pub fn take(&mut self, decisions: Vec<Decision>) {
         for Decision { load, size, state, sync, setting } in decisions {
             let is_about = |it: &PassSetting| {

@@ -1,4 +1,4 @@
-//! What is said of a session: of each dataset in each cache state.
+//! The explanation of a session, for each dataset and cache state.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::spec::Payload;
 use crate::stats::Summary;
 use crate::stats::ranking::{Ranking, Row, rank};
 
-/// What is said of a dataset in a state.
+/// The explanation of one dataset in one cache state.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
     /// Index into the datasets of the spec.
@@ -23,45 +23,45 @@ pub struct Explanation {
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The state before every run.
+    /// The cache state before every run.
     pub state: State,
     /// The same in words.
     pub conditions: String,
-    /// The fastest method; nothing if none has a time.
+    /// The fastest method; `None` if no method has a time.
     pub fastest: Option<Fastest>,
-    /// What the planner is to do; nothing where it has no choice, as with many small files.
+    /// The method for the planner; `None` where it has no choice, as with many small files.
     pub choice: Option<MethodChoice>,
 }
 
-/// The fastest method, where its time goes, and what that is known by.
+/// The fastest method, the parts of its time, and its counters.
 #[derive(Debug, Serialize)]
 pub struct Fastest {
     /// Its name.
     pub cell: String,
     /// Its times, in nanoseconds.
     pub time: Summary,
-    /// What its time is made of, the largest part first. Of a method on several threads these go on at
-    /// the same time, and may be more than all of it.
+    /// The parts of its time, the largest first. With several threads, parts overlap and may add up to more
+    /// than all of it.
     pub parts: Vec<TimePart>,
-    /// The largest part, if it is decidedly larger than every other one.
+    /// The largest part, if its interval is above those of all others.
     pub limit: Option<Bottleneck>,
-    /// Why there is no limit, if there is none.
+    /// Why no part is the bottleneck, if none is.
     pub undecided: Option<String>,
-    /// Pages touched first, or fetched from a device.
+    /// Page faults, minor and major.
     pub faults: Option<f64>,
     /// System calls, if they were counted.
     pub calls: Option<u64>,
-    /// What of its output was not on the device at its end, in bytes.
+    /// Output bytes not yet on the device when it ends.
     pub unwritten: Option<f64>,
-    /// What devices read for it, in bytes.
+    /// Bytes that devices read for it.
     pub device_read: Option<f64>,
-    /// What it gave devices to write, in bytes.
+    /// Bytes it gave devices to write.
     pub device_written: Option<f64>,
-    /// The processor time of the run before over that of the measured one.
+    /// Processor time of the unmeasured first run, divided by that of the measured run.
     pub fresh: Option<f64>,
 }
 
-/// Explains a session of passes over files: for each dataset, each cache state. Nothing of a session of walks.
+/// Explains a session of transforms, for each dataset and cache state. Returns `None` for other sessions.
 pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
     let kind = data.spec.experiment.rules()?.kind;
     let rankings = rank(data);

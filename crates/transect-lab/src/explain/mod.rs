@@ -1,11 +1,12 @@
-//! What limits the fastest method of a session, and what the planner is to do here.
+//! Explains sessions of transforms: what limits the fastest method, and which method the planner should
+//! use on this machine.
 //!
 //! ```text
-//! rounds ─► the fastest method ─► its time, in parts: floors of the same rounds, its counters ─► limit
-//!      └──► every method of the engine beside what the planner does by itself ───────────────► choice
+//! rounds ─► the fastest method ─► parts of its time: floors of the same rounds, counters ─► bottleneck
+//!      └──► every method of the engine compared with the planner's default ───────────────► choice
 //! ```
 //!
-//! Undecided is an answer to both questions.
+//! Both answers may be "undecided".
 
 mod choice;
 mod decisions;

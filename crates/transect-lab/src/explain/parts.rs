@@ -1,9 +1,11 @@
-//! What the time of a method is made of.
+//! Splits the time of a method into parts.
 //!
-//! A method that reads and writes copies the bytes out of the system's cache, which is what reading
-//! alone takes, and into it, which takes as much; the rest of what writing alone takes is new pages.
-//! The step has a floor of its own. What nobody worked for it was waited for. What is left is the
-//! method's own.
+//! * Copying: a method copies bytes out of the page cache and into it. The read floor measures the one;
+//!   the other takes as long.
+//! * New pages: the rest of the write floor.
+//! * The step: it has a floor of its own.
+//! * Waiting: time without processor time.
+//! * The method itself: the remainder.
 
 use serde::Serialize;
 
@@ -13,39 +15,39 @@ use crate::stats::Ratios;
 use crate::stats::ranking::Row;
 use crate::stats::verdict::MIN_ROUNDS;
 
-/// What a method spends its time on.
+/// What a method spends its time on: a possible bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
     /// Waiting for a device.
     Device,
-    /// Waiting for something else: others on this machine.
+    /// Waiting for something else: other processes.
     Others,
-    /// Copying between the process and the system's cache.
+    /// Copying between the process and the page cache.
     Copy,
-    /// Making new pages in the system's cache.
+    /// Creating new pages in the page cache.
     Pages,
-    /// The step.
+    /// The transform step.
     Step,
-    /// Going to the system, once for every block.
+    /// System calls, one for every block.
     Calls,
-    /// What the kernel does on its own: it copies, or goes past its cache.
+    /// The kernel: it copies by itself, or bypasses its cache.
     Kernel,
-    /// The method itself: its faults, its threads, its own copies.
+    /// The method itself: page faults, threads, its own copies.
     Method,
 }
 
 /// A part of the time of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimePart {
-    /// What it is spent on.
+    /// What the time is spent on.
     pub what: Bottleneck,
-    /// How much of the time that is, within a round.
+    /// Its share of the time, as ratios within rounds.
     pub share: Ratios,
 }
 
 impl Bottleneck {
-    /// Returns it in words.
+    /// Returns a description.
     pub fn word(self) -> &'static str {
         match self {
             Self::Device => "waiting for the device",
@@ -63,7 +65,7 @@ impl Bottleneck {
 /// Returns the parts of a row's time, the largest first.
 pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
     let cell = row.cell.name.as_str();
-    // What no floor binds neither copies out of the cache nor into it.
+    // A method without floors neither copies out of the cache nor into it.
     let passes_by = row.cell.floors.as_ref().is_some_and(Vec::is_empty);
     let is_parallel = row.cell.parallel;
     let calls = spent_on_calls(row, runs).unwrap_or(0.0);
@@ -90,8 +92,8 @@ pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
             part(what, runs.share(cell, |run, beside| Some(known(run, beside)?[at])))
         })
         .collect();
-    // Of several threads one may work while another waits: nobody knows what all waited for. And
-    // without floors nobody knows what it did while it worked.
+    // With several threads, one may work while another waits, so waiting is unknown. Without floors, the
+    // parts of the working time are unknown.
     if !is_parallel && !parts.is_empty() {
         parts.extend(part(waits, runs.share(cell, |run, _| Some(run.waited))));
         parts.extend(part(own, runs.share(cell, rest)));
@@ -100,15 +102,15 @@ pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
     parts
 }
 
-/// Returns whether what it waited for is a device: one read for it, or had to have its output.
+/// Returns whether it waits for a device: the device reads its input or has to have its output.
 fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
     let half = runs.dataset.expected.bytes as f64 / 2.0;
     let is_synced = runs.spec.experiment.rules().is_some_and(|rules| rules.sync == Sync::Inside);
     is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
 }
 
-/// Returns what calls take of each run, in nanoseconds, if the same method ran with smaller and larger
-/// blocks: what it takes longer with the smaller ones is their calls.
+/// Returns the nanoseconds that system calls take of each run. This requires runs of the same method with
+/// smaller and larger blocks: the difference is the cost of the additional calls.
 fn spent_on_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
     let own: Variant = row.cell.method.parse().ok()?;
     let variants = runs.of_the_engine().into_iter();
@@ -119,7 +121,7 @@ fn spent_on_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
     blocks.sort_by_key(|&(block, _)| block);
     let (&(small, slow), &(large, fast)) = (blocks.first()?, blocks.last()?);
     let bytes = runs.dataset.expected.bytes as f64;
-    // Each block is read and written.
+    // Two calls per block: read and write.
     let calls = |block: usize| 2.0 * bytes / block as f64;
     let each = (slow - fast) / (calls(small) - calls(large));
     Some(each * calls(own.block?)).filter(|spent| *spent > 0.0 && small < large)
@@ -128,7 +130,7 @@ fn spent_on_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
 /// Returns the largest part.
 ///
 /// # Errors
-/// Why none can be said to be the largest.
+/// The reason if no part is certainly the largest.
 pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottleneck, String> {
     let Some((first, others)) = parts.split_first() else {
         return Err("the floors did not run beside it".to_owned());
@@ -136,7 +138,7 @@ pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottlenec
     if runs.is_noisy() {
         return Err("the base differs from itself, or did not run twice".to_owned());
     }
-    // Whoever else had the processor made all of it longer, and each part by another factor.
+    // Other processes on the processor lengthen each part by a different factor.
     if first.what != Bottleneck::Others
         && let Some(crowd) = runs.busy_machine()
     {

@@ -1,4 +1,4 @@
-//! What the runs of a dataset in a state took, round by round.
+//! The times of all runs on one dataset in one cache state, by round.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,30 @@ use crate::spec::{Dataset, SessionSpec};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Ratios, Summary, aa_check};
 
-/// How much of a copy in memory others may have the processor.
+/// Largest idle share of a copy in memory; above it, other processes used the processor.
 const MAX_IDLE_SHARE: f64 = 0.25;
 
 /// One run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// By its own clock.
+    /// Time by its own clock.
     pub(super) time: f64,
-    /// What of that nobody worked for it, if it works on one thread.
+    /// Part of that time without processor time, if it has one thread.
     pub(super) waited: f64,
-    /// How much of the time of its process nobody worked for it, if it works on one thread.
+    /// Share of the time of its process without processor time, if it has one thread.
     pub(super) idle: f64,
-    /// The length of its output over that of its input.
+    /// Output length divided by input length.
     pub(super) made: f64,
 }
 
 impl Run {
-    /// The time that somebody worked.
+    /// Returns the time with processor time.
     pub(super) fn busy(&self) -> f64 {
         self.time - self.waited
     }
 }
 
-/// All runs of a dataset in a state: of each cell, by round.
+/// All runs on one dataset in one cache state, by cell and round.
 #[derive(Debug)]
 pub(super) struct RunTimes<'s> {
     pub(super) spec: &'s SessionSpec,
@@ -72,12 +72,12 @@ impl<'s> RunTimes<'s> {
         Summary::of(&self.times(cell)).map(|times| times.median)
     }
 
-    /// Returns how many rounds a cell ran.
+    /// Returns the number of rounds of a cell.
     pub(super) fn rounds(&self, cell: &str) -> usize {
         self.cells.get(cell).map_or(0, BTreeMap::len)
     }
 
-    /// Returns the times of one cell against those of another, in the rounds that are wanted.
+    /// Returns the ratios of one cell's times to another's, in the wanted rounds.
     pub(super) fn ratios(
         &self,
         base: &str,
@@ -90,7 +90,7 @@ impl<'s> RunTimes<'s> {
         Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
-    /// Returns a share of a cell's time, made of its own run and those of others in the same round.
+    /// Returns a share of a cell's time, computed from its run and those of other cells in the same round.
     pub(super) fn share(
         &self,
         cell: &str,
@@ -98,20 +98,20 @@ impl<'s> RunTimes<'s> {
     ) -> Option<Ratios> {
         let pairs = self.cells.get(cell)?.iter().filter_map(|(round, run)| {
             let beside = |other: &str| self.cells.get(other)?.get(round).copied();
-            // A share that is nothing, or lost in noise, has to be something to have a ratio.
+            // Clamped to 1 ns: a ratio of 0 is invalid.
             Some((run.time, part(run, &beside)?.clamp(1.0, run.time)))
         });
         Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
     }
 
-    /// Returns whether the base is found to differ from itself: then nothing else is believed.
+    /// Returns whether the base differs from itself or did not run twice: then no verdict counts.
     pub(super) fn is_noisy(&self) -> bool {
         let pair = self.ratios(&self.spec.base, &self.spec.again, |_| true);
         pair.is_none_or(|pair| !aa_check(&pair, DEFAULT_THRESHOLD))
     }
 
-    /// Returns why times tell of others on this machine rather than of methods, if they do: a copy in
-    /// memory waits for nothing but a processor.
+    /// Returns a message if other processes used the processors: a copy in memory waits for nothing but a
+    /// processor.
     pub(super) fn busy_machine(&self) -> Option<String> {
         let copies = self.cells.get(Floor::Memory.as_str())?;
         let idle: Vec<f64> = copies.values().map(|run| run.idle).collect();
@@ -122,7 +122,7 @@ impl<'s> RunTimes<'s> {
         })
     }
 
-    /// Returns the methods of the engine that ran, as they were called and with their settings.
+    /// Returns the methods of the engine that ran: cell names and variants.
     pub(super) fn of_the_engine(&self) -> Vec<(&'s str, Variant)> {
         let cells = self.spec.cells.iter().filter(|cell| cell.kind == "engine");
         cells

@@ -11,7 +11,7 @@ use transect_transform::pass::{IoMethod, Load, SizeClass};
 
 const MIB: u64 = 1 << 20;
 
-/// A session of copies of 64 MiB: names, milliseconds, and how many of these were waited.
+/// Returns a session of copies of 64 MiB; each cell is its name, milliseconds, and milliseconds waited.
 fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
     let mut data = with(&times, rounds);
@@ -31,7 +31,7 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     }
     for sample in &mut data.samples {
         let &(_, time, waited) = cells.iter().find(|cell| cell.0 == sample.cell).unwrap();
-        // A little of noise, other for every cell.
+        // A little noise, different in every cell.
         let noise = (sample.round as u64 * 7 + time * 3) % 5;
         let took = time * 1_000_000 + noise * 1000;
         let Outcome::Right { runs, usage, files, .. } = &mut sample.outcome else {
@@ -66,7 +66,7 @@ fn beside(methods: &[(&'static str, u64, u64)], rounds: usize) -> Explanation {
 const BASE: [(&str, u64, u64); 2] = [("buffered", 40, 0), ("buffered (again)", 40, 0)];
 
 #[test]
-fn what_writing_takes_beyond_copying_is_new_pages() {
+fn write_floor_beyond_copying_is_new_pages() {
     let explained = beside(&BASE, 12);
     let fastest = explained.fastest.unwrap();
     assert_eq!((fastest.cell.as_str(), fastest.limit), ("buffered", Some(Bottleneck::Pages)));
@@ -74,7 +74,7 @@ fn what_writing_takes_beyond_copying_is_new_pages() {
         let part = fastest.parts.iter().find(|part| part.what == what);
         part.unwrap().share.median
     };
-    // 5 ms out of the cache, 5 into it, 25 for new pages, and 5 of its own.
+    // 5 ms copying out, 5 ms copying in, 25 ms new pages, 5 ms of its own.
     for (what, of_40) in
         [(Bottleneck::Copy, 10.0), (Bottleneck::Pages, 25.0), (Bottleneck::Method, 5.0)]
     {
@@ -84,36 +84,36 @@ fn what_writing_takes_beyond_copying_is_new_pages() {
 }
 
 #[test]
-fn what_nobody_worked_for_was_waited_for() {
+fn time_off_cpu_is_waiting() {
     let waiting = [("buffered", 100, 80), ("buffered (again)", 100, 80)];
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Others));
-    // If the output has to be on the device it is the device.
+    // If the output is synced, it waits for the device.
     session.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::Inside });
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Device));
 }
 
 #[test]
-fn what_small_blocks_take_longer_is_their_calls() {
+fn extra_time_of_small_blocks_is_calls() {
     let blocks = [("buffered,block=1K", 39, 0), ("buffered,block=2K", 38, 0)];
     let slow = [("buffered", 90, 0), ("buffered (again)", 90, 0)];
     let explained = beside(&[&blocks[..], &slow].concat(), 12);
     let fastest = explained.fastest.unwrap();
     assert_eq!(fastest.cell, "buffered,block=2K");
     let calls = fastest.parts.iter().find(|part| part.what == Bottleneck::Calls).unwrap();
-    // One millisecond for 65,536 calls more, and as many are left.
+    // The 65,536 additional calls take 1 ms, and as many remain.
     assert!((calls.share.median - 1.0 / 38.0).abs() < 0.005, "{calls:?}");
 }
 
 #[test]
-fn nothing_is_decided_that_the_rounds_do_not_tell() {
+fn bottleneck_undecided_without_evidence() {
     let why = |explained: Explanation| explained.fastest.unwrap().undecided.unwrap();
     assert_eq!(why(beside(&BASE, 3)), "fewer than 5 rounds decide nothing");
     let noisy = [("buffered", 40, 0), ("buffered (again)", 60, 0)];
     assert!(why(beside(&noisy, 12)).starts_with("the base differs from itself"));
     let alone = explained(&session(&BASE, 12));
     assert_eq!(why(alone), "the floors did not run beside it");
-    // Sometimes more is waited, sometimes less than pages take.
+    // In some rounds waiting takes longer than pages, in others less.
     let both = [("buffered", 70, 20), ("buffered (again)", 70, 20)];
     let mut session = session(&[&FLOORS[..], &both].concat(), 12);
     for sample in session.samples.iter_mut().filter(|sample| sample.round % 2 == 0) {
@@ -130,7 +130,7 @@ fn choice(methods: &[(&'static str, u64, u64)], rounds: usize) -> MethodChoice {
 }
 
 #[test]
-fn who_is_faster_in_all_rounds_and_in_those_that_did_not_choose_is_preferred() {
+fn faster_and_confirmed_method_preferred() {
     let MethodChoice { load, size, by_default, chosen } =
         choice(&[("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)], 12);
     assert_eq!((load, size), (Load::Copy, Some(SizeClass::Large)));
@@ -142,13 +142,13 @@ fn who_is_faster_in_all_rounds_and_in_those_that_did_not_choose_is_preferred() {
 }
 
 #[test]
-fn what_is_slower_or_the_same_changes_nothing() {
+fn slower_or_equal_methods_keep_default() {
     let slower = choice(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)], 12);
     assert_eq!(slower.chosen, Chosen::Default);
 }
 
 #[test]
-fn too_little_evidence_is_none() {
+fn choice_undecided_without_evidence() {
     let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
     let reason = |choice: MethodChoice| match choice.chosen {
         Chosen::Undecided { reason } => reason,
@@ -157,7 +157,7 @@ fn too_little_evidence_is_none() {
     assert!(reason(choice(&faster, 8)).starts_with("10 rounds are needed"));
     assert!(reason(choice(&[], 12)).ends_with("did not run: kernel-copy"));
 
-    // Faster in the rounds that choose, and not in those that confirm.
+    // Faster in the rounds that choose, but not in those that confirm.
     let mut session = session(&[&FLOORS[..], &BASE, &faster].concat(), 24);
     for sample in &mut session.samples {
         let is_lucky = sample.round % 2 == 0 && sample.cell == "buffered,block=1M";
@@ -172,7 +172,7 @@ fn too_little_evidence_is_none() {
     let why = reason(explained(&session).choice.unwrap());
     assert!(why.contains("slower in those that did not choose it"), "{why}");
 
-    // Others had the processor.
+    // Other processes use the processor.
     let crowd = [("floor-memory", 40, 30)];
     let crowded = beside(&[&BASE[..], &faster, &crowd].concat(), 12);
     let why = reason(crowded.choice.unwrap());
@@ -183,7 +183,7 @@ fn too_little_evidence_is_none() {
 }
 
 #[test]
-fn what_was_decided_takes_the_place_of_what_was_decided_before() {
+fn profile_take_replaces_earlier_decision() {
     let decided = |methods: &[(&'static str, u64, u64)]| {
         let session = session(&[&FLOORS[..], &BASE, methods].concat(), 12);
         decisions(&session, &explain(&session).unwrap())
@@ -199,7 +199,7 @@ fn what_was_decided_takes_the_place_of_what_was_decided_before() {
     profile.take(faster.clone());
     profile.take(faster);
     assert_eq!(profile.passes, [setting]);
-    // What is not decided changes nothing, and what is decided otherwise does.
+    // An undecided session changes nothing; another decision does.
     profile.take(decided(&[]));
     assert_eq!(profile.passes.len(), 1);
     profile.take(decided(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)]));
@@ -207,7 +207,7 @@ fn what_was_decided_takes_the_place_of_what_was_decided_before() {
 }
 
 #[test]
-fn inputs_of_one_class_have_to_agree() {
+fn inputs_of_one_size_class_have_to_agree() {
     let faster = [("kernel-copy", 50, 0), ("buffered,block=1M", 30, 0)];
     let mut session = session(&[&FLOORS[..], &BASE, &faster].concat(), 12);
     let twice: Vec<_> = session.samples.clone();
@@ -229,6 +229,6 @@ fn inputs_of_one_class_have_to_agree() {
 }
 
 #[test]
-fn walks_are_not_explained() {
+fn explain_walk_session_is_none() {
     assert!(explain(&with(&[("base", 1000)], 12)).is_none());
 }
