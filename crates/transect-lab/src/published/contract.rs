@@ -1,43 +1,43 @@
-//! The seed contract: every system, practice, measure, protocol and tree of the seed articles, and
-//! what became of it here.
+//! The seed contract: every system, practice, measure, protocol and tree of the seed articles, and its
+//! status in this project.
 //!
-//! Methods bear their rows themselves ([`crate::experiments::walk::method::Method::contract`]). Here stands the rest:
-//! what is no method, and rows of methods that cannot be here.
+//! Methods list their own rows ([`crate::experiments::walk::method::Method::contract`]). This file lists
+//! the rest: rows that are not methods, and methods that cannot exist here.
 
 use serde::Serialize;
 
-/// A row that is no method.
+/// A row that is not a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ContractRow {
     /// Its number.
     pub row: &'static str,
-    /// What it is in the article.
+    /// Its meaning in the article.
     pub what: &'static str,
-    /// What became of it.
+    /// Its status.
     #[serde(rename = "here")]
     pub status: ContractStatus,
-    /// Where it is, or why it is not, and what comes nearest.
+    /// Where it is, or why it is missing and what comes closest.
     pub note: &'static str,
 }
 
-/// What became of a row.
+/// Status of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContractStatus {
     /// It is part of the lab, or of the engine.
     Kept,
-    /// It was a fault, and is kept out.
+    /// It was a fault and is avoided.
     #[serde(rename = "mended")]
     Fixed,
-    /// It stands on the roadmap.
+    /// It is on the roadmap.
     Planned,
-    /// It cannot be, or need not be.
+    /// It is impossible or unnecessary.
     #[serde(rename = "not")]
     Omitted,
 }
 
 impl ContractStatus {
-    /// Returns the word, as it stands in JSON.
+    /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -59,7 +59,7 @@ const fn row(
     ContractRow { row, what, status, note }
 }
 
-/// All rows that are no method, by number.
+/// All rows that are not methods, by number.
 #[rustfmt::skip]
 pub const ROWS: &[ContractRow] = &[
     row("A22", "an older comparison of Java 6 and 7", Kept, "the ancestor of A19: java-directory-stream"),
@@ -134,7 +134,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn every_row_of_the_contract_is_a_method_or_stands_here_and_none_is_both() {
+    fn every_contract_row_is_a_method_or_listed_here() {
         let temp = TempDir::new();
         let folder = builtin::unpack(temp.path()).expect("a folder that can be written");
         let (walks, _) = Method::all(Some(&folder), false);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_be_a_preset_or_a_corpus_is_one() {
+    fn presets_and_corpora_in_notes_exist() {
         for row in ROWS {
             if let Some(preset) = row.note.split("--preset ").nth(1) {
                 let name = preset.split(',').next().unwrap_or_default();

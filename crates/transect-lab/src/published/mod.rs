@@ -1,4 +1,4 @@
-//! What articles published: their tables, their listings, and what became of their rows.
+//! The seed articles: their tables, their listings, and the status of the rows of the seed contract.
 
 pub mod contract;
 pub mod import;

@@ -1,11 +1,9 @@
-//! The tables that the articles published, which this lab grew from.
+//! The published tables of the seed articles.
 //!
-//! **These are others' numbers.** They were taken on other machines, other systems and other
-//! trees, under protocols that this lab would not accept: one run for each value (S0, S2), no
-//! proof of the cache state, no count of what was found. They are shown beside ours, to
-//! say what a reader may have read elsewhere, and are never ranked with ours, nor used as a base.
-//! Where our own reading of a table differs from what its article says, the row's note and the
-//! tests say so.
+//! **These are others' numbers.** They were measured on other machines, systems and trees, under protocols
+//! that this lab would not accept: one run per value (S0, S2), no proof of the cache state, no count of
+//! the entries found. Reports show them beside ours; they are never ranked with ours or used as a base.
+//! Where our reading of a table differs from its article, the note of the row and the tests state it.
 //!
 //! The sources: **S0** attributes 50 times faster (2024), **S1** recursive against iterative,
 //! **S2** large fetch on a hard disk, **S3** file transforms under cold-cache rules, with the raw
@@ -21,15 +19,15 @@ const SECOND: f64 = 1e9;
 /// Nanoseconds in a millisecond.
 const MILLISECOND: f64 = 1e6;
 
-/// What was measured.
+/// The time that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeKind {
-    /// Time on the wall.
+    /// Wall time.
     Real,
-    /// CPU time outside the kernel.
+    /// User time.
     User,
-    /// CPU time in the kernel.
+    /// Kernel time.
     Sys,
     /// Time inside `FindFirstFileEx`, summed over all threads.
     InFindFirstFile,
@@ -38,7 +36,7 @@ pub enum TimeKind {
 }
 
 impl TimeKind {
-    /// Returns the word for people.
+    /// Returns the word that reports show.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -51,18 +49,18 @@ impl TimeKind {
     }
 }
 
-/// What the cache held, as the article states it. Nobody proved it.
+/// The cache state that the article states, without proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatedCacheState {
-    /// Said to be cold, or the first of two executions.
+    /// Stated as cold, or the first of two executions.
     Cold,
-    /// Said to be warm, or after a run that only filled the cache.
+    /// Stated as warm, or after a run that only filled the cache.
     Warm,
 }
 
 impl StatedCacheState {
-    /// The word in JSON and in tables.
+    /// Returns the name in JSON and in tables.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +70,7 @@ impl StatedCacheState {
     }
 }
 
-/// What was published of the samples. All times are nanoseconds.
+/// A published value. All times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PublishedValue {
@@ -81,27 +79,27 @@ pub enum PublishedValue {
         /// Its time.
         value_ns: f64,
     },
-    /// A mean, and nothing about the spread.
+    /// A mean, without the spread.
     Mean {
-        /// How many runs.
+        /// Number of runs.
         n: u32,
         /// Their mean.
         value_ns: f64,
     },
     /// A median.
     Median {
-        /// How many runs.
+        /// Number of runs.
         n: u32,
         /// Their median.
         value_ns: f64,
     },
-    /// All runs were published; these are our statistics of them.
+    /// Our statistics of all runs, which were published.
     Statistics {
-        /// How many runs.
+        /// Number of runs.
         n: u32,
         /// The smallest.
         min_ns: f64,
-        /// The one in the middle.
+        /// The median.
         median_ns: f64,
         /// Their mean.
         mean_ns: f64,
@@ -111,7 +109,7 @@ pub enum PublishedValue {
 }
 
 impl PublishedValue {
-    /// The one number that stands for them, in nanoseconds: the median where there is one.
+    /// Returns one representative number in nanoseconds: the median where there is one.
     #[must_use]
     pub fn value_ns(&self) -> f64 {
         match *self {
@@ -123,38 +121,38 @@ impl PublishedValue {
     }
 }
 
-/// One published number, and what it is the number of.
+/// A published number and its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReferenceRow {
     /// The article: `S0` to `S4`.
     pub source: &'static str,
-    /// The method, in the words of the article's table.
+    /// The method, as in the article's table.
     pub method: &'static str,
     /// The rows of the seed contract it belongs to: method, traversal, protocol.
     pub contract: &'static [&'static str],
-    /// What it was run on.
+    /// The tree or file.
     pub corpus: &'static str,
-    /// What the cache is said to have held.
+    /// The stated cache state.
     pub state: StatedCacheState,
-    /// What was measured.
+    /// The time that was measured.
     pub quantity: TimeKind,
-    /// The number or numbers.
+    /// The published value.
     pub published: PublishedValue,
-    /// The article's own question against the slowest method of the same run, where it prints one.
+    /// The article's speed-up over the slowest method of the same run, where it prints one.
     pub speedup: Option<f64>,
-    /// What a reader should know before believing it. May be empty.
+    /// Caveats; may be empty.
     pub note: &'static str,
 }
 
 impl ReferenceRow {
-    /// The one number that stands for the row, in nanoseconds.
+    /// Returns the representative number of the row, in nanoseconds.
     #[must_use]
     pub fn value_ns(&self) -> f64 {
         self.published.value_ns()
     }
 }
 
-/// All published numbers, in the order of the articles and of their tables.
+/// Returns all published numbers, in the order of the articles and their tables.
 #[must_use]
 pub fn rows() -> &'static [ReferenceRow] {
     static ROWS: LazyLock<Vec<ReferenceRow>> =
@@ -162,7 +160,7 @@ pub fn rows() -> &'static [ReferenceRow] {
     &ROWS
 }
 
-/// Returns what an article is about.
+/// Returns the subject of an article.
 #[must_use]
 pub fn article(source: &str) -> &'static str {
     match source {
@@ -281,9 +279,9 @@ const S1_CORPORA: [&str; 3] = [
 /// A line of S1: method, contract, milliseconds for music, data and the whole drive.
 type Languages = (&'static str, &'static [&'static str], [Option<f64>; 3]);
 
-/// S1, the mean of ten runs in one process after one that is discarded. Which container the
-/// iterative forms of Qt used on the two smaller trees is not said; they are filed under the queue,
-/// as the first one named.
+/// S1: the mean of ten runs in one process, after one that is discarded. The article does not state the
+/// container of Qt's iterative forms on the two smaller trees; they are listed as the queue, which it
+/// names first.
 #[rustfmt::skip]
 const S1: &[Languages] = &[
     ("WinAPI recursive", &["A1", "A29", "A70", "P1"], [Some(14.0), Some(275.0), Some(1522.0)]),
@@ -375,7 +373,7 @@ fn s2() -> Vec<ReferenceRow> {
 /// S3, in the text: method, contract, corpus, state, then real, user and sys in seconds.
 type Repeats = (&'static str, &'static [&'static str], &'static str, StatedCacheState, [f64; 3]);
 
-/// S3: the same command again and again. The method tells which time it was.
+/// S3: the same command repeated. The name of the method contains the number of the repetition.
 #[rustfmt::skip]
 const S3_TEXT: &[Repeats] = &[
     ("CRT 1 KB, first", &["A45", "A72", "P6"], "D7: 512 MB", StatedCacheState::Cold, [1.604, 0.078, 0.375]),
@@ -529,13 +527,13 @@ mod tests {
         value
     }
 
-    /// As the articles print it.
+    /// Rounds as the articles do.
     fn rounded(factor: f64) -> f64 {
         (factor * 10.0).round() / 10.0
     }
 
     #[test]
-    fn every_table_is_here_in_full() {
+    fn every_table_is_complete() {
         let counts = ["S0", "S1", "S2", "S3", "S4"].map(|source| of(source).count());
         assert_eq!(counts, [36, 38, 6, 18 + 80, 8]);
         assert_eq!(counts.iter().sum::<usize>(), rows().len());
@@ -543,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_of_its_own_and_says_what_it_stands_for() {
+    fn rows_are_unique_and_plausible() {
         let mut met = std::collections::HashSet::new();
         for row in rows() {
             let key = (row.source, row.method, row.corpus, row.state, row.quantity);
@@ -564,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speed_ups_of_s0_follow_from_its_seconds() {
+    fn s0_speedups_follow_from_its_seconds() {
         for state in [StatedCacheState::Cold, StatedCacheState::Warm] {
             for corpus in S0_CORPORA {
                 let column: Vec<_> =
@@ -577,10 +575,10 @@ mod tests {
         }
     }
 
-    /// The base of S0's factors is whatever was slowest in a run: in five of the six columns that
-    /// is `GetFileAttributesEx`, in one it is not, and that column's factors are larger for it.
+    /// The base of S0's factors is the slowest method of a run: `GetFileAttributesEx` in five of the six
+    /// columns. In the other column, another method is slower, so its factors are larger.
     #[test]
-    fn get_file_attributes_ex_is_the_base_of_five_columns_of_s0() {
+    fn s0_base_is_get_file_attributes_ex_in_five_columns() {
         let agrees = |state: StatedCacheState, corpus: &str| {
             let column: Vec<_> =
                 of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
@@ -597,31 +595,30 @@ mod tests {
         }
     }
 
-    /// Fault A.10-2 of the seed contract: twice as many files took no longer with any method, so
-    /// both columns are most probably of one directory. A time without its count of entries
-    /// proves nothing.
+    /// Fault A.10-2 of the seed contract: twice as many files took no longer with any method, so both
+    /// columns are probably of the same directory. A time without an entry count proves nothing.
     #[test]
-    fn the_columns_for_1000_and_2000_files_of_s0_are_of_the_same_work() {
+    fn s0_columns_for_1000_and_2000_files_show_the_same_work() {
         for state in [StatedCacheState::Cold, StatedCacheState::Warm] {
             for line in S0 {
                 let [thousand, two_thousand, five_thousand] =
                     if state == StatedCacheState::Cold { line.cold } else { line.warm };
                 let grown = two_thousand / thousand;
                 assert!(grown < 1.03, "{}: twice the files, {grown} times as long", line.method);
-                // Most stay where they were; the one large change is a fall, of one cold run.
+                // Most hardly change; the one large change is a decrease, in a cold run.
                 let fell = grown < 0.85;
                 let a8_cold =
                     state == StatedCacheState::Cold && line.method.ends_with("ByHandleEx");
                 assert_eq!(fell, a8_cold, "{} {}: {grown}", state.as_str(), line.method);
-                // While 5,000 files are more work indeed, as they should be.
+                // 5,000 files take longer, as expected.
                 assert!(five_thousand / two_thousand > 1.9, "{}", line.method);
             }
         }
     }
 
-    /// Fault A.10-1: the text of S0 gives its prizes to other methods than its table does.
+    /// Fault A.10-1: the text of S0 names other winners than its table.
     #[test]
-    fn the_best_of_s0_is_not_the_one_its_text_names() {
+    fn s0_best_method_differs_from_its_text() {
         let best = |corpus: &str| {
             let cold =
                 of("S0").filter(|row| row.state == StatedCacheState::Cold && row.corpus == corpus);
@@ -634,7 +631,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_table_of_s1_is_the_least_of_each_language() {
+    fn s1_closing_table_is_the_minimum_of_each_language() {
         for (language, music, data) in [
             ("WinAPI", 14.0, 275.0),
             ("Qt", 28.0, 481.0),
@@ -654,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn abstraction_costs_in_s1_what_the_article_says() {
+    fn s1_cost_of_abstraction_matches_article() {
         let least = |language: &str| {
             of("S1")
                 .filter(|row| row.method.starts_with(language) && row.corpus.starts_with("D3"))
@@ -669,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_gains_what_its_threads_stopped_waiting_for() {
+    fn s2_gain_equals_reduced_waiting() {
         let [plain, fetch] = S2.map(|(_, _, seconds)| seconds);
         assert_eq!(((plain[0] / fetch[0]) * 100.0).round(), 197.0);
         for [wall, first, next] in [plain, fetch] {
@@ -679,7 +676,7 @@ mod tests {
     }
 
     #[test]
-    fn mapping_in_s3_is_flat_and_iostreams_get_worse() {
+    fn s3_mapping_is_flat_and_iostreams_get_slower() {
         for (_, [crt, iostreams, _, mapped]) in S3_FIGURES {
             let ratio = |times: [f64; 5]| times[4] / times[0];
             assert!((0.95..1.05).contains(&ratio(mapped)) && ratio(iostreams) > 1.3);
@@ -691,13 +688,13 @@ mod tests {
         assert_eq!(value("S3", "mapped 1 KB", "D7: 2048 MB, SSD"), 6.45 * SECOND);
     }
 
-    /// From the medians. The contract sums them up as "large fetch costs 1.5 (sync) to 1.8
-    /// (async), async gains 1.8": the two 1.8 are those of Basic, and Standard has less of both.
-    /// Which of these are decided takes every sample, and `lab import`: iostreams and CRT's own
-    /// blocks in all sets, mapping at 1 KB; at 2 MB mapping wins on the hard disk, loses on the SSD's
-    /// smaller file, and is undecided on its larger one; CRT against `WinAPI` nowhere.
+    /// From the medians. The contract summarizes S4 as "large fetch costs 1.5 (sync) to 1.8 (async), async
+    /// gains 1.8": both 1.8 are those of Basic; Standard has less. `lab import`, which uses every sample,
+    /// decides these differences of S3: iostreams and block sizes of CRT in all sets, and mapping at 1 KB.
+    /// At 2 MB, mapping wins on the hard disk, loses on the smaller file on the SSD, and is undecided on
+    /// the larger one. CRT against `WinAPI` is decided nowhere.
     #[test]
-    fn the_medians_of_s3_differ_as_its_samples_were_found_to() {
+    fn s3_medians_agree_with_verdicts_on_its_samples() {
         let within = |ratio: f64, low: f64, high: f64| {
             assert!((low..=high).contains(&ratio), "{ratio} is not from {low} to {high}");
         };
@@ -720,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn large_fetch_loses_and_async_wins_in_s4() {
+    fn s4_large_fetch_loses_and_async_wins() {
         let ratio = |a: &str, b: &str| rounded(value("S4", a, "D8") / value("S4", b, "D8"));
         assert_eq!(ratio("sync LARGE_FETCH Basic", "sync Basic"), 1.5);
         assert_eq!(ratio("sync LARGE_FETCH Standard", "sync Standard"), 1.5);
@@ -731,9 +728,9 @@ mod tests {
         assert_eq!(ratio("sync LARGE_FETCH Basic", "async LARGE_FETCH Basic"), 1.5);
     }
 
-    /// Fault A.10-7: what one run of the cell would have said.
+    /// Fault A.10-7: a single run of the cell may be far off.
     #[test]
-    fn one_run_of_s4_would_have_misled() {
+    fn s4_single_run_would_mislead() {
         let row = of("S4").find(|row| row.method == "sync Standard").unwrap();
         let PublishedValue::Statistics { median_ns, mean_ns, max_ns, .. } = row.published else {
             panic!("{row:?}");

@@ -1,4 +1,4 @@
-//! The listings of the fourth article: what its batch files wrote, line by line.
+//! Parser for the listings of the fourth article, the output of its batch files.
 //!
 //! ```text
 //! SEQUENTIAL                                    the flag is set for all that follows
@@ -9,8 +9,8 @@
 //! Sys Time:  00:00:00.875
 //! ```
 //!
-//! In place of the `TEST` line there may be the command itself, as the article prints it: then the
-//! block is given in bytes, and the line `Transformed` says no length.
+//! Instead of the `TEST` line there may be the command itself, as the article prints it. Then the block
+//! size is in bytes, and the line `Transformed` contains no length.
 
 use std::fmt;
 
@@ -19,26 +19,26 @@ use std::fmt;
 pub struct ListedRun {
     /// The API, in capitals: `CRT`, `STD`, `WIN`, `WINMAP`.
     pub api: String,
-    /// The length of a block in bytes.
+    /// Block size in bytes.
     pub block: u64,
-    /// The length of the file in bytes, in whole blocks.
+    /// Length of the file in bytes, a multiple of the block size.
     pub size: u64,
-    /// The sequential flag was set.
+    /// Whether the sequential flag was set.
     pub sequential: bool,
-    /// Time on the wall, in nanoseconds.
+    /// Wall time in nanoseconds.
     pub real_ns: u64,
-    /// CPU time outside the kernel, in nanoseconds.
+    /// User time in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel, in nanoseconds.
+    /// Kernel time in nanoseconds.
     pub system_ns: u64,
 }
 
-/// Why a text is no listing.
+/// Why a text is not a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem.
     pub what: String,
 }
 
@@ -50,10 +50,10 @@ impl fmt::Display for ListingError {
 
 impl std::error::Error for ListingError {}
 
-/// Reads a listing. Line ends may be those of Windows, and empty lines mean nothing.
+/// Parses a listing. Lines may end with CR LF; empty lines are ignored.
 ///
 /// # Errors
-/// The first line that does not belong there, or that nothing is listed.
+/// The first invalid line, or a listing without runs.
 pub fn parse(text: &str) -> Result<Vec<ListedRun>, ListingError> {
     let mut listing = Listing::default();
     let mut last = 1;
@@ -69,7 +69,7 @@ pub fn parse(text: &str) -> Result<Vec<ListedRun>, ListingError> {
     ended.map_err(|what| ListingError { line: last, what })
 }
 
-/// What has been read so far.
+/// The state of the parser.
 #[derive(Default)]
 struct Listing {
     sequential: bool,
@@ -78,14 +78,14 @@ struct Listing {
     samples: Vec<ListedRun>,
 }
 
-/// What the runs that follow do.
+/// The parameters of the following runs.
 #[derive(Clone)]
 struct TestSetup {
     api: String,
     block: u64,
 }
 
-/// A run whose times are still to come.
+/// A run whose times are not complete yet.
 struct PendingRun {
     test: TestSetup,
     size: u64,
@@ -122,7 +122,7 @@ impl Listing {
         Ok(())
     }
 
-    /// Takes `N blocks [of B bytes] from INPUT into OUTPUT`; nothing if it is something else.
+    /// Parses `N blocks [of B bytes] from INPUT into OUTPUT`; returns `None` for other text.
     fn transformed(&self, rest: &str) -> Option<Result<PendingRun, String>> {
         let mut words = rest.split_whitespace();
         let count: u64 = words.next()?.parse().ok()?;
@@ -185,7 +185,7 @@ impl Listing {
     }
 }
 
-/// Takes `16kb CRT --`.
+/// Parses `16kb CRT --`.
 fn test_of(text: &str) -> Option<TestSetup> {
     let mut words = text.split_whitespace();
     let block: u64 = words.next()?.strip_suffix("kb")?.parse().ok()?;
@@ -195,7 +195,7 @@ fn test_of(text: &str) -> Option<TestSetup> {
     Some(TestSetup { api, block })
 }
 
-/// Takes what follows `transform` in a command: `crt INPUT OUTPUT 1024 [seq]`.
+/// Parses the arguments of `transform`: `crt INPUT OUTPUT 1024 [seq]`.
 fn command_of(text: &str) -> Option<(TestSetup, bool)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (words, sequential) = match words.as_slice() {
@@ -207,7 +207,7 @@ fn command_of(text: &str) -> Option<(TestSetup, bool)> {
     Some((TestSetup { api: api.to_uppercase(), block }, sequential))
 }
 
-/// Reads a time: hours, minutes and seconds with up to nine places.
+/// Parses a time: hours, minutes and seconds with up to nine decimals.
 fn nanoseconds(text: &str) -> Result<u64, String> {
     let text = text.trim();
     parse_time(text).ok_or_else(|| format!("'{text}' is no time, as 00:01:23.456 is"))
@@ -248,7 +248,7 @@ Sys Time:  00:01:00.8
 ";
 
     #[test]
-    fn a_run_is_all_that_its_lines_say() {
+    fn parse_one_run() {
         let expected = ListedRun {
             api: "CRT".to_owned(),
             block: 16 << 10,
@@ -266,10 +266,9 @@ Sys Time:  00:01:00.8
         assert_eq!(parse(&text), Ok(vec![sequential.clone(), sequential]));
     }
 
-    /// The listings that stand in the article's text; their numbers are those of its reference
-    /// rows, too.
+    /// Listings in the article's text, with the numbers of its reference rows.
     #[test]
-    fn the_commands_of_the_article_name_the_test() {
+    fn parse_commands_of_the_article() {
         let text = "\
 WinFileTests_x64.exe clear test2048.bin
 timep.exe WinFileTests_x64.exe transform crt test2048.bin outCrt.bin 1024
@@ -295,7 +294,7 @@ Sys Time:  00:00:02.984
     }
 
     #[test]
-    fn what_is_no_listing_is_told_with_its_line() {
+    fn parse_error_has_line_number() {
         let lines: Vec<&str> = SMALL.lines().collect();
         let with = |at: usize, line: &str| {
             let mut lines = lines.clone();
@@ -332,12 +331,12 @@ Sys Time:  00:00:02.984
 
     proptest! {
         #[test]
-        fn no_text_makes_it_fall_over(text in "(?s).{0,200}") {
+        fn parse_any_text_never_panics(text in "(?s).{0,200}") {
             let _ = parse(&text);
         }
 
         #[test]
-        fn a_broken_listing_is_read_or_refused(at in 0..150_usize, byte in 0x20..0x7f_u8) {
+        fn parse_broken_listing_never_panics(at in 0..150_usize, byte in 0x20..0x7f_u8) {
             let mut text = SMALL.as_bytes().to_vec();
             let at = at % text.len();
             text[at] = byte;

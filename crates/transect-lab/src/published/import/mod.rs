@@ -1,10 +1,8 @@
-//! Sessions of the fourth article, from the listings that it published: its tables once more, and
-//! which of the differences in them are decided.
+//! Imports the published listings of the fourth article: its tables, and verdicts on their differences.
 //!
-//! The runs of such a session were not interleaved, its state was not proved, and whatever its
-//! outputs were is unknown: nothing here is ranked with sessions of this lab. Samples have no rounds
-//! either, so that groups are compared as they are ([`Ratios::unpaired`]), with the exact rank test
-//! that fits so few of them ([`rank_sum_p`]).
+//! Its runs were not interleaved, the cache state was not proved, and the outputs are unknown, so they are
+//! never ranked with sessions of this lab. Samples have no rounds, so groups are compared as a whole
+//! ([`Ratios::unpaired`]), with an exact rank test that suits few samples ([`rank_sum_p`]).
 
 pub mod listing;
 
@@ -14,19 +12,19 @@ use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
 use listing::ListedRun;
 
-/// What the intervals are drawn from: a listing has no seed of its own.
+/// Seed of the intervals, as a listing has none.
 const SEED: u64 = 1;
 
-/// The runs of one file of listings.
+/// The runs of one listing file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImportedListing {
-    /// What the runs have in common, and their times; in the order in which they were listed.
+    /// Groups of equal runs, in the order of the listing.
     pub cells: Vec<Cell>,
-    /// Which differences there are between cells of this listing.
+    /// Differences between cells of this listing.
     pub differences: Vec<Difference>,
 }
 
-/// What runs have in common.
+/// The parameters of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CellKey {
     /// The API, in capitals.
@@ -35,71 +33,71 @@ pub struct CellKey {
     pub block: u64,
     /// The length of the file in bytes, in whole blocks.
     pub size: u64,
-    /// The sequential flag was set.
+    /// Whether the sequential flag was set.
     pub sequential: bool,
 }
 
-/// Runs of the same. Times are nanoseconds.
+/// All runs with the same parameters. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// What they did.
+    /// The parameters.
     #[serde(flatten)]
     pub key: CellKey,
-    /// Time on the wall.
+    /// Wall time.
     pub real: Summary,
-    /// CPU time outside the kernel.
+    /// User time.
     pub user: Summary,
-    /// CPU time in the kernel.
+    /// Kernel time.
     pub system: Summary,
-    /// The times on the wall, as they were listed.
+    /// Wall times, as listed.
     pub real_ns: Vec<f64>,
-    /// The same for CPU time outside the kernel.
+    /// User times, as listed.
     pub user_ns: Vec<f64>,
-    /// The same for CPU time in the kernel.
+    /// Kernel times, as listed.
     pub system_ns: Vec<f64>,
-    /// Which of the times on the wall lie far out.
+    /// Indexes of outliers among the wall times.
     pub outliers: Vec<usize>,
 }
 
-/// Which question a difference answers.
+/// The parameter in which two cells differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Factor {
-    /// Another API than the first, with the same block.
+    /// Another API than the first, with the same block size.
     Api,
-    /// A larger block than the smallest, with the same API.
+    /// A larger block size than the smallest, with the same API.
     Block,
-    /// The sequential flag, with the same API and block.
+    /// The sequential flag, with the same API and block size.
     Sequential,
 }
 
-/// One cell against another, by time on the wall.
+/// A comparison of two cells by wall time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// What is asked.
+    /// The parameter that differs.
     #[serde(rename = "question")]
     pub factor: Factor,
-    /// What it is held against.
+    /// The base of the comparison.
     pub base: CellKey,
-    /// What is held against it.
+    /// The other cell.
     pub other: CellKey,
     /// `other ÷ base`: the ratio of the medians.
     pub ratios: Ratios,
-    /// What may be said of it, if it is the only difference that somebody asked for.
+    /// The verdict without a correction for other differences.
     pub alone: Judgement,
-    /// What may be said of it as one of all differences here.
+    /// The verdict corrected for all differences of the table.
     pub among_all: Judgement,
 }
 
-/// Puts the runs of a listing together, and compares them. Where a time is zero there is no ratio,
-/// and no difference is told.
+/// Groups the runs of a listing and compares the groups. A group with a time of zero has no ratio and no
+/// difference.
 pub fn import(samples: &[ListedRun]) -> ImportedListing {
     let cells = cells(samples);
     let differences = differences(&within(&cells));
     ImportedListing { cells, differences }
 }
 
-/// Compares cells with the sequential flag to those without, of all listings together.
+/// Compares cells with the sequential flag with those without, across all listings.
 pub fn sequential(listings: &[ImportedListing]) -> Vec<Difference> {
     let cells = || listings.iter().flat_map(|listing| &listing.cells);
     let mut pairs = Vec::new();
@@ -147,10 +145,10 @@ impl Cell {
     }
 }
 
-/// A difference that is looked at: the question, the base, the other.
+/// A comparison: the parameter that differs, the base, the other cell.
 type Pair<'a> = (Factor, &'a Cell, &'a Cell);
 
-/// Returns the differences within one listing: the article's own questions.
+/// Returns the comparisons within one listing that the article makes.
 fn within(cells: &[Cell]) -> Vec<Pair<'_>> {
     let Some(first) = cells.first() else { return Vec::new() };
     let mut pairs = Vec::new();
@@ -201,7 +199,7 @@ mod tests {
     use super::*;
     use crate::stats::Verdict;
 
-    /// Returns five runs, a few percent around so many milliseconds.
+    /// Returns five runs within a few percent of `middle` milliseconds.
     fn runs(api: &str, block: u64, sequential: bool, middle: u64) -> Vec<ListedRun> {
         let run = |percent: u64| ListedRun {
             api: api.to_owned(),
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_keep_their_order_and_every_sample() {
+    fn import_keeps_order_and_every_sample() {
         let samples = [runs("WIN", 2048, false, 300), runs("CRT", 1024, false, 100)].concat();
         let imported = import(&samples);
         let names: Vec<_> = imported.cells.iter().map(|cell| cell.key.api.as_str()).collect();
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn other_apis_are_held_against_the_first_and_blocks_against_the_smallest() {
+    fn import_compares_with_first_api_and_smallest_block() {
         let samples = [
             runs("CRT", 1024, false, 200),
             runs("CRT", 2048, false, 150),
@@ -255,7 +253,7 @@ mod tests {
         assert_eq!(slower.alone.verdict, Verdict::Slower);
         assert!((slower.ratios.median - 2.2).abs() < 1e-9);
         assert!((slower.ratios.p - 2.0 / 252.0).abs() < 1e-12);
-        // Three of four are as clear as can be: the first is corrected for four, and so are all.
+        // Three of four have the smallest p; the first is multiplied by four, so all are.
         assert!((slower.among_all.adjusted_p - 8.0 / 252.0).abs() < 1e-12);
         assert_eq!(slower.among_all.verdict, Verdict::Slower);
         let same = find(&imported, Factor::Api, "STD", 1024);
@@ -265,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clear_alone_may_not_be_among_many() {
+    fn verdict_alone_may_not_survive_correction() {
         let apis = ["CRT", "A", "B", "C", "D", "E", "F", "G"];
         let samples = apis.map(|api| runs(api, 1024, false, if api == "CRT" { 100 } else { 150 }));
         let imported = import(&samples.concat());
@@ -277,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_is_looked_at_across_listings() {
+    fn sequential_flag_compared_across_listings() {
         let without = import(&runs("CRT", 1024, false, 100));
         let with = import(&runs("CRT", 1024, true, 103));
         let other = import(&runs("CRT", 2048, true, 50));
@@ -289,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_is_kept_and_told_and_a_time_of_zero_has_no_ratio() {
+    fn import_keeps_outliers_and_skips_zero_times() {
         let mut samples = [runs("CRT", 1024, false, 100), runs("WIN", 1024, false, 100)].concat();
         samples[3].real_ns *= 8;
         let imported = import(&samples);
