@@ -1,4 +1,4 @@
-//! Every peer that is installed, on trees with everything that has ever broken a walker.
+//! Tests of every installed peer, on trees with everything that has ever broken a walker.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 #![allow(clippy::print_stdout, reason = "a test says what it left out")]
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use transect_lab::rivals::peer::{Inventory, PEERS, Peer, ReportedCounts};
 use transect_testkit::{TempDir, loudly_skip, trees, within};
 
-/// All named trees, side by side, and rules of what to leave out, which no peer may follow.
+/// Creates all named trees, and ignore rules that no peer may follow.
 fn everything(at: &Path) {
     for (name, build) in trees::ALL {
         std::fs::create_dir(at.join(name)).unwrap();
@@ -29,8 +29,8 @@ fn everything(at: &Path) {
     }
 }
 
-/// Returns the peers that can run here. Those of Debian must, where nothing may be skipped; the
-/// others have to be built, and are tried where somebody did.
+/// Returns the installed peers. Missing Debian packages are reported as skipped; other peers are tested
+/// if they were built.
 fn peers(test: &str) -> Vec<&'static Peer> {
     let is_here = |peer: &&Peer| match peer.unavailable_reason() {
         None => true,
@@ -50,8 +50,8 @@ fn peers(test: &str) -> Vec<&'static Peer> {
     peers
 }
 
-/// Runs a peer to its end and returns what it claims.
-fn claims(peer: &Peer, root: &Path) -> ReportedCounts {
+/// Runs a peer to its end and returns the counts it reports.
+fn reported_counts(peer: &Peer, root: &Path) -> ReportedCounts {
     let mut child = peer.command(root).unwrap().stdout(Stdio::piped()).spawn().unwrap();
     let claimed = peer.parse(child.stdout.take().unwrap());
     assert!(child.wait().unwrap().success(), "{}", peer.name);
@@ -59,51 +59,56 @@ fn claims(peer: &Peer, root: &Path) -> ReportedCounts {
 }
 
 #[test]
-fn every_peer_finds_what_it_should_by_its_own_definition() {
+fn peers_report_expected_counts_on_named_trees() {
     let temp = TempDir::new();
     everything(temp.path());
     let mut roots = vec![(temp.path().to_owned(), Inventory::of(temp.path()))];
-    // One by one, too: in small trees no file can make up for another.
+    // Each tree alone, too: in small trees, errors cannot cancel each other.
     for (name, _) in trees::ALL {
         let root = temp.join(name);
         let inventory = Inventory::of(&root);
         roots.push((root, inventory));
     }
-    for peer in peers("every_peer_finds_what_it_should_by_its_own_definition") {
+    for peer in peers("peers_report_expected_counts_on_named_trees") {
         for (root, inventory) in roots.clone() {
             assert_eq!((inventory.errors, inventory.unasked), (0, 0), "{}", root.display());
             within(peer.name, move || {
-                let judged = peer.check_counts(claims(peer, &root), &inventory);
+                let judged = peer.check_counts(reported_counts(peer, &root), &inventory);
                 assert_eq!(judged, Ok(()), "{} in {}", peer.name, root.display());
             });
         }
     }
 }
 
-/// A claim that is right whatever is there would prove nothing.
+/// Counts that match any tree would prove nothing.
 #[test]
-fn no_peer_is_right_about_a_tree_that_has_changed() {
+fn peers_detect_a_changed_tree() {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("below")).unwrap();
     std::fs::write(temp.join("below/file"), "12345").unwrap();
     let before = Inventory::of(temp.path());
     std::fs::write(temp.join("below/another"), "123").unwrap();
-    for peer in peers("no_peer_is_right_about_a_tree_that_has_changed") {
-        let wrong = peer.check_counts(claims(peer, temp.path()), &before).unwrap_err();
+    for peer in peers("peers_detect_a_changed_tree") {
+        let wrong = peer.check_counts(reported_counts(peer, temp.path()), &before).unwrap_err();
         assert!(wrong.starts_with("claims "), "{}: {wrong}", peer.name);
         let after = Inventory::of(temp.path());
-        assert_eq!(peer.check_counts(claims(peer, temp.path()), &after), Ok(()), "{}", peer.name);
+        assert_eq!(
+            peer.check_counts(reported_counts(peer, temp.path()), &after),
+            Ok(()),
+            "{}",
+            peer.name
+        );
     }
 }
 
 #[test]
-fn a_root_whose_name_looks_like_an_option_and_like_figures_is_walked() {
+fn peers_walk_root_named_like_an_option() {
     let temp = TempDir::new();
     let root = temp.join("-v é\n7 \"asize\":8");
     std::fs::create_dir(&root).unwrap();
     std::fs::write(root.join("file"), "12345").unwrap();
-    for peer in peers("a_root_whose_name_looks_like_an_option_and_like_figures_is_walked") {
-        let judged = peer.check_counts(claims(peer, &root), &Inventory::of(&root));
+    for peer in peers("peers_walk_root_named_like_an_option") {
+        let judged = peer.check_counts(reported_counts(peer, &root), &Inventory::of(&root));
         assert_eq!(judged, Ok(()), "{}", peer.name);
     }
 }

@@ -12,13 +12,13 @@ use crate::harness::work::Work;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Regular files.
-    pub files: Part,
+    pub files: TypeTotals,
     /// Directories; their lengths are those of the directories themselves.
-    pub directories: Part,
+    pub directories: TypeTotals,
     /// Symbolic links; their lengths are those of their targets' paths.
-    pub symlinks: Part,
+    pub symlinks: TypeTotals,
     /// Everything else: pipes, sockets, devices.
-    pub others: Part,
+    pub others: TypeTotals,
     /// Errors as [`Work`] counts them: unreadable directories and entries, and files of unknown length.
     pub errors: u64,
     /// Directories, links and others of unknown length: an error only for programs that query it.
@@ -27,7 +27,7 @@ pub struct Inventory {
 
 /// All entries of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct TypeTotals {
     /// Number of names, hard links included.
     pub names: u64,
     /// Sum of the lengths of all names, in bytes.
@@ -103,7 +103,7 @@ impl Inventory {
     }
 
     /// Returns the totals of all four types.
-    pub fn parts(&self) -> [Part; 4] {
+    pub fn parts(&self) -> [TypeTotals; 4] {
         [self.files, self.directories, self.symlinks, self.others]
     }
 }
@@ -111,7 +111,7 @@ impl Inventory {
 /// Files with several names already counted: device and inode.
 type Seen = HashSet<(u64, u64)>;
 
-impl Part {
+impl TypeTotals {
     fn add_lengths(&mut self, metadata: &Metadata, seen: &mut Seen) {
         self.bytes += metadata.len();
         if is_first_name(metadata, seen) {
@@ -148,9 +148,9 @@ mod tests {
         std::os::unix::fs::symlink("12345", temp.join("link")).unwrap();
         std::fs::hard_link(temp.join("link"), temp.join("a/link")).unwrap();
         let inventory = Inventory::of(temp.path());
-        assert_eq!(inventory.files, Part { names: 3, bytes: 2024, distinct_bytes: 1024 });
-        assert_eq!(inventory.symlinks, Part { names: 2, bytes: 10, distinct_bytes: 5 });
-        assert_eq!((inventory.directories.names, inventory.others), (3, Part::default()));
+        assert_eq!(inventory.files, TypeTotals { names: 3, bytes: 2024, distinct_bytes: 1024 });
+        assert_eq!(inventory.symlinks, TypeTotals { names: 2, bytes: 10, distinct_bytes: 5 });
+        assert_eq!((inventory.directories.names, inventory.others), (3, TypeTotals::default()));
         assert_eq!((inventory.errors, inventory.unasked), (0, 0));
     }
 

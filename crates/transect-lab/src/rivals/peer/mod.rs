@@ -28,7 +28,7 @@ mod reported;
 mod run;
 mod spec;
 
-pub use crate::harness::inventory::{Inventory, Part};
+pub use crate::harness::inventory::{Inventory, TypeTotals};
 pub use list::PEERS;
 pub use parse::OutputFormat;
 pub use reported::ReportedCounts;
