@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use transect::ScanOptions;
 use transect_lab::experiments::transform::Sync;
-use transect_lab::tune::profile::{PassSetting, Profile, Profiles};
+use transect_lab::tune::profile::{Profile, ProfileStore, TransformSetting};
 use transect_transform::pass::Preference;
 
 use crate::args::WalkArgs;
@@ -17,8 +17,8 @@ use crate::{folders, output};
 ///
 /// # Errors
 /// Neither the environment nor the system says where.
-pub(crate) fn profiles() -> Result<Profiles, Fatal> {
-    Ok(Profiles::of(folders::config("profiles")?))
+pub(crate) fn profiles() -> Result<ProfileStore, Fatal> {
+    Ok(ProfileStore::of(folders::config("profiles")?))
 }
 
 /// Returns the options that arguments mean, and the profile that is among them.
@@ -43,7 +43,7 @@ pub(crate) fn preferences(inputs: &[PathBuf], target: &Path, sync: Sync) -> Arc<
         std::iter::once(there).chain(inputs.iter().map(PathBuf::as_path)).collect();
     let settings = of_all(&places).map_or(Vec::new(), |profile| profile.passes);
     let settings = settings.iter().filter(|setting| setting.sync == sync);
-    settings.map(PassSetting::preference).collect()
+    settings.map(TransformSetting::preference).collect()
 }
 
 /// Returns the profile of the file system that all these places lie on.

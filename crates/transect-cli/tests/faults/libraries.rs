@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use transect_cache::{CacheOptions, Level};
 use transect_lab::harness::environment::FileSystem;
-use transect_lab::tune::profile::{Profile, Profiles};
+use transect_lab::tune::profile::{Profile, ProfileStore};
 
 use crate::answers::is_old_or_ends_with;
 use crate::snapshot::Content;
@@ -93,7 +93,7 @@ pub(crate) fn store_profile() -> i32 {
     let file_system = FileSystem::of(Path::new("."));
     let profile = Profile::new("x".to_owned(), file_system, PathBuf::from("here"));
     let _ = std::fs::metadata("begin");
-    match Profiles::of("profiles".into()).store(&profile) {
+    match ProfileStore::of("profiles".into()).store(&profile) {
         Ok(_) => 0,
         Err(error) => {
             eprintln!("{error}");

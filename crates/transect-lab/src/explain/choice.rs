@@ -13,7 +13,7 @@ use crate::experiments::transform::{Kind, Variant};
 use crate::harness::cache_state::State;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Ratios, Verdict, judge, judge_all};
-use crate::tune::profile::{PassEvidence, load, method};
+use crate::tune::profile::{TransformEvidence, load, method};
 
 /// The method for the planner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,7 +48,7 @@ pub enum Chosen {
         /// Block size in bytes; `None` for the default of the method.
         block: Option<usize>,
         /// The evidence.
-        evidence: PassEvidence,
+        evidence: TransformEvidence,
     },
     /// The default: nothing is faster.
     Default,
@@ -141,7 +141,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     }
     let known = IoMethod::ALL.iter().find(|known| known.as_str() == best.variant.method);
     let method = *known.ok_or_else(|| format!("{} is no method any more", best.variant.method))?;
-    let evidence = PassEvidence { ratios: best.ratios, confirmed };
+    let evidence = TransformEvidence { ratios: best.ratios, confirmed };
     Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
 }
 

@@ -8,7 +8,7 @@ use crate::experiments::transform::Sync;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::spec::SessionSpec;
-use crate::tune::profile::{PassSetting, Profile};
+use crate::tune::profile::{Profile, TransformSetting};
 
 /// A decision about files of one load, size class and cache state.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Decision {
     /// What is synced before the end.
     pub sync: Sync,
     /// The winner; `None` if it is the planner's default.
-    pub setting: Option<PassSetting>,
+    pub setting: Option<TransformSetting>,
 }
 
 /// Returns the decisions of a session. All inputs of a size class have to agree; otherwise nothing is
@@ -68,7 +68,7 @@ fn setting(
     state: State,
     size: SizeClass,
     agreed: &[(&Explanation, &MethodChoice)],
-) -> Option<PassSetting> {
+) -> Option<TransformSetting> {
     let rules = spec.experiment.rules()?;
     let &(_, MethodChoice { load, by_default, chosen, .. }) = agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
@@ -76,7 +76,7 @@ fn setting(
         Chosen::Preferred { evidence, .. } => Some(evidence),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
-    Some(PassSetting {
+    Some(TransformSetting {
         load: *load,
         size,
         state,
@@ -96,7 +96,7 @@ impl Profile {
     /// Everything else is unchanged.
     pub fn take(&mut self, decisions: Vec<Decision>) {
         for Decision { load, size, state, sync, setting } in decisions {
-            let is_about = |it: &PassSetting| {
+            let is_about = |it: &TransformSetting| {
                 (it.load, it.size, it.state, it.sync) == (load, size, state, sync)
             };
             self.passes.retain(|before| !is_about(before));

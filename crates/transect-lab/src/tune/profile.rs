@@ -42,12 +42,12 @@ pub struct Profile {
     pub evidence: Vec<Evidence>,
     /// What won among ways of passing over files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub passes: Vec<PassSetting>,
+    pub passes: Vec<TransformSetting>,
 }
 
 /// What won for some files that are passed over, and what that rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PassSetting {
+pub struct TransformSetting {
     /// What is done with the bytes, as the planner sees it.
     #[serde(with = "load")]
     pub load: Load,
@@ -72,21 +72,21 @@ pub struct PassSetting {
     #[serde(with = "method")]
     pub by_default: IoMethod,
     /// Its time against that, for each input.
-    pub evidence: Vec<PassEvidence>,
+    pub evidence: Vec<TransformEvidence>,
     /// The machine, and when.
     pub environment: Environment,
 }
 
 /// What a choice of a method rests on: its time against that of what the planner does by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PassEvidence {
+pub struct TransformEvidence {
     /// In all rounds.
     pub ratios: Ratios,
     /// In those that had no part in choosing.
     pub confirmed: Ratios,
 }
 
-impl PassSetting {
+impl TransformSetting {
     /// Returns what the planner makes of it.
     pub fn preference(&self) -> Preference {
         Preference {
@@ -99,7 +99,7 @@ impl PassSetting {
     }
 }
 
-impl std::fmt::Display for PassSetting {
+impl std::fmt::Display for TransformSetting {
     /// As `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { load, size, state, sync, method, block, .. } = self;
@@ -222,9 +222,9 @@ impl std::fmt::Display for Settings {
 
 /// The folder that holds profiles.
 #[derive(Clone, Debug)]
-pub struct Profiles(PathBuf);
+pub struct ProfileStore(PathBuf);
 
-impl Profiles {
+impl ProfileStore {
     /// Returns the profiles of a folder, which need not be there.
     pub fn of(folder: PathBuf) -> Self {
         Self(folder)
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_profile_is_found_by_its_file_system_until_it_is_forgotten() {
         let temp = TempDir::new();
-        let profiles = Profiles::of(temp.join("deep/profiles"));
+        let profiles = ProfileStore::of(temp.join("deep/profiles"));
         assert!(profiles.load(temp.path()).unwrap().is_none());
         let identity = transect_sys::host::file_system_identity(temp.path()).unwrap();
         let stored = profile(&identity);
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn what_won_among_passes_is_a_preference_of_the_planner() {
-        let setting = PassSetting {
+        let setting = TransformSetting {
             load: Load::Copy,
             size: SizeClass::Large,
             state: State::Cold,
