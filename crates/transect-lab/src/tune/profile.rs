@@ -1,4 +1,5 @@
-//! What the lab found out about a file system, kept for the engine: one file for each.
+//! Profiles: the settings that the lab measured as fastest on a file system, stored for the engine. One
+//! file for each file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,78 +17,78 @@ use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::stats::{Ratios, Verdict};
 
-/// The schema of a profile.
+/// Schema of a profile.
 pub const SCHEMA: &str = "transect.profile/1";
 
-/// The settings that won on a file system, and the evidence.
+/// The profile of a file system: the settings that won, and the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// `transect.profile/1`.
     pub schema: String,
-    /// What the file system is known by (`transect_sys::host::file_system_identity`).
+    /// Identity of the file system (`transect_sys::host::file_system_identity`).
     pub identity: String,
-    /// What kind it is.
+    /// Type and options of the file system.
     pub file_system: FileSystem,
-    /// What was read to find out.
+    /// The tree that was walked.
     pub measured: PathBuf,
-    /// How many entries that was.
+    /// Number of its entries.
     pub entries: u64,
-    /// The states of the caches that were measured.
+    /// The cache states that were measured; empty without walks.
     pub states: Vec<State>,
-    /// The machine, and when.
+    /// The machine and the time of measurement.
     pub environment: Environment,
-    /// What won.
+    /// The settings that won.
     pub settings: Settings,
-    /// Everything that was tried.
+    /// Every setting tried.
     pub evidence: Vec<Evidence>,
-    /// What won among ways of passing over files.
+    /// The methods that won for transforms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<TransformSetting>,
 }
 
-/// What won for some files that are passed over, and what that rests on.
+/// The method that won for transforms of some files, and the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransformSetting {
-    /// What is done with the bytes, as the planner sees it.
+    /// The load of the transform, as the planner classifies it.
     #[serde(with = "load")]
     pub load: Load,
-    /// How long the files are.
+    /// Size class of the files.
     #[serde(with = "size_class")]
     pub size: SizeClass,
-    /// Whether they are in memory, or on the device only.
+    /// Cache state of the input.
     pub state: State,
-    /// What has to be on the device at the end.
+    /// What is synced before the end.
     pub sync: Sync,
-    /// The method.
+    /// The method that won.
     #[serde(with = "method")]
     pub method: IoMethod,
-    /// How many bytes are read at once; what the method likes if nothing is said.
+    /// Block size in bytes; `None` for the default of the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<usize>,
-    /// What was done with the bytes.
+    /// The kind of transform measured.
     pub kind: Kind,
-    /// The lengths of the inputs, in bytes.
+    /// Lengths of the inputs, in bytes.
     pub bytes: Vec<u64>,
-    /// What the planner does by itself: what the evidence compares with.
+    /// The planner's default, the base of the evidence.
     #[serde(with = "method")]
     pub by_default: IoMethod,
-    /// Its time against that, for each input.
+    /// Ratios of its time to the default's, for each input.
     pub evidence: Vec<TransformEvidence>,
-    /// The machine, and when.
+    /// The machine and the time of measurement.
     pub environment: Environment,
 }
 
-/// What a choice of a method rests on: its time against that of what the planner does by itself.
+/// Ratios of the time of a chosen method to that of the planner's default.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransformEvidence {
-    /// In all rounds.
+    /// Over all rounds.
     pub ratios: Ratios,
-    /// In those that had no part in choosing.
+    /// Over the rounds that were not used for choosing.
     pub confirmed: Ratios,
 }
 
 impl TransformSetting {
-    /// Returns what the planner makes of it.
+    /// Returns the preference for the planner.
     pub fn preference(&self) -> Preference {
         Preference {
             load: Some(self.load),
@@ -100,7 +101,7 @@ impl TransformSetting {
 }
 
 impl std::fmt::Display for TransformSetting {
-    /// As `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
+    /// Formats as `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { load, size, state, sync, method, block, .. } = self;
         let (load, size, state, sync) = (load.as_str(), size.about(), state.word(), sync.as_str());
@@ -109,31 +110,31 @@ impl std::fmt::Display for TransformSetting {
     }
 }
 
-/// The settings of a walk; what is none is as the engine would have it.
+/// The settings of a walk; `None` is the default of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How directories are read.
+    /// The reader of directories.
     #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
     pub reader: Option<ReaderKind>,
-    /// In which order, and on which threads.
+    /// The order of the walk, which includes whether it uses threads.
     #[serde(default, with = "order", skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// The most threads while the answers come at once.
+    /// Maximum number of threads while directories are in the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_threads: Option<usize>,
-    /// The most threads while directories wait for a device.
+    /// Maximum number of threads while directories wait for a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_threads: Option<usize>,
-    /// Bytes that one listing call may fill.
+    /// Buffer size of a listing call, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_size: Option<usize>,
-    /// In which order attributes are asked for.
+    /// The order in which attributes are queried.
     #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
     pub stat_order: Option<StatOrder>,
 }
 
 impl Profile {
-    /// Returns the profile of a file system that nothing is known of.
+    /// Returns an empty profile of a file system.
     pub fn new(identity: String, file_system: FileSystem, measured: PathBuf) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -149,34 +150,34 @@ impl Profile {
         }
     }
 
-    /// Returns whether walks were measured for it; else it is about passes over files only.
+    /// Returns whether it contains measurements of walks, not only of transforms.
     pub fn has_walks(&self) -> bool {
         !self.states.is_empty()
     }
 }
 
-/// One thing that was tried.
+/// A setting that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What was changed: `threads`, `buffer_size` …, or `all` that won, together.
+    /// Name of the setting: `threads`, `buffer_size` …, or `all` for all winners together.
     pub setting: String,
-    /// What it was changed to.
+    /// Its value.
     pub value: String,
-    /// The state of the caches.
+    /// The cache state.
     pub state: State,
-    /// Its time against that of the default; nothing if it did not find the same or failed.
+    /// Ratios of its time to the default's; `None` if it failed or gave a different result.
     pub ratios: Option<Ratios>,
-    /// What is said of it beside the default.
+    /// The verdict on these ratios.
     pub verdict: Verdict,
 }
 
 impl Settings {
-    /// Returns whether all is as the engine would have it anyway.
+    /// Returns whether all settings are defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the variant of the engine that has these settings.
+    /// Returns the engine variant with these settings.
     pub fn variant(&self) -> Variant {
         let reader = self.reader.unwrap_or_else(ReaderKind::best);
         Variant {
@@ -188,9 +189,8 @@ impl Settings {
         }
     }
 
-    /// Sets them in options that leave all of it open. A reader that cannot be used here any more is
-    /// left out, with what it was told: whoever is to read a tree shall not fail because of a
-    /// measurement.
+    /// Applies them to options that set none of them. A reader that is not available any more is left out,
+    /// with its buffer size and stat order: a profile must never make a walk fail.
     pub fn apply(&self, options: &mut ScanOptions) {
         options.order = self.order.unwrap_or_default();
         options.busy_threads = self.busy_threads;
@@ -204,7 +204,7 @@ impl Settings {
 }
 
 impl std::fmt::Display for Settings {
-    /// As a list: `reader getdents-statx, busy threads 4`, or `defaults`.
+    /// Formats as a list: `reader getdents-statx, busy threads 4`, or `defaults`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parts = [
             self.reader.map(|reader| format!("reader {}", reader.as_str())),
@@ -220,27 +220,27 @@ impl std::fmt::Display for Settings {
     }
 }
 
-/// The folder that holds profiles.
+/// A folder of profiles.
 #[derive(Clone, Debug)]
 pub struct ProfileStore(PathBuf);
 
 impl ProfileStore {
-    /// Returns the profiles of a folder, which need not be there.
+    /// Returns the store in a folder, which need not exist.
     pub fn of(folder: PathBuf) -> Self {
         Self(folder)
     }
 
-    /// Returns where the profile of a file system is, or would be.
+    /// Returns the path of the profile of a file system; the file need not exist.
     pub fn file(&self, identity: &str) -> PathBuf {
         self.0.join(format!("{identity}.json"))
     }
 
-    /// Returns the profile of the file system that a path lies on; `None` if there is none.
+    /// Loads the profile of the file system of a path; `None` if there is none.
     ///
     /// # Errors
-    /// There is one, but it cannot be read, or other users can write to the folder.
+    /// The profile cannot be read, or other users can write to the folder.
     pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
-        // Most machines have none: they are to pay one system call for it.
+        // Most machines have no profiles; they pay one system call.
         if !private_dir::exists(&self.0, OtherUsers::ReadOnly)? {
             return Ok(None);
         }
@@ -259,10 +259,10 @@ impl ProfileStore {
         Ok(Some(profile))
     }
 
-    /// Stores a profile, in place of the one before; returns its file.
+    /// Stores a profile, replacing an earlier one; returns the path of its file.
     ///
     /// # Errors
-    /// Whatever the system says; the one before is then untouched.
+    /// A system call fails; an earlier profile is then unchanged.
     pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
         private_dir::create_all(&self.0, OtherUsers::ReadOnly).map_err(|refused| {
             Error::System {
@@ -278,10 +278,10 @@ impl ProfileStore {
         Ok(file)
     }
 
-    /// Removes the profile of a file system; returns its file, `None` if there was none.
+    /// Removes the profile of a file system; returns the path of its file, `None` if there was none.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// A system call fails.
     pub fn forget(&self, identity: &str) -> io::Result<Option<PathBuf>> {
         let file = self.file(identity);
         match std::fs::remove_file(&file) {
@@ -292,7 +292,7 @@ impl ProfileStore {
     }
 }
 
-/// Declares a module that writes the values of a type by their names, and reads them so.
+/// Declares a module that serializes values of a type by name.
 macro_rules! by_name {
     ($module:ident, $type:ty, $what:literal) => {
         pub(crate) mod $module {
@@ -318,7 +318,7 @@ macro_rules! by_name {
     };
 }
 
-/// The same for values that there may be none of.
+/// The same for `Option` values.
 macro_rules! by_name_if_any {
     ($module:ident, $type:ty, $what:literal) => {
         mod $module {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_found_by_its_file_system_until_it_is_forgotten() {
+    fn profile_found_by_file_system_until_forgotten() {
         let temp = TempDir::new();
         let profiles = ProfileStore::of(temp.join("deep/profiles"));
         assert!(profiles.load(temp.path()).unwrap().is_none());
@@ -387,7 +387,7 @@ mod tests {
         let stored = profile(&identity);
         let file = profiles.store(&stored).unwrap();
         assert_eq!(profiles.load(temp.path()).unwrap().as_ref(), Some(&stored));
-        // Over the one before.
+        // Replaces the earlier one.
         assert_eq!(profiles.store(&stored).unwrap(), file);
 
         std::fs::write(&file, "{}").unwrap();
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_won_among_passes_is_a_preference_of_the_planner() {
+    fn transform_setting_becomes_planner_preference() {
         let setting = TransformSetting {
             load: Load::Copy,
             size: SizeClass::Large,
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_told_in_words_and_become_options() {
+    fn settings_format_and_apply_to_options() {
         let settings = profile("x").settings;
         assert_eq!(settings.to_string(), "reader portable, busy threads 3");
         assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=3");
@@ -442,7 +442,7 @@ mod tests {
         settings.apply(&mut options);
         assert_eq!((options.reader, options.busy_threads), (Some(ReaderKind::Portable), Some(3)));
 
-        // Portable takes no buffer size: what cannot be used is left out.
+        // The portable reader has no buffer size, so it is left out.
         let impossible = Settings { buffer_size: Some(1 << 16), ..settings };
         let mut options = ScanOptions::new(["."]);
         impossible.apply(&mut options);

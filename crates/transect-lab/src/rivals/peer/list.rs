@@ -163,7 +163,7 @@ pub const PEERS: &[Peer] = &[
             },
         }],
     },
-    // Without `--ignore-dirs` it leaves out /proc, /dev, /sys and /run.
+    // By default it ignores /proc, /dev, /sys and /run.
     Peer {
         name: "gdu",
         programs: &["gdu", "gdu-go"],
@@ -193,7 +193,7 @@ pub const PEERS: &[Peer] = &[
             },
         }],
     },
-    // It finds out which names are one file, but counts lengths when somebody looks at the export.
+    // It records which names are the same file, but its export contains every name with its length.
     Peer {
         name: "ncdu",
         programs: &["ncdu"],
@@ -208,10 +208,10 @@ pub const PEERS: &[Peer] = &[
     },
 ];
 
-/// What `find` and `bfs` are asked to print of an entry.
+/// Format of an entry for `find` and `bfs`.
 const RECORD: &str = r"%y %s\n";
 
-/// All that there is to be claimed.
+/// All four counts.
 const EVERY_ENTRY: CountRule = CountRule {
     description: "files, directories and others, every name, and the lengths of files",
     expected: |inventory| {
@@ -225,7 +225,7 @@ const EVERY_ENTRY: CountRule = CountRule {
     },
 };
 
-/// One sum of all that has a length.
+/// One sum of all lengths.
 const EVERY_LENGTH: CountRule = CountRule {
     description: "lengths of files, directories and links, every name",
     expected: |inventory| {
