@@ -1,13 +1,12 @@
 //! A comparison of two sessions, as text on a terminal and as JSON.
 
 use std::io::Write;
-use std::time::Duration;
 
 use serde::Serialize;
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
-use transect_text::units::duration;
 
+use super::format::time;
 use crate::stats::Verdict;
 use crate::stats::compare::{Changed, Comparison, Group, Incomparable};
 
@@ -80,7 +79,6 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
         "method", "before", "after", "after ÷ before (95 %)", "× floor"
     )?;
     for row in &group.rows {
-        let time = |nanoseconds: f64| duration(Duration::from_nanos(nanoseconds as u64));
         let floor = match (&row.to_floor_before, &row.to_floor_after) {
             (Some(before), Some(after)) => format!("{:.2} → {:.2}", before.median, after.median),
             _ => String::new(),

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use serde::Serialize;
 use transect_text::style::{BOLD, DIM, GOOD, WARN};
-use transect_text::units::{bytes, count, duration};
+use transect_text::units::{bytes, count};
 use transect_text::{quote, size};
 
+use super::format::time;
 use crate::explain::{Chosen, Explanation, Fastest, MethodChoice, TimePart};
 
 /// The object that `--json` prints.
@@ -27,10 +27,6 @@ impl<'e> ExplanationReport<'e> {
     pub fn of(explained: &'e [Explanation], stored: Option<&'e Path>) -> Self {
         Self { schema: "transect.lab.explanation/1", explained, stored }
     }
-}
-
-fn time(nanoseconds: f64) -> String {
-    duration(Duration::from_nanos(nanoseconds as u64))
 }
 
 /// Writes an explanation as text on a terminal.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
-use transect_text::units::{counted, duration};
+use transect_text::units::counted;
 use transect_text::{quote, size};
 
 use super::csv::quoted;
+use super::format::time;
 use crate::published::import::listing::ListedRun;
 use crate::published::import::{Cell, CellKey, Difference, Factor, ImportedListing};
 use crate::stats::Verdict;
@@ -125,10 +125,6 @@ fn write_rules(out: &mut impl Write) -> io::Result<()> {
 
 fn width_of(names: impl Iterator<Item = String>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
-}
-
-fn time(nanoseconds: f64) -> String {
-    duration(Duration::from_nanos(nanoseconds as u64))
 }
 
 /// Formats the name of a cell: `CRT 16K of 256M, sequential`.

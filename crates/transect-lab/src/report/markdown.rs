@@ -5,12 +5,12 @@ use std::io::{Result, Write};
 use transect_text::quote;
 use transect_text::units::{bytes, count};
 
-use super::{
-    ArticleTable, Conclusion, PublishedTable, Report, Unit, calls_per_entry, megabytes_per_second,
-    milliseconds, nanoseconds_per_byte, verdict_label,
+use super::format::{
+    calls_per_entry, interval, megabytes_per_second, milliseconds, nanoseconds_per_byte,
+    verdict_label,
 };
+use super::{ArticleTable, Conclusion, PublishedTable, Report, Unit};
 use crate::spec::{SessionSpec, Spec};
-use crate::stats::Ratios;
 use crate::stats::ranking::{Ranking, Row};
 
 /// Writes a report.
@@ -266,10 +266,6 @@ fn text(text: &str) -> String {
 /// Returns the length of the longest run of a character.
 fn longest_run(text: &str, of: char) -> usize {
     text.split(|character| character != of).map(str::len).max().unwrap_or(0)
-}
-
-fn interval(ratios: Option<&Ratios>) -> String {
-    ratios.map(ToString::to_string).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod comparison;
 mod conclusion;
 pub mod csv;
 pub mod explanation;
+mod format;
 pub mod import;
 pub mod markdown;
 pub mod page;
@@ -24,7 +25,7 @@ use serde::Serialize;
 
 use crate::harness::log::{Ended, SessionData};
 use crate::spec::SessionSpec;
-use crate::stats::ranking::{Ranking, Row, rank};
+use crate::stats::ranking::{Ranking, rank};
 
 /// Schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.report/1";
@@ -68,36 +69,4 @@ impl<'s> Report<'s> {
             rankings,
         }
     }
-}
-
-/// Returns the verdict of a row as people read it, and marks rows faster than the floor.
-pub fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
-    let word = match &row.judgement {
-        Some(judgement) => judgement.verdict.word(),
-        None if row.cell.name == spec.base => "the base",
-        None if row.cell.name == spec.again => "the base again",
-        None => "",
-    };
-    let below = if row.below_the_floor { " (below the floor?)" } else { "" };
-    format!("{word}{below}")
-}
-
-/// Returns the system calls per entry with two decimals; empty if they were not counted.
-pub fn calls_per_entry(row: &Row) -> String {
-    row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
-}
-
-/// Returns the throughput in 10⁶ bytes per second; empty if time does not depend on bytes.
-pub fn megabytes_per_second(row: &Row) -> String {
-    row.ns_per_byte.map_or(String::new(), |each| format!("{:.0}", 1e3 / each))
-}
-
-/// Returns the nanoseconds per byte with three decimals; empty if time does not depend on bytes.
-pub fn nanoseconds_per_byte(row: &Row) -> String {
-    row.ns_per_byte.map_or(String::new(), |each| format!("{each:.3}"))
-}
-
-/// Formats nanoseconds as milliseconds without a unit, for tables with the unit in the heading.
-pub fn milliseconds(nanoseconds: f64) -> String {
-    format!("{:.3}", nanoseconds / 1e6)
 }

@@ -4,13 +4,13 @@ use std::io::{Result, Write};
 
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM, ERROR, GOOD, Style, WARN};
-use transect_text::units::{bytes, duration};
+use transect_text::units::bytes;
 use transect_text::wrap::wrap;
 
-use super::{
-    ArticleTable, PublishedTable, Report, Unit, calls_per_entry, megabytes_per_second,
-    nanoseconds_per_byte, verdict_label,
+use super::format::{
+    calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, time, verdict_label,
 };
+use super::{ArticleTable, PublishedTable, Report, Unit};
 use crate::harness::cache_state::State;
 use crate::spec::SessionSpec;
 use crate::stats::ranking::{Ranking, Row};
@@ -66,15 +66,6 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
 /// Escapes characters of a name that control the terminal.
 fn name(name: &str) -> String {
     quote::for_terminal(name.as_ref())
-}
-
-fn time(nanoseconds: f64) -> String {
-    duration(std::time::Duration::from_nanos(nanoseconds as u64))
-}
-
-/// Formats a ratio with its interval; empty if there is none.
-fn interval(ratios: Option<&Ratios>) -> String {
-    ratios.map(ToString::to_string).unwrap_or_default()
 }
 
 fn ratio(ratios: Option<&Ratios>) -> String {

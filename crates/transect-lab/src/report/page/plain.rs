@@ -4,12 +4,11 @@ use std::fmt::Write;
 
 use transect_web::page::escaped;
 
-use crate::report::{
-    Conclusion, PublishedTable, Report, megabytes_per_second, milliseconds, nanoseconds_per_byte,
-    verdict_label,
+use crate::report::format::{
+    interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, verdict_label,
 };
+use crate::report::{Conclusion, PublishedTable, Report};
 use crate::spec::SessionSpec;
-use crate::stats::Ratios;
 use crate::stats::ranking::{Metric, Ranking, Row};
 
 /// Returns the HTML of the page's plain part.
@@ -144,8 +143,4 @@ fn line(out: &mut String, cells: &[String]) {
         let _ = write!(out, "<td><bdi>{}</bdi></td>", escaped(cell));
     }
     out.push_str("</tr>\n");
-}
-
-fn interval(ratios: Option<&Ratios>) -> String {
-    ratios.map(ToString::to_string).unwrap_or_default()
 }

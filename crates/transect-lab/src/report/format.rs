@@ -1,0 +1,51 @@
+//! Numbers as all forms of a report show them.
+
+use std::time::Duration;
+
+use transect_text::units::duration;
+
+use crate::spec::SessionSpec;
+use crate::stats::Ratios;
+use crate::stats::ranking::Row;
+
+/// Returns the verdict of a row as people read it, and marks rows faster than the floor.
+pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
+    let word = match &row.judgement {
+        Some(judgement) => judgement.verdict.word(),
+        None if row.cell.name == spec.base => "the base",
+        None if row.cell.name == spec.again => "the base again",
+        None => "",
+    };
+    let below = if row.below_the_floor { " (below the floor?)" } else { "" };
+    format!("{word}{below}")
+}
+
+/// Returns the system calls per entry with two decimals; empty if they were not counted.
+pub(super) fn calls_per_entry(row: &Row) -> String {
+    row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
+}
+
+/// Returns the throughput in 10⁶ bytes per second; empty if time does not depend on bytes.
+pub(super) fn megabytes_per_second(row: &Row) -> String {
+    row.ns_per_byte.map_or(String::new(), |each| format!("{:.0}", 1e3 / each))
+}
+
+/// Returns the nanoseconds per byte with three decimals; empty if time does not depend on bytes.
+pub(super) fn nanoseconds_per_byte(row: &Row) -> String {
+    row.ns_per_byte.map_or(String::new(), |each| format!("{each:.3}"))
+}
+
+/// Formats nanoseconds as milliseconds without a unit, for tables with the unit in the heading.
+pub(super) fn milliseconds(nanoseconds: f64) -> String {
+    format!("{:.3}", nanoseconds / 1e6)
+}
+
+/// Formats nanoseconds with a unit.
+pub(super) fn time(nanoseconds: f64) -> String {
+    duration(Duration::from_nanos(nanoseconds as u64))
+}
+
+/// Formats a ratio with its interval; empty if there is none.
+pub(super) fn interval(ratios: Option<&Ratios>) -> String {
+    ratios.map(ToString::to_string).unwrap_or_default()
+}
