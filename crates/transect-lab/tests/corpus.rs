@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 use transect_lab::corpora::{
-    self, CORPORA, Corpus, CorpusError, CreateReport, Created, MAX_DEPTH, Step, TargetProblem, find,
+    self, CORPORA, Corpus, CorpusError, CreateProgress, CreateReport, MAX_DEPTH, Step,
+    TargetProblem, find,
 };
 use transect_testkit::TempDir;
 use transect_testkit::oracle::oracle;
@@ -192,12 +193,12 @@ fn sparse_files_take_almost_no_space() {
 #[test]
 fn progress_rises_to_the_total() {
     let temp = TempDir::new();
-    let mut heard: Vec<Created> = Vec::new();
+    let mut heard: Vec<CreateProgress> = Vec::new();
     let mut progress = |created| heard.push(created);
     let music = corpus("music");
     let report =
         corpora::create(music, &temp.join("music"), &mut progress, &Cancel::new()).unwrap();
-    let entries = |created: &Created| created.files + created.directories;
+    let entries = |created: &CreateProgress| created.files + created.directories;
     assert!(heard.len() > 10, "{}", heard.len());
     assert!(heard.is_sorted_by_key(entries));
     assert_eq!(heard.last(), Some(&report.created));
@@ -312,7 +313,7 @@ fn cancelled_creation_leaves_nothing() {
 fn creation_cancelled_at_last_file_leaves_nothing() {
     let temp = TempDir::new();
     let cancel = Cancel::new();
-    let mut progress = |created: Created| {
+    let mut progress = |created: CreateProgress| {
         if created.files == corpus("music").files {
             cancel.cancel();
         }

@@ -21,7 +21,7 @@ const PROGRESS_INTERVAL: u64 = 256;
 /// Entries created so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Created {
+pub struct CreateProgress {
     /// Number of regular files.
     pub files: u64,
     /// Number of directories below the root.
@@ -35,7 +35,7 @@ pub struct Created {
 #[non_exhaustive]
 pub struct CreateReport {
     /// Entries created.
-    pub created: Created,
+    pub created: CreateProgress,
     /// Time spent creating entries.
     pub create_time: Duration,
     /// Time spent counting them afterwards.
@@ -59,7 +59,7 @@ pub struct CreateReport {
 pub fn create(
     corpus: &Corpus,
     dir: &Path,
-    progress: &mut dyn FnMut(Created),
+    progress: &mut dyn FnMut(CreateProgress),
     cancel: &Cancel,
 ) -> Result<CreateReport, CorpusError> {
     let paths = TargetPaths::of(dir)?;
@@ -79,7 +79,7 @@ fn fill(
     corpus: &Corpus,
     paths: &TargetPaths,
     replaces: bool,
-    progress: &mut dyn FnMut(Created),
+    progress: &mut dyn FnMut(CreateProgress),
     cancel: &Cancel,
 ) -> Result<CreateReport, CorpusError> {
     let TargetPaths { target, partial, .. } = paths;
@@ -108,10 +108,10 @@ fn fill(
 fn run_steps(
     corpus: &Corpus,
     root: &Path,
-    progress: &mut dyn FnMut(Created),
+    progress: &mut dyn FnMut(CreateProgress),
     cancel: &Cancel,
-) -> Result<Option<Created>, CorpusError> {
-    let mut created = Created::default();
+) -> Result<Option<CreateProgress>, CorpusError> {
+    let mut created = CreateProgress::default();
     let mut here = root.to_owned();
     for step in corpus.plan() {
         if cancel.is_cancelled() {

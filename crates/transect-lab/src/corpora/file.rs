@@ -165,7 +165,7 @@ pub fn create_file(
     if spec.pattern != Pattern::Sparse {
         file.reserve(spec.size)?;
     }
-    let mut content = Content::of(spec);
+    let mut content = DataGenerator::of(spec);
     let mut block = vec![0; BLOCK];
     while file.length() < spec.size {
         if cancel.is_cancelled() {
@@ -188,12 +188,12 @@ pub fn create_file(
 }
 
 /// Generates the data of a file, in order, without holes.
-enum Content {
+enum DataGenerator {
     Tiles,
     Drawn(SplitMix64),
 }
 
-impl Content {
+impl DataGenerator {
     fn of(spec: &FileSpec) -> Self {
         match spec.pattern {
             Pattern::Printable96 => Self::Tiles,

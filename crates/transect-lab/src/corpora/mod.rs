@@ -36,7 +36,7 @@ mod verify;
 
 pub use corpus::{CORPORA, Content, Corpus, find};
 pub use counts::TreeCounts;
-pub use create::{CreateReport, Created, create};
+pub use create::{CreateProgress, CreateReport, create};
 pub use error::{CorpusError, Operation, TargetProblem};
 pub use file::{EXTENT, EXTENT_DATA, FileError, FileSpec, Pattern, TILE, create_file};
 pub use free_space::{check_free_space, free_space, free_space_at};

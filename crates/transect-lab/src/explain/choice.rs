@@ -109,7 +109,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     if let Some(crowd) = runs.busy_machine() {
         return Err(crowd);
     }
-    let base = cell_of(runs, by_default)?;
+    let base = default_cell(runs, by_default)?;
     let rounds = runs.rounds(&base);
     if rounds < 2 * MIN_ROUNDS {
         let needed = 2 * MIN_ROUNDS;
@@ -146,7 +146,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
 }
 
 /// Returns the cell of the planner's default; the fastest if it ran only with explicit block sizes.
-fn cell_of(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, String> {
+fn default_cell(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, String> {
     let name = by_default.as_str();
     let of_it = runs.of_the_engine().into_iter().filter(|(_, variant)| variant.method == name);
     let key = |&(cell, ref variant): &(&str, Variant)| {

@@ -40,7 +40,7 @@ pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision>
             let Some((_, MethodChoice { load, chosen, .. })) = of_class(state, size).next() else {
                 continue;
             };
-            let agree = of_class(state, size).all(|(_, other)| is_same(chosen, &other.chosen));
+            let agree = of_class(state, size).all(|(_, other)| same_choice(chosen, &other.chosen));
             let undecided = matches!(chosen, Chosen::Undecided { .. });
             if undecided || !agree {
                 continue;
@@ -53,7 +53,7 @@ pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision>
     decisions
 }
 
-fn is_same(one: &Chosen, other: &Chosen) -> bool {
+fn same_choice(one: &Chosen, other: &Chosen) -> bool {
     match (one, other) {
         (
             Chosen::Preferred { method, block, .. },

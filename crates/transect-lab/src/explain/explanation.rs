@@ -28,14 +28,14 @@ pub struct Explanation {
     /// The same in words.
     pub conditions: String,
     /// The fastest method; `None` if no method has a time.
-    pub fastest: Option<Fastest>,
+    pub fastest: Option<FastestMethod>,
     /// The method for the planner; `None` where it has no choice, as with many small files.
     pub choice: Option<MethodChoice>,
 }
 
 /// The fastest method, the parts of its time, and its counters.
 #[derive(Debug, Serialize)]
-pub struct Fastest {
+pub struct FastestMethod {
     /// Its name.
     pub cell: String,
     /// Its times, in nanoseconds.
@@ -65,10 +65,10 @@ pub struct Fastest {
 pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
     let kind = data.spec.experiment.rules()?.kind;
     let rankings = rank(data);
-    Some(rankings.iter().map(|ranking| one(data, ranking, kind)).collect())
+    Some(rankings.iter().map(|ranking| explain_one(data, ranking, kind)).collect())
 }
 
-fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
+fn explain_one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
     let spec = &data.spec;
     let runs = RunTimes::of(data, ranking.dataset, ranking.cache_state);
     let payload = &spec.datasets[ranking.dataset].payload;
@@ -82,12 +82,12 @@ fn one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
         cache_state: ranking.cache_state,
         state: ranking.state,
         conditions: spec.state_of(ranking.cache_state).to_owned(),
-        fastest: fastest.and_then(|row| Fastest::of(row, &runs)),
+        fastest: fastest.and_then(|row| FastestMethod::of(row, &runs)),
         choice: is_one_file.then(|| MethodChoice::of(&runs, ranking.state, kind)),
     }
 }
 
-impl Fastest {
+impl FastestMethod {
     fn of(row: &Row, runs: &RunTimes<'_>) -> Option<Self> {
         let parts = parts::of(row, runs);
         let (limit, undecided) = match parts::limit(&parts, runs) {

@@ -16,7 +16,7 @@ mod runs;
 
 pub use choice::{Chosen, MethodChoice};
 pub use decisions::{Decision, decisions};
-pub use explanation::{Explanation, Fastest, explain};
+pub use explanation::{Explanation, FastestMethod, explain};
 pub use parts::{Bottleneck, TimePart};
 
 #[cfg(test)]

@@ -66,22 +66,22 @@ impl Bottleneck {
 pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
     let cell = row.cell.name.as_str();
     // A method without floors neither copies out of the cache nor into it.
-    let passes_by = row.cell.floors.as_ref().is_some_and(Vec::is_empty);
+    let has_no_floors = row.cell.floors.as_ref().is_some_and(Vec::is_empty);
     let is_parallel = row.cell.parallel;
-    let calls = spent_on_calls(row, runs).unwrap_or(0.0);
+    let calls = time_in_calls(row, runs).unwrap_or(0.0);
     let known = |run: &Run, beside: &dyn Fn(&str) -> Option<Run>| {
         let (read, write) = (beside(Floor::Read.as_str())?, beside(Floor::Write.as_str())?);
         let step = beside(Floor::Step.as_str()).map_or(0.0, |step| step.time);
-        let copy = if passes_by { 0.0 } else { read.busy() * (1.0 + run.made) };
-        let pages = (write.busy() - read.busy()).max(0.0) * run.made;
-        let pages = if passes_by { 0.0 } else { pages };
+        let copy = if has_no_floors { 0.0 } else { read.busy() * (1.0 + run.output_ratio) };
+        let pages = (write.busy() - read.busy()).max(0.0) * run.output_ratio;
+        let pages = if has_no_floors { 0.0 } else { pages };
         Some([copy, pages, step, calls])
     };
     let rest = |run: &Run, beside: &dyn Fn(&str) -> Option<Run>| {
         Some(run.busy() - known(run, beside)?.into_iter().sum::<f64>())
     };
     let waits = if waits_for_a_device(row, runs) { Bottleneck::Device } else { Bottleneck::Others };
-    let own = if passes_by { Bottleneck::Kernel } else { Bottleneck::Method };
+    let own = if has_no_floors { Bottleneck::Kernel } else { Bottleneck::Method };
     let part =
         |what: Bottleneck, share: Option<Ratios>| share.map(|share| TimePart { what, share });
     let of_floors = [Bottleneck::Copy, Bottleneck::Pages, Bottleneck::Step, Bottleneck::Calls]
@@ -111,7 +111,7 @@ fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
 
 /// Returns the nanoseconds that system calls take of each run. This requires runs of the same method with
 /// smaller and larger blocks: the difference is the cost of the additional calls.
-fn spent_on_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
+fn time_in_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
     let own: Variant = row.cell.method.parse().ok()?;
     let variants = runs.of_the_engine().into_iter();
     let mut blocks: Vec<(usize, f64)> = variants

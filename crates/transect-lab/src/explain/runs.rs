@@ -21,7 +21,7 @@ pub(super) struct Run {
     /// Share of the time of its process without processor time, if it has one thread.
     pub(super) idle: f64,
     /// Output length divided by input length.
-    pub(super) made: f64,
+    pub(super) output_ratio: f64,
 }
 
 impl Run {
@@ -54,9 +54,9 @@ impl<'s> RunTimes<'s> {
             let time = run.elapsed_ns as f64;
             let worked = usage.user_ns.saturating_add(usage.system_ns);
             let waited = usage.wall_ns.saturating_sub(worked) as f64;
-            let made = files.written.unwrap_or(0) as f64 / files.bytes.max(1) as f64;
+            let output_ratio = files.written.unwrap_or(0) as f64 / files.bytes.max(1) as f64;
             let idle = waited / (usage.wall_ns.max(1) as f64);
-            let run = Run { time, waited: waited.min(time), idle, made };
+            let run = Run { time, waited: waited.min(time), idle, output_ratio };
             cells.entry(&sample.cell).or_default().insert(sample.round, run);
         }
         Self { spec: &data.spec, dataset: &data.spec.datasets[dataset], cells }

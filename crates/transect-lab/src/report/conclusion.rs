@@ -126,8 +126,8 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         .collect();
     if !below.is_empty() {
         let below = below.join(", ");
-        let told = format!("Below the floor, which is an error of the lab: {below}.");
-        alarms.push(told);
+        let alarm = format!("Below the floor, which is an error of the lab: {below}.");
+        alarms.push(alarm);
     }
     alarms
 }
@@ -168,11 +168,11 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if let Some(note) = too_many_cells(ranking, rounds) {
         notes.push(note);
     }
-    if let Some(dear) = ranking.rows.iter().filter_map(|row| row.fresh).max_by(f64::total_cmp)
-        && dear > FRESH_MEMORY_RATIO
+    if let Some(ratio) = ranking.rows.iter().filter_map(|row| row.fresh).max_by(f64::total_cmp)
+        && ratio > FRESH_MEMORY_RATIO
     {
         notes.push(format!(
-            "Fresh memory is dear here: a first run took up to {dear:.1} times the processor time \
+            "Fresh memory is dear here: a first run took up to {ratio:.1} times the processor time \
              of the second, which is the one that counts."
         ));
     }

@@ -81,13 +81,13 @@ pub fn write(report: &Report<'_>) -> String {
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
-    let rows = rows.map(|(at, row)| of_row(spec, ranking, at + 1, row));
+    let rows = rows.map(|(at, row)| ranked_line(spec, ranking, at + 1, row));
     let unranked = ranking.unranked.iter();
-    rows.chain(unranked.map(|unranked| of_unranked(spec, ranking, unranked))).collect()
+    rows.chain(unranked.map(|unranked| unranked_line(spec, ranking, unranked))).collect()
 }
 
 /// Returns the columns up to `contract`: the dataset, its cache state and the cell.
-fn what(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
+fn cell_columns(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
     let dataset: &Dataset = &spec.datasets[ranking.dataset];
     vec![
         dataset.name.clone(),
@@ -103,9 +103,9 @@ fn what(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
     ]
 }
 
-fn of_row(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> String {
+fn ranked_line(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> String {
     let time = &row.time;
-    let mut fields = what(spec, ranking, &row.cell);
+    let mut fields = cell_columns(spec, ranking, &row.cell);
     fields.extend([rank.to_string(), time.n.to_string()]);
     fields.extend(
         [time.median, time.min, time.max, time.mean, time.mad]
@@ -126,26 +126,26 @@ fn of_row(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> Stri
     fields.extend(counted.map_or_else(Default::default, |counts| counts.map(|n| n.to_string())));
     let timed = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns, c.threads]);
     fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
-    let told = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
-    fields.extend([row.faults, row.switches, row.unwritten].map(told));
+    let whole = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
+    fields.extend([row.faults, row.switches, row.unwritten].map(whole));
     let exact = |number: Option<f64>| number.map_or(String::new(), |n| format!("{n:.4}"));
     fields.push(exact(row.fresh));
     fields.push(ranking.by.as_str().to_owned());
     fields.push(row.disturbed.len().to_string());
-    fields.extend([row.start_up, row.without_start].map(told));
+    fields.extend([row.start_up, row.without_start].map(whole));
     let is_apart = ranking.apart.iter().any(|apart| apart.cell.name == row.cell.name);
     fields.push(is_apart.to_string());
-    fields.extend([row.device_read, row.device_written].map(told));
+    fields.extend([row.device_read, row.device_written].map(whole));
     fields.push(exact(row.ns_per_byte));
-    fields.push(told(row.cache_bytes_per_name));
+    fields.push(whole(row.cache_bytes_per_name));
     fields.push(String::new());
     join(&fields)
 }
 
-fn of_unranked(spec: &SessionSpec, ranking: &Ranking, unranked: &Unranked) -> String {
+fn unranked_line(spec: &SessionSpec, ranking: &Ranking, unranked: &Unranked) -> String {
     let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);
     let cell = cell.expect("BUG: what is not ranked is a cell of the session");
-    let mut fields = what(spec, ranking, cell);
+    let mut fields = cell_columns(spec, ranking, cell);
     fields.resize(COLUMNS.len() - 1, String::new());
     fields.push(unranked.reason.clone());
     join(&fields)

@@ -9,7 +9,7 @@ use transect_text::units::{bytes, count};
 use transect_text::{quote, size};
 
 use super::format::time;
-use crate::explain::{Chosen, Explanation, Fastest, MethodChoice, TimePart};
+use crate::explain::{Chosen, Explanation, FastestMethod, MethodChoice, TimePart};
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<(
     writeln!(out)
 }
 
-fn write_fastest(out: &mut impl Write, fastest: &Fastest) -> std::io::Result<()> {
+fn write_fastest(out: &mut impl Write, fastest: &FastestMethod) -> std::io::Result<()> {
     let cell = quote::for_terminal(fastest.cell.as_ref());
     let summary = &fastest.time;
     let [median, min, max] = [summary.median, summary.min, summary.max].map(time);
@@ -66,7 +66,7 @@ fn write_fastest(out: &mut impl Write, fastest: &Fastest) -> std::io::Result<()>
 }
 
 /// Returns the known counters of the kernel as text.
-fn counters(fastest: &Fastest) -> Vec<String> {
+fn counters(fastest: &FastestMethod) -> Vec<String> {
     let length = |number: Option<f64>, what: &str| {
         number.map(|number| format!("{} {what}", bytes(number as u64)))
     };

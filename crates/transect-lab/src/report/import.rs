@@ -10,7 +10,7 @@ use transect_text::{quote, size};
 use super::csv::quoted;
 use super::format::time;
 use crate::published::import::listing::ListedRun;
-use crate::published::import::{Cell, CellKey, Difference, Factor, ImportedListing};
+use crate::published::import::{CellKey, Difference, Factor, ImportedListing, RunGroup};
 use crate::stats::Verdict;
 
 /// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
@@ -63,8 +63,8 @@ fn write_session(out: &mut impl Write, file: &Path, imported: &ImportedListing) 
     write_differences(out, "differences", &imported.differences)
 }
 
-fn write_cell(out: &mut impl Write, cell: &Cell, width: usize) -> io::Result<()> {
-    let Cell { key, real, user, system, outliers, .. } = cell;
+fn write_cell(out: &mut impl Write, cell: &RunGroup, width: usize) -> io::Result<()> {
+    let RunGroup { key, real, user, system, outliers, .. } = cell;
     let [min, median, max, user, system] =
         [real.min, real.median, real.max, user.median, system.median].map(time);
     let far = match outliers.len() {

@@ -21,7 +21,7 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
     let spec = report.session;
     writeln!(out, "# transect lab\n")?;
-    environment(out, spec)?;
+    environment_table(out, spec)?;
     for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
         ranking_section(out, spec, ranking, conclusion)?;
         let of_it = |r: &&ArticleTable| {
@@ -30,17 +30,17 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
         report.article_tables.iter().filter(of_it).try_for_each(|r| article_table(out, r))?;
     }
     if let Some(table) = report.references.first() {
-        writeln!(out, "\n## From the articles\n\n> {}", text(table.whose))?;
+        writeln!(out, "\n## From the articles\n\n> {}", escaped(table.whose))?;
     }
     report.references.iter().try_for_each(|table| published_table(out, table))
 }
 
-fn environment(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
+fn environment_table(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
     let SessionSpec { environment, .. } = spec;
     let guest = if environment.hypervisor { ", a guest" } else { "" };
     let unknown = || "unknown".to_owned();
     let processor = environment.processor.clone().unwrap_or_else(unknown);
-    table(out, &["", ""], &[])?;
+    table_head(out, &["", ""], &[])?;
     for (what, is) in [
         ("processor", format!("{processor}, {} cores{guest}", environment.cores)),
         ("memory", environment.memory.map_or_else(unknown, bytes)),
@@ -53,10 +53,10 @@ fn environment(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
         ("seed", spec.seed.to_string()),
         ("base", spec.base.clone()),
     ] {
-        line(out, &[what.to_owned(), text(&is)])?;
+        table_row(out, &[what.to_owned(), escaped(&is)])?;
     }
     for (what, is) in environment.details() {
-        line(out, &[text(&what), text(&is)])?;
+        table_row(out, &[escaped(&what), escaped(&is)])?;
     }
     let command = quote::for_terminal(environment.command.join(" ").as_ref());
     let fence = "`".repeat(longest_run(&command, '`').max(2) + 1);
@@ -76,7 +76,7 @@ fn ranking_section(
         String::new()
     };
     let state = spec.state_of(ranking.cache_state);
-    writeln!(out, "\n## {}: {number}{state}\n", text(&ranking.name))?;
+    writeln!(out, "\n## {}: {number}{state}\n", escaped(&ranking.name))?;
     let kind = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
     let options = dataset.file_system.options.as_deref().unwrap_or("options unknown");
     let root = dataset.root.to_string_lossy();
@@ -85,26 +85,26 @@ fn ranking_section(
     writeln!(
         out,
         "{}\n\n{}\n\n{}",
-        text(&on),
-        text(&conclusion.sentence),
-        text(&conclusion.noise)
+        escaped(&on),
+        escaped(&conclusion.sentence),
+        escaped(&conclusion.noise)
     )?;
     for alarm in &conclusion.alarms {
-        writeln!(out, "\n> **{}**", text(alarm))?;
+        writeln!(out, "\n> **{}**", escaped(alarm))?;
     }
     for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
-        writeln!(out, "\n> {}", text(note))?;
+        writeln!(out, "\n> {}", escaped(note))?;
     }
     writeln!(out)?;
     let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.of.is_in(spec.experiment)).collect();
+        COLUMNS.iter().filter(|column| column.shown_in.includes(spec.experiment)).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
-        table(out, &titles, &right)?;
+        table_head(out, &titles, &right)?;
         rows.iter().try_for_each(|row| {
             let cells = columns.iter().map(|column| (column.text)(spec, row));
-            line(out, &cells.collect::<Vec<String>>())
+            table_row(out, &cells.collect::<Vec<String>>())
         })
     };
     ranked(out, &ranking.rows)?;
@@ -116,27 +116,27 @@ fn ranking_section(
         writeln!(out, "\nNot ranked:\n")?;
     }
     for unranked in &ranking.unranked {
-        writeln!(out, "* {}: {}", text(&unranked.cell), text(&unranked.reason))?;
+        writeln!(out, "* {}: {}", escaped(&unranked.cell), escaped(&unranked.reason))?;
     }
     Ok(())
 }
 
 /// The sessions that show a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Everything,
+enum ShownIn {
+    All,
     Walks,
-    Files,
-    Questions,
+    Transforms,
+    Attributes,
 }
 
-impl Of {
-    fn is_in(self, session: Spec) -> bool {
+impl ShownIn {
+    fn includes(self, session: Spec) -> bool {
         match self {
-            Self::Everything => true,
+            Self::All => true,
             Self::Walks => session == Spec::Walk,
-            Self::Files => matches!(session, Spec::Transform(_)),
-            Self::Questions => session == Spec::Attributes,
+            Self::Transforms => matches!(session, Spec::Transform(_)),
+            Self::Attributes => session == Spec::Attributes,
         }
     }
 }
@@ -145,110 +145,116 @@ impl Of {
 struct Column {
     title: &'static str,
     is_number: bool,
-    of: Of,
+    shown_in: ShownIn,
     text: fn(&SessionSpec, &Row) -> String,
 }
 
 const fn column(
     title: &'static str,
     is_number: bool,
-    of: Of,
+    shown_in: ShownIn,
     text: fn(&SessionSpec, &Row) -> String,
 ) -> Column {
-    Column { title, is_number, of, text }
+    Column { title, is_number, shown_in, text }
 }
 
 /// All columns, in order.
 const COLUMNS: &[Column] = &[
-    column("method", false, Of::Everything, |_, row| text(&row.cell.name)),
-    column("language", false, Of::Everything, |_, row| text(&row.cell.language)),
-    column("contract", false, Of::Everything, |_, row| text(&row.cell.contract.join(" "))),
-    column("median, ms", true, Of::Everything, |_, row| milliseconds(row.time.median)),
-    column("min, ms", true, Of::Everything, |_, row| milliseconds(row.time.min)),
-    column("max, ms", true, Of::Everything, |_, row| milliseconds(row.time.max)),
-    column("MAD, ms", true, Of::Files, |_, row| milliseconds(row.time.mad)),
-    column("n", true, Of::Everything, |_, row| count(row.time.n as u64)),
-    column("MB/s", true, Of::Files, |_, row| megabytes_per_second(row)),
-    column("ns/byte", true, Of::Files, |_, row| nanoseconds_per_byte(row)),
-    column("cpu, ms", true, Of::Walks, |_, row| milliseconds(row.cpu_ns())),
-    column("user, ms", true, Of::Files, |_, row| milliseconds(row.user_ns)),
-    column("sys, ms", true, Of::Files, |_, row| milliseconds(row.system_ns)),
-    column("faults", true, Of::Files, |_, row| told(row.faults, count)),
-    column("switches", true, Of::Files, |_, row| told(row.switches, count)),
-    column("unwritten", true, Of::Files, |_, row| told(row.unwritten, bytes)),
-    column("read", true, Of::Files, |_, row| told(row.device_read, bytes)),
-    column("written", true, Of::Files, |_, row| told(row.device_written, bytes)),
-    column("fresh", true, Of::Files, |_, row| {
+    column("method", false, ShownIn::All, |_, row| escaped(&row.cell.name)),
+    column("language", false, ShownIn::All, |_, row| escaped(&row.cell.language)),
+    column("contract", false, ShownIn::All, |_, row| escaped(&row.cell.contract.join(" "))),
+    column("median, ms", true, ShownIn::All, |_, row| milliseconds(row.time.median)),
+    column("min, ms", true, ShownIn::All, |_, row| milliseconds(row.time.min)),
+    column("max, ms", true, ShownIn::All, |_, row| milliseconds(row.time.max)),
+    column("MAD, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.time.mad)),
+    column("n", true, ShownIn::All, |_, row| count(row.time.n as u64)),
+    column("MB/s", true, ShownIn::Transforms, |_, row| megabytes_per_second(row)),
+    column("ns/byte", true, ShownIn::Transforms, |_, row| nanoseconds_per_byte(row)),
+    column("cpu, ms", true, ShownIn::Walks, |_, row| milliseconds(row.cpu_ns())),
+    column("user, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.user_ns)),
+    column("sys, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.system_ns)),
+    column("faults", true, ShownIn::Transforms, |_, row| known(row.faults, count)),
+    column("switches", true, ShownIn::Transforms, |_, row| known(row.switches, count)),
+    column("unwritten", true, ShownIn::Transforms, |_, row| known(row.unwritten, bytes)),
+    column("read", true, ShownIn::Transforms, |_, row| known(row.device_read, bytes)),
+    column("written", true, ShownIn::Transforms, |_, row| known(row.device_written, bytes)),
+    column("fresh", true, ShownIn::Transforms, |_, row| {
         row.fresh.map_or(String::new(), |times| format!("{times:.2}"))
     }),
-    column("memory", true, Of::Everything, |_, row| told(row.peak_memory, bytes)),
-    column("calls / entry", true, Of::Walks, |_, row| calls_per_entry(row)),
-    column("calls / file", true, Of::Files, |_, row| calls_per_entry(row)),
-    column("cache / name", true, Of::Questions, |_, row| told(row.cache_bytes_per_name, bytes)),
-    column("cpu, ms", true, Of::Questions, |_, row| milliseconds(row.cpu_ns())),
-    column("calls / question", true, Of::Questions, |_, row| calls_per_entry(row)),
-    column("× base (95 %)", true, Of::Everything, |_, row| interval(row.to_base.as_ref())),
-    column("× floor (95 %)", true, Of::Everything, |_, row| interval(row.to_floor.as_ref())),
-    column("verdict", false, Of::Everything, verdict_label),
+    column("memory", true, ShownIn::All, |_, row| known(row.peak_memory, bytes)),
+    column("calls / entry", true, ShownIn::Walks, |_, row| calls_per_entry(row)),
+    column("calls / file", true, ShownIn::Transforms, |_, row| calls_per_entry(row)),
+    column("cache / name", true, ShownIn::Attributes, |_, row| {
+        known(row.cache_bytes_per_name, bytes)
+    }),
+    column("cpu, ms", true, ShownIn::Attributes, |_, row| milliseconds(row.cpu_ns())),
+    column("calls / question", true, ShownIn::Attributes, |_, row| calls_per_entry(row)),
+    column("× base (95 %)", true, ShownIn::All, |_, row| interval(row.to_base.as_ref())),
+    column("× floor (95 %)", true, ShownIn::All, |_, row| interval(row.to_floor.as_ref())),
+    column("verdict", false, ShownIn::All, verdict_label),
 ];
 
-fn told(number: Option<f64>, of: fn(u64) -> String) -> String {
+fn known(number: Option<f64>, of: fn(u64) -> String) -> String {
     number.map_or(String::new(), |number| of(number as u64))
 }
 
 fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
     let ArticleTable { protocol, about, columns, rows, .. } = article;
-    writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", text(about))?;
+    writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", escaped(about))?;
     let title = |column: &super::ArticleColumn| match column.unit {
-        Unit::Nanoseconds => format!("{}, ms", text(&column.name)),
-        Unit::Times => text(&column.name),
+        Unit::Nanoseconds => format!("{}, ms", escaped(&column.name)),
+        Unit::Times => escaped(&column.name),
     };
     let titles: Vec<String> =
         std::iter::once("method".to_owned()).chain(columns.iter().map(title)).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    table(out, &titles, &(1..titles.len()).collect::<Vec<_>>())?;
+    table_head(out, &titles, &(1..titles.len()).collect::<Vec<_>>())?;
     for row in rows {
         let values = row.values.iter().zip(columns).map(|(value, column)| match column.unit {
             Unit::Nanoseconds => milliseconds(*value),
             Unit::Times => format!("{value:.1}"),
         });
-        line(out, &std::iter::once(text(&row.cell)).chain(values).collect::<Vec<_>>())?;
+        table_row(out, &std::iter::once(escaped(&row.cell)).chain(values).collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
 fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()> {
-    writeln!(out, "\n### {}, {}: {}\n", article.source, article.article, text(article.corpus))?;
-    table(out, &["method", "contract", "state", "what", "ms", "× the slowest", "note"], &[4, 5])?;
+    writeln!(out, "\n### {}, {}: {}\n", article.source, article.article, escaped(article.corpus))?;
+    table_head(
+        out,
+        &["method", "contract", "state", "what", "ms", "× the slowest", "note"],
+        &[4, 5],
+    )?;
     for row in &article.rows {
         let cells = [
-            text(row.method),
+            escaped(row.method),
             row.contract.join(" "),
             row.state.as_str().to_owned(),
-            text(row.quantity.word()),
+            escaped(row.quantity.word()),
             milliseconds(row.value_ns()),
             row.speedup.map_or(String::new(), |times| format!("{times:.1}")),
-            text(row.note),
+            escaped(row.note),
         ];
-        line(out, &cells)?;
+        table_row(out, &cells)?;
     }
     Ok(())
 }
 
 /// Writes the head of a table; the columns in `right` are aligned to the right.
-fn table(out: &mut impl Write, titles: &[&str], right: &[usize]) -> Result<()> {
-    line(out, titles)?;
+fn table_head(out: &mut impl Write, titles: &[&str], right: &[usize]) -> Result<()> {
+    table_row(out, titles)?;
     let rule = |at| if right.contains(&at) { "---:" } else { "---" };
-    line(out, &(0..titles.len()).map(rule).collect::<Vec<_>>())
+    table_row(out, &(0..titles.len()).map(rule).collect::<Vec<_>>())
 }
 
-fn line(out: &mut impl Write, cells: &[impl AsRef<str>]) -> Result<()> {
+fn table_row(out: &mut impl Write, cells: &[impl AsRef<str>]) -> Result<()> {
     let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
 /// Escapes a text so that it is plain text in one line, also inside a table.
-fn text(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let visible = quote::for_terminal(text.as_ref());
     let mut escaped = String::with_capacity(visible.len());
     for character in visible.chars() {
@@ -274,10 +280,10 @@ mod tests {
 
     #[test]
     fn names_never_become_markup() {
-        assert_eq!(text("a|b`c`"), "a\\|b\\`c\\`");
-        assert_eq!(text("<img src=x>\n# x"), "\\<img src=x\\>\\\\n\\# x");
-        assert_eq!(text("\u{202e}x"), "\\\\u{202e}x");
-        assert_eq!(text("getdents-statx/recursive (again)"), "getdents-statx/recursive (again)");
+        assert_eq!(escaped("a|b`c`"), "a\\|b\\`c\\`");
+        assert_eq!(escaped("<img src=x>\n# x"), "\\<img src=x\\>\\\\n\\# x");
+        assert_eq!(escaped("\u{202e}x"), "\\\\u{202e}x");
+        assert_eq!(escaped("getdents-statx/recursive (again)"), "getdents-statx/recursive (again)");
     }
 
     #[test]

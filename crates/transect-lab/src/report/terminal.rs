@@ -17,7 +17,7 @@ use crate::stats::ranking::{Ranking, Row};
 use crate::stats::{Ratios, Verdict};
 
 /// Width of prose if the width of the terminal is unknown.
-const PROSE: usize = 100;
+const DEFAULT_WIDTH: usize = 100;
 
 /// Writes a report in lines of at most `width` characters; without a width, with all columns. Only long
 /// names exceed it, as they are never cut.
@@ -26,28 +26,31 @@ const PROSE: usize = 100;
 /// `out` cannot be written to.
 pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
-    screen.session(report)?;
+    screen.session_heading(report)?;
     for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
-        screen.dataset(report.session, ranking)?;
+        screen.dataset_heading(report.session, ranking)?;
         screen.rows(report.session, &ranking.rows)?;
         if !ranking.apart.is_empty() {
             writeln!(screen.out)?;
-            screen.say(DIM, "apart, as they leave nothing unwritten:")?;
+            screen.write_wrapped(DIM, "apart, as they leave nothing unwritten:")?;
             screen.rows(report.session, &ranking.apart)?;
         }
         for unranked in &ranking.unranked {
-            let cell = name(&unranked.cell);
-            screen.say(WARN, &format!("not ranked: {cell}: {}", name(&unranked.reason)))?;
+            let cell = escaped(&unranked.cell);
+            screen.write_wrapped(
+                WARN,
+                &format!("not ranked: {cell}: {}", escaped(&unranked.reason)),
+            )?;
         }
         writeln!(screen.out)?;
-        screen.say(BOLD, &conclusion.sentence)?;
-        screen.say(DIM, &conclusion.noise)?;
+        screen.write_wrapped(BOLD, &conclusion.sentence)?;
+        screen.write_wrapped(DIM, &conclusion.noise)?;
         for alarm in &conclusion.alarms {
-            screen.say(ERROR, alarm)?;
+            screen.write_wrapped(ERROR, alarm)?;
         }
         // The noise was written above.
         for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
-            screen.say(WARN, note)?;
+            screen.write_wrapped(WARN, note)?;
         }
         let of_it = |r: &&ArticleTable| {
             (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
@@ -58,13 +61,13 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
     }
     if let Some(table) = report.references.first() {
         writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
-        screen.say(WARN, table.whose)?;
+        screen.write_wrapped(WARN, table.whose)?;
     }
     report.references.iter().try_for_each(|table| screen.published_table(table))
 }
 
 /// Escapes characters of a name that control the terminal.
-fn name(name: &str) -> String {
+fn escaped(name: &str) -> String {
     quote::for_terminal(name.as_ref())
 }
 
@@ -73,7 +76,7 @@ fn ratio(ratios: Option<&Ratios>) -> String {
 }
 
 /// Returns a text for sessions of transforms; empty for other kinds.
-fn of_files(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
+fn for_transform(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
     if spec.words().has_rates { text() } else { String::new() }
 }
 
@@ -85,11 +88,11 @@ fn off_cpu(row: &Row) -> String {
     time((row.wall_ns - row.cpu_ns()).max(0.0))
 }
 
-fn whole(number: Option<f64>) -> String {
+fn whole_number(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| format!("{number:.0}"))
 }
 
-fn length(number: Option<f64>) -> String {
+fn byte_count(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| bytes(number as u64))
 }
 
@@ -101,9 +104,9 @@ struct Column {
     /// Numbers are aligned to the right, words to the left.
     is_number: bool,
     /// Columns with the lowest number above 0 are dropped first if the table is too wide; 0 is kept.
-    order: u8,
+    drop_order: u8,
     /// Title of the shorter column that replaces it if it is dropped.
-    instead: Option<&'static str>,
+    replaced_by: Option<&'static str>,
 }
 
 /// All columns, in order. A replacement is shown only if the column it replaces was dropped. Empty
@@ -111,222 +114,222 @@ struct Column {
 const COLUMNS: &[Column] = &[
     Column {
         title: "method",
-        text: |_, row| name(&row.cell.name),
+        text: |_, row| escaped(&row.cell.name),
         is_number: false,
-        order: 0,
-        instead: None,
+        drop_order: 0,
+        replaced_by: None,
     },
     Column {
         title: "language",
-        text: |_, row| name(&row.cell.language),
+        text: |_, row| escaped(&row.cell.language),
         is_number: false,
-        order: 4,
-        instead: None,
+        drop_order: 4,
+        replaced_by: None,
     },
     Column {
         title: "median",
         text: |_, row| time(row.time.median),
         is_number: true,
-        order: 0,
-        instead: None,
+        drop_order: 0,
+        replaced_by: None,
     },
     Column {
         title: "min",
         text: |_, row| time(row.time.min),
         is_number: true,
-        order: 3,
-        instead: None,
+        drop_order: 3,
+        replaced_by: None,
     },
     Column {
         title: "max",
         text: |_, row| time(row.time.max),
         is_number: true,
-        order: 2,
-        instead: None,
+        drop_order: 2,
+        replaced_by: None,
     },
     Column {
         title: "mad",
-        text: |spec, row| of_files(spec, || time(row.time.mad)),
+        text: |spec, row| for_transform(spec, || time(row.time.mad)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "n",
         text: |_, row| row.time.n.to_string(),
         is_number: true,
-        order: 6,
-        instead: None,
+        drop_order: 6,
+        replaced_by: None,
     },
     Column {
         title: "MB/s",
         text: |_, row| megabytes_per_second(row),
         is_number: true,
-        order: 2,
-        instead: None,
+        drop_order: 2,
+        replaced_by: None,
     },
     Column {
         title: "ns/byte",
         text: |_, row| nanoseconds_per_byte(row),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "cpu",
         text: |_, row| time(row.cpu_ns()),
         is_number: true,
-        order: 8,
-        instead: None,
+        drop_order: 8,
+        replaced_by: None,
     },
     Column {
         title: "user",
-        text: |spec, row| of_files(spec, || time(row.user_ns)),
+        text: |spec, row| for_transform(spec, || time(row.user_ns)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "sys",
-        text: |spec, row| of_files(spec, || time(row.system_ns)),
+        text: |spec, row| for_transform(spec, || time(row.system_ns)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "off cpu",
-        text: |spec, row| of_files(spec, || off_cpu(row)),
+        text: |spec, row| for_transform(spec, || off_cpu(row)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "faults",
-        text: |spec, row| of_files(spec, || whole(row.faults)),
+        text: |spec, row| for_transform(spec, || whole_number(row.faults)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "switches",
-        text: |spec, row| of_files(spec, || whole(row.switches)),
+        text: |spec, row| for_transform(spec, || whole_number(row.switches)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "unwritten",
-        text: |spec, row| of_files(spec, || length(row.unwritten)),
+        text: |spec, row| for_transform(spec, || byte_count(row.unwritten)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "read",
-        text: |spec, row| of_files(spec, || length(row.device_read)),
+        text: |spec, row| for_transform(spec, || byte_count(row.device_read)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "written",
-        text: |spec, row| of_files(spec, || length(row.device_written)),
+        text: |spec, row| for_transform(spec, || byte_count(row.device_written)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "start-up",
         text: |_, row| row.start_up.map_or(String::new(), time),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "without it",
         text: |_, row| row.without_start.map_or(String::new(), |it| time(it.max(0.0))),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "fresh",
         text: |spec, row| {
-            of_files(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
+            for_transform(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
         },
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "memory",
-        text: |_, row| length(row.peak_memory),
+        text: |_, row| byte_count(row.peak_memory),
         is_number: true,
-        order: 5,
-        instead: None,
+        drop_order: 5,
+        replaced_by: None,
     },
     Column {
         title: "B/name",
-        text: |_, row| whole(row.cache_bytes_per_name),
+        text: |_, row| whole_number(row.cache_bytes_per_name),
         is_number: true,
-        order: 2,
-        instead: None,
+        drop_order: 2,
+        replaced_by: None,
     },
     Column {
         title: "calls",
         text: |_, row| calls_per_entry(row),
         is_number: true,
-        order: 9,
-        instead: None,
+        drop_order: 9,
+        replaced_by: None,
     },
     Column {
         title: "speed-up",
-        text: |spec, row| of_files(spec, || format!("{:.2}", row.speedup_over_slowest)),
+        text: |spec, row| for_transform(spec, || format!("{:.2}", row.speedup_over_slowest)),
         is_number: true,
-        order: 1,
-        instead: None,
+        drop_order: 1,
+        replaced_by: None,
     },
     Column {
         title: "× base (95 %)",
         text: |_, row| interval(row.to_base.as_ref()),
         is_number: true,
-        order: 11,
-        instead: Some("× base"),
+        drop_order: 11,
+        replaced_by: Some("× base"),
     },
     Column {
         title: "× base",
         text: |_, row| ratio(row.to_base.as_ref()),
         is_number: true,
-        order: 0,
-        instead: None,
+        drop_order: 0,
+        replaced_by: None,
     },
     Column {
         title: "× floor (95 %)",
         text: |_, row| interval(row.to_floor.as_ref()),
         is_number: true,
-        order: 7,
-        instead: Some("× floor"),
+        drop_order: 7,
+        replaced_by: Some("× floor"),
     },
     Column {
         title: "× floor",
         text: |_, row| ratio(row.to_floor.as_ref()),
         is_number: true,
-        order: 10,
-        instead: None,
+        drop_order: 10,
+        replaced_by: None,
     },
     Column {
         title: "verdict",
         text: |spec, row| verdict_label(spec, row),
         is_number: false,
-        order: 0,
-        instead: None,
+        drop_order: 0,
+        replaced_by: None,
     },
 ];
 
 /// Separates two columns.
 const GAP: &str = "  ";
 
-fn colour(row: &Row) -> Style {
+fn row_style(row: &Row) -> Style {
     match row.judgement.map(|judgement| judgement.verdict) {
         _ if row.below_the_floor => ERROR,
         Some(Verdict::Faster) => GOOD,
@@ -388,14 +391,14 @@ struct Screen<'o> {
 
 impl Screen<'_> {
     /// Writes wrapped text.
-    fn say(&mut self, style: Style, text: &str) -> Result<()> {
-        for line in wrap(&name(text), self.width.unwrap_or(PROSE)) {
+    fn write_wrapped(&mut self, style: Style, text: &str) -> Result<()> {
+        for line in wrap(&escaped(text), self.width.unwrap_or(DEFAULT_WIDTH)) {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
         Ok(())
     }
 
-    fn session(&mut self, report: &Report<'_>) -> Result<()> {
+    fn session_heading(&mut self, report: &Report<'_>) -> Result<()> {
         let SessionSpec { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
         let (rounds, enough) = match (report.ended, max_time) {
             (Some(ended), _) => (ended.rounds, format!(" ({})", ended.by.about())),
@@ -405,11 +408,14 @@ impl Screen<'_> {
         let guest = if environment.hypervisor { ", a guest" } else { "" };
         let processor = environment.processor.as_deref().unwrap_or("unknown processor");
         let (cores, system) = (environment.cores, &environment.system);
-        self.say(DIM, &format!("{processor}, {cores} cores{guest}, {system}"))?;
-        self.say(DIM, &format!("preset {preset}, {rounds} rounds of {runs}{enough}, seed {seed}"))
+        self.write_wrapped(DIM, &format!("{processor}, {cores} cores{guest}, {system}"))?;
+        self.write_wrapped(
+            DIM,
+            &format!("preset {preset}, {rounds} rounds of {runs}{enough}, seed {seed}"),
+        )
     }
 
-    fn dataset(&mut self, spec: &SessionSpec, ranking: &Ranking) -> Result<()> {
+    fn dataset_heading(&mut self, spec: &SessionSpec, ranking: &Ranking) -> Result<()> {
         let dataset = &spec.datasets[ranking.dataset];
         let root = quote::for_terminal(dataset.root.as_os_str());
         let proof = match ranking.proved {
@@ -423,7 +429,7 @@ impl Screen<'_> {
         // A tree is known by its path; inputs are made for the session and known by their names.
         let title = match spec.words().is_path {
             true => format!("{BOLD}{root}{BOLD:#}"),
-            false => format!("{BOLD}{}{BOLD:#} in {root}", name(&dataset.name)),
+            false => format!("{BOLD}{}{BOLD:#} in {root}", escaped(&dataset.name)),
         };
         writeln!(self.out, "\n{title}: {}", spec.work_in(dataset))?;
         let file_system = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
@@ -432,7 +438,7 @@ impl Screen<'_> {
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = spec.state_of(ranking.cache_state);
         let by = ranking.by.about();
-        self.say(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
+        self.write_wrapped(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
         writeln!(self.out)
     }
 
@@ -444,15 +450,15 @@ impl Screen<'_> {
                 .iter()
                 .map(|row| {
                     let texts = columns.iter().map(|column| (column.text)(spec, row));
-                    (colour(row), texts.collect())
+                    (row_style(row), texts.collect())
                 })
                 .collect(),
         };
         let holds_something = |column: &&Column| {
-            column.order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
+            column.drop_order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
-        grid(&fitting(&grid, &columns, self.width)).write(self.out)
+        grid(&fitting_columns(&grid, &columns, self.width)).write(self.out)
     }
 
     /// Writes a table; if it is too wide, writes each row as text.
@@ -462,9 +468,9 @@ impl Screen<'_> {
         }
         for (_, row) in &grid.rows {
             let Some((first, rest)) = row.split_first() else { continue };
-            let told = rest.iter().zip(&grid.titles[1..]).filter(|(text, _)| !text.is_empty());
-            let told: Vec<String> = told.map(|(text, title)| format!("{title} {text}")).collect();
-            self.say(Style::new(), &format!("{first}: {}", told.join(", ")))?;
+            let texts = rest.iter().zip(&grid.titles[1..]).filter(|(text, _)| !text.is_empty());
+            let texts: Vec<String> = texts.map(|(text, title)| format!("{title} {text}")).collect();
+            self.write_wrapped(Style::new(), &format!("{first}: {}", texts.join(", ")))?;
         }
         Ok(())
     }
@@ -473,14 +479,17 @@ impl Screen<'_> {
     fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
         let ArticleTable { protocol, about, columns, rows, .. } = table;
         writeln!(self.out)?;
-        self.say(BOLD, &format!("The same, as the article prints it ({protocol}): {about}"))?;
+        self.write_wrapped(
+            BOLD,
+            &format!("The same, as the article prints it ({protocol}): {about}"),
+        )?;
         let titles = columns.iter().map(|column| column.name.clone());
         let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
             Unit::Nanoseconds => time(*value),
             Unit::Times => format!("{value:.1}"),
         };
         let rows = rows.iter().map(|row| {
-            let mut cells = vec![name(&row.cell)];
+            let mut cells = vec![escaped(&row.cell)];
             cells.extend(row.values.iter().zip(columns).map(value));
             (Style::new(), cells)
         });
@@ -494,7 +503,7 @@ impl Screen<'_> {
     fn published_table(&mut self, table: &PublishedTable) -> Result<()> {
         let PublishedTable { source, article, corpus, rows, .. } = table;
         writeln!(self.out)?;
-        self.say(BOLD, &format!("{source}, {article}: {corpus}"))?;
+        self.write_wrapped(BOLD, &format!("{source}, {article}: {corpus}"))?;
         let rows = rows.iter().map(|row| {
             let speedup = row.speedup.map_or(String::new(), |times| format!("{times:.1}"));
             let cells = [
@@ -514,7 +523,7 @@ impl Screen<'_> {
 }
 
 /// Returns the columns that fit into the width.
-fn fitting<'c>(
+fn fitting_columns<'c>(
     grid: &dyn Fn(&[&Column]) -> Grid,
     of: &[&'c Column],
     width: Option<usize>,
@@ -522,13 +531,14 @@ fn fitting<'c>(
     let mut dropped: Vec<&str> = Vec::new();
     loop {
         let is_there = |column: &&Column| {
-            let stands_in_for = of.iter().find(|other| other.instead == Some(column.title));
+            let stands_in_for = of.iter().find(|other| other.replaced_by == Some(column.title));
             let is_its_turn = stands_in_for.is_none_or(|other| dropped.contains(&other.title));
             is_its_turn && !dropped.contains(&column.title)
         };
         let columns: Vec<&Column> = of.iter().copied().filter(is_there).collect();
         let line = grid(&columns).width();
-        let next = columns.iter().filter(|column| column.order > 0).min_by_key(|c| c.order);
+        let next =
+            columns.iter().filter(|column| column.drop_order > 0).min_by_key(|c| c.drop_order);
         match (width, next) {
             (Some(width), Some(next)) if line > width => dropped.push(next.title),
             _ => return columns,
@@ -558,7 +568,7 @@ mod tests {
                     .collect(),
             )],
         };
-        fitting(&grid, &COLUMNS.iter().collect::<Vec<_>>(), width)
+        fitting_columns(&grid, &COLUMNS.iter().collect::<Vec<_>>(), width)
             .iter()
             .map(|column| column.title)
             .collect()

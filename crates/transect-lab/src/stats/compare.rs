@@ -95,22 +95,22 @@ pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
         };
         match others.iter().position(same) {
             Some(at) => {
-                let [one, other] = like_with_like((before, ranking), (after, others.remove(at)));
+                let [one, other] = same_metric((before, ranking), (after, others.remove(at)));
                 groups.push(group(&one, &other, &before.spec));
             }
-            None => alone.push(format!("before: {}", about(&ranking, &before.spec))),
+            None => alone.push(format!("before: {}", label(&ranking, &before.spec))),
         }
     }
-    alone.extend(others.iter().map(|it| format!("after: {}", about(it, &after.spec))));
-    Comparison { changed: changed(&before.spec, &after.spec), groups, alone }
+    alone.extend(others.iter().map(|it| format!("after: {}", label(it, &after.spec))));
+    Comparison { changed: changed_conditions(&before.spec, &after.spec), groups, alone }
 }
 
-fn about(ranking: &Ranking, spec: &SessionSpec) -> String {
+fn label(ranking: &Ranking, spec: &SessionSpec) -> String {
     format!("{}, {}", ranking.name, spec.state_of(ranking.cache_state))
 }
 
 /// Returns two rankings by the same metric: by processor time if either is.
-fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
+fn same_metric(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
     [before, after].map(|(data, ranking)| match ranking.by {
         Metric::Time if differ => {
@@ -121,21 +121,21 @@ fn like_with_like(before: (&SessionData, Ranking), after: (&SessionData, Ranking
 }
 
 /// Returns the row of a cell, and whether it is ranked apart.
-fn find<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
-    all_of(ranking).find(|(row, _)| row.cell.name == cell)
+fn find_row<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
+    all_rows(ranking).find(|(row, _)| row.cell.name == cell)
 }
 
 /// Returns all rows, each with whether it is ranked apart.
-fn all_of(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
+fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     let rows = ranking.rows.iter().map(|row| (row, false));
     rows.chain(ranking.apart.iter().map(|row| (row, true)))
 }
 
 fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, is_apart) in all_of(before) {
+    for (row, is_apart) in all_rows(before) {
         let cell = &row.cell.name;
-        let other = find(after, cell);
+        let other = find_row(after, cell);
         if let Some((_, apart_after)) = other
             && apart_after != is_apart
         {
@@ -149,7 +149,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
             None => alone.push(format!("before: {cell}")),
         }
     }
-    let new = all_of(after).filter(|(row, _)| find(before, &row.cell.name).is_none());
+    let new = all_rows(after).filter(|(row, _)| find_row(before, &row.cell.name).is_none());
     alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
     rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
     let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();
@@ -183,7 +183,7 @@ impl ComparedRow {
 }
 
 /// A condition that should be the same in both sessions.
-struct Fact {
+struct Condition {
     what: String,
     is: String,
     /// Whether a difference makes transforms incomparable.
@@ -195,19 +195,19 @@ struct Fact {
 ///
 /// Walks may be compared across systems, to measure the effect of such a change. Transforms may not:
 /// too much below them changes their times.
-fn changed(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
+fn changed_conditions(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
     let of_files = before.words().has_rates || after.words().has_rates;
-    let others = facts(after);
-    let differs = |Fact { what, is, matters }: Fact| {
+    let others = conditions(after);
+    let differs = |Condition { what, is, matters }: Condition| {
         let other = others.iter().find(|other| other.what == what)?;
         let (before, after) = (is, other.is.clone());
         let forbids = matters && of_files;
         (before != after).then_some(Changed { what, before, after, forbids })
     };
-    facts(before).into_iter().filter_map(differs).collect()
+    conditions(before).into_iter().filter_map(differs).collect()
 }
 
-fn facts(spec: &SessionSpec) -> Vec<Fact> {
+fn conditions(spec: &SessionSpec) -> Vec<Condition> {
     let SessionSpec { environment, preset, rounds, runs, experiment, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
     let names: Vec<&str> = spec.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
@@ -215,7 +215,7 @@ fn facts(spec: &SessionSpec) -> Vec<Fact> {
         None => (spec.words().kind, "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
-    let mut facts: Vec<Fact> = [
+    let mut conditions: Vec<Condition> = [
         ("machine", format!("{processor}, {} cores", environment.cores), true),
         ("system", environment.system.clone(), true),
         ("version", environment.version.clone(), false),
@@ -223,23 +223,27 @@ fn facts(spec: &SessionSpec) -> Vec<Fact> {
         ("kind", kind.to_owned(), true),
         ("sync", sync.to_owned(), true),
     ]
-    .map(|(what, is, matters)| Fact { what: what.to_owned(), is, matters })
+    .map(|(what, is, matters)| Condition { what: what.to_owned(), is, matters })
     .into();
     if spec.words().has_rates {
-        facts.push(Fact { what: "inputs".to_owned(), is: names.join(", "), matters: true });
+        conditions.push(Condition {
+            what: "inputs".to_owned(),
+            is: names.join(", "),
+            matters: true,
+        });
     }
     for dataset in &spec.datasets {
-        let mut of_it = |what, is| facts.push(Fact { what, is, matters: true });
+        let mut of_it = |what, is| conditions.push(Condition { what, is, matters: true });
         of_it(dataset.name.clone(), dataset.expected.to_string());
-        for (what, is) in of_file_system(dataset) {
+        for (what, is) in file_system_properties(dataset) {
             of_it(format!("file system of {}, {what}", dataset.name), is);
         }
     }
-    facts
+    conditions
 }
 
 /// Returns all known properties of the file system of a dataset.
-fn of_file_system(dataset: &Dataset) -> Vec<(String, String)> {
+fn file_system_properties(dataset: &Dataset) -> Vec<(String, String)> {
     let known = serde_json::to_value(&dataset.file_system).expect("BUG: it can be written");
     let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
     known

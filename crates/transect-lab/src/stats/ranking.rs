@@ -200,7 +200,7 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 }
 
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
-    let here = samples_in(data, dataset);
+    let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
     let by =
         if disturbed * MAX_DISTURBED_ONE_IN > right { Metric::Processor } else { Metric::Time };
@@ -215,11 +215,11 @@ pub(crate) fn rank_by(
     by: Metric,
 ) -> Ranking {
     let SessionData { spec, counted, timed, started, .. } = data;
-    let here = samples_in(data, dataset);
+    let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in spec.cells_in(dataset) {
-        match values(cell, &here, cache_state, by) {
+        match round_values(cell, &here, cache_state, by) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
@@ -235,22 +235,22 @@ pub(crate) fn rank_by(
     let noise = against(&spec.base, &spec.again);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
     let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
-    let later = leaves_nothing(&spec.base) == Some(false);
+    let base_leaves_output = leaves_nothing(&spec.base) == Some(false);
     let (mut rows, mut apart) = (Vec::<Row>::new(), Vec::new());
-    let passed_over = spec.datasets[dataset].bytes_of_one();
+    let input_bytes = spec.datasets[dataset].bytes_of_one();
     for cell in &spec.cells {
         let Some(values) = rounds.get(cell.name.as_str()) else { continue };
         let Some(mut row) = Row::of(cell, values) else { continue };
         let accesses = counted.iter().find(|it| it.dataset == dataset && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
-        let start = started.iter().find(|it| it.cell == cell.name).and_then(start_up);
+        let start = started.iter().find(|it| it.cell == cell.name).and_then(median_start_up);
         row.start_up = start;
         row.without_start = start.filter(|_| by == Metric::Time).map(|it| row.time.median - it);
         let mut calls =
             timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
-        row.ns_per_byte = passed_over.map(|bytes| row.time.median / bytes as f64);
-        if later && leaves_nothing(&cell.name) == Some(true) {
+        row.ns_per_byte = input_bytes.map(|bytes| row.time.median / bytes as f64);
+        if base_leaves_output && leaves_nothing(&cell.name) == Some(true) {
             apart.push(row);
             continue;
         }
@@ -293,7 +293,7 @@ pub(crate) fn rank_by(
         by,
         disturbed,
         samples,
-        harness: harness(&here, cache_state),
+        harness: harness_share(&here, cache_state),
         rows,
         apart,
         unranked,
@@ -304,7 +304,7 @@ pub(crate) fn rank_by(
 }
 
 /// Returns the samples of a dataset.
-fn samples_in(data: &SessionData, dataset: usize) -> Vec<&Sample> {
+fn samples_of(data: &SessionData, dataset: usize) -> Vec<&Sample> {
     data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
 }
 
@@ -327,13 +327,13 @@ fn cache_bytes_per_name(held: Held) -> f64 {
 }
 
 /// Returns the median start-up time.
-fn start_up(started: &Started) -> Option<f64> {
+fn median_start_up(started: &Started) -> Option<f64> {
     let times: Vec<f64> = started.times_ns.iter().map(|&time| time as f64).collect();
     Summary::of(&times).map(|summary| summary.median)
 }
 
 /// Returns the median of the lab's processor time divided by the time of the run.
-fn harness(samples: &[&Sample], cache_state: usize) -> Option<f64> {
+fn harness_share(samples: &[&Sample], cache_state: usize) -> Option<f64> {
     let shares =
         samples.iter().filter(|sample| sample.cache_state == cache_state).filter_map(|sample| {
             let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
@@ -415,7 +415,7 @@ impl Row {
 
 /// Returns the values of a cell in one cache state by round, or why it has none. A wrong result in any
 /// cache state excludes the cell from all.
-fn values(
+fn round_values(
     cell: &Cell,
     samples: &[&Sample],
     cache_state: usize,

@@ -172,8 +172,8 @@ pub fn tune(
     progress(TuneProgress::Started { sample_tree: &sample_tree, walks: walks * rounds, time });
 
     let alone: Vec<Settings> = candidates.iter().map(|candidate| candidate.settings).collect();
-    let trial = Trial { request, sample_tree: &sample_tree, rounds };
-    let Some(rankings) = trial.run(&request.files[0], &alone, cancel, progress)? else {
+    let session = TuneSession { request, sample_tree: &sample_tree, rounds };
+    let Some(rankings) = session.run(&request.files[0], &alone, cancel, progress)? else {
         return Ok(None);
     };
     let (together, mut evidence) = pick_winners(&candidates, &rankings);
@@ -181,7 +181,7 @@ pub fn tune(
     let mut settings = Settings::default();
     if !together.is_default() {
         progress(TuneProgress::Confirming(&together));
-        let Some(rankings) = trial.run(&request.files[1], &[together], cancel, progress)? else {
+        let Some(rankings) = session.run(&request.files[1], &[together], cancel, progress)? else {
             return Ok(None);
         };
         let all = Candidate { setting: "all", value: together.to_string(), settings: together };
@@ -296,13 +296,13 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
 }
 
 /// What both sessions share.
-struct Trial<'a> {
+struct TuneSession<'a> {
     request: &'a TuneRequest<'a>,
     sample_tree: &'a SampleTree,
     rounds: usize,
 }
 
-impl Trial<'_> {
+impl TuneSession<'_> {
     /// Measures settings against the default; returns `None` if cancelled.
     fn run(
         &self,

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{self, CORPORA, Corpus, CreateReport, Created, FileError, FileSpec};
+use transect_lab::corpora::{
+    self, CORPORA, Corpus, CreateProgress, CreateReport, FileError, FileSpec,
+};
 use transect_transform::publish::Existing;
 
 use crate::args::{CorpusCommand, CorpusFileArgs};
@@ -88,7 +90,7 @@ fn create(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
     let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
         return Ok(End::Interrupted);
     };
-    let Created { files, directories, bytes: lengths, .. } = report.created;
+    let CreateProgress { files, directories, bytes: lengths, .. } = report.created;
     let mut text = output::buffer();
     writeln!(
         text,
@@ -110,7 +112,7 @@ fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<Option<Creat
     output::hint(&format!("'{}' needs at most {needs}", definition.name));
     let all = definition.files + definition.directories;
     let mut status = StatusLine::on_a_terminal();
-    let mut show = |made: Created| {
+    let mut show = |made: CreateProgress| {
         if let Some(status) = &mut status {
             let done = made.files + made.directories;
             let percent = done * 100 / all.max(1);

@@ -61,11 +61,11 @@ pub fn parse(text: &str) -> Result<Vec<ListedRun>, ListingError> {
         last = at + 1;
         let taken = match line.trim() {
             "" => Ok(()),
-            line => listing.take(line),
+            line => listing.parse_line(line),
         };
         taken.map_err(|what| ListingError { line: last, what })?;
     }
-    let ended = listing.end();
+    let ended = listing.finish();
     ended.map_err(|what| ListingError { line: last, what })
 }
 
@@ -94,27 +94,27 @@ struct PendingRun {
 }
 
 impl Listing {
-    fn take(&mut self, line: &str) -> Result<(), String> {
+    fn parse_line(&mut self, line: &str) -> Result<(), String> {
         if let Some(time) = line.strip_prefix("Real Time:") {
-            return self.take_real(nanoseconds(time)?);
+            return self.add_real_time(parse_time(time)?);
         }
         if let Some(time) = line.strip_prefix("User Time:") {
-            return self.take_user(nanoseconds(time)?);
+            return self.add_user_time(parse_time(time)?);
         }
         if let Some(time) = line.strip_prefix("Sys Time:") {
-            return self.take_system(nanoseconds(time)?);
+            return self.add_system_time(parse_time(time)?);
         }
         if self.run.is_some() {
             return Err(format!("a time of the run before was to come, not '{line}'"));
         }
         if let Some(rest) = line.strip_prefix("Transformed ") {
-            self.run = Some(self.transformed(rest).ok_or("no blocks and their bytes")??);
+            self.run = Some(self.parse_transformed(rest).ok_or("no blocks and their bytes")??);
         } else if line == "SEQUENTIAL" {
             self.sequential = true;
         } else if let Some(test) = line.strip_prefix("-- TEST ") {
-            self.test = Some(test_of(test).ok_or("no block and API, as in '16kb CRT --'")?);
+            self.test = Some(parse_test(test).ok_or("no block and API, as in '16kb CRT --'")?);
         } else if let Some((_, command)) = line.split_once(" transform ") {
-            let (test, sequential) = command_of(command).ok_or("no API, files and block")?;
+            let (test, sequential) = parse_command(command).ok_or("no API, files and block")?;
             (self.test, self.sequential) = (Some(test), sequential);
         } else if !line.contains(" clear ") {
             return Err(format!("'{line}' does not belong to a listing"));
@@ -123,7 +123,7 @@ impl Listing {
     }
 
     /// Parses `N blocks [of B bytes] from INPUT into OUTPUT`; returns `None` for other text.
-    fn transformed(&self, rest: &str) -> Option<Result<PendingRun, String>> {
+    fn parse_transformed(&self, rest: &str) -> Option<Result<PendingRun, String>> {
         let mut words = rest.split_whitespace();
         let count: u64 = words.next()?.parse().ok()?;
         (words.next()? == "blocks").then_some(())?;
@@ -143,7 +143,7 @@ impl Listing {
         Some(size.map(|size| PendingRun { test: test.clone(), size, real_ns: None, user_ns: None }))
     }
 
-    fn take_real(&mut self, time: u64) -> Result<(), String> {
+    fn add_real_time(&mut self, time: u64) -> Result<(), String> {
         match &mut self.run {
             Some(run) if run.real_ns.is_none() => run.real_ns = Some(time),
             Some(_) => return Err("a second real time of one run".to_owned()),
@@ -152,7 +152,7 @@ impl Listing {
         Ok(())
     }
 
-    fn take_user(&mut self, time: u64) -> Result<(), String> {
+    fn add_user_time(&mut self, time: u64) -> Result<(), String> {
         match &mut self.run {
             Some(run) if run.real_ns.is_some() && run.user_ns.is_none() => run.user_ns = Some(time),
             _ => return Err("a user time that follows no real time".to_owned()),
@@ -160,7 +160,7 @@ impl Listing {
         Ok(())
     }
 
-    fn take_system(&mut self, time: u64) -> Result<(), String> {
+    fn add_system_time(&mut self, time: u64) -> Result<(), String> {
         match self.run.take() {
             Some(PendingRun { test, size, real_ns: Some(real_ns), user_ns: Some(user_ns) }) => {
                 let (TestSetup { api, block }, sequential) = (test, self.sequential);
@@ -174,7 +174,7 @@ impl Listing {
         }
     }
 
-    fn end(self) -> Result<Vec<ListedRun>, String> {
+    fn finish(self) -> Result<Vec<ListedRun>, String> {
         if self.run.is_some() {
             return Err("the listing ends in the middle of a run".to_owned());
         }
@@ -186,7 +186,7 @@ impl Listing {
 }
 
 /// Parses `16kb CRT --`.
-fn test_of(text: &str) -> Option<TestSetup> {
+fn parse_test(text: &str) -> Option<TestSetup> {
     let mut words = text.split_whitespace();
     let block: u64 = words.next()?.strip_suffix("kb")?.parse().ok()?;
     let api = words.next()?.to_uppercase();
@@ -196,7 +196,7 @@ fn test_of(text: &str) -> Option<TestSetup> {
 }
 
 /// Parses the arguments of `transform`: `crt INPUT OUTPUT 1024 [seq]`.
-fn command_of(text: &str) -> Option<(TestSetup, bool)> {
+fn parse_command(text: &str) -> Option<(TestSetup, bool)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (words, sequential) = match words.as_slice() {
         [words @ .., "seq"] => (words, true),
@@ -208,12 +208,12 @@ fn command_of(text: &str) -> Option<(TestSetup, bool)> {
 }
 
 /// Parses a time: hours, minutes and seconds with up to nine decimals.
-fn nanoseconds(text: &str) -> Result<u64, String> {
+fn parse_time(text: &str) -> Result<u64, String> {
     let text = text.trim();
-    parse_time(text).ok_or_else(|| format!("'{text}' is no time, as 00:01:23.456 is"))
+    time_in_nanoseconds(text).ok_or_else(|| format!("'{text}' is no time, as 00:01:23.456 is"))
 }
 
-fn parse_time(text: &str) -> Option<u64> {
+fn time_in_nanoseconds(text: &str) -> Option<u64> {
     let mut parts = text.split(':');
     let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
     let (seconds, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));

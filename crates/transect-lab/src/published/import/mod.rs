@@ -19,7 +19,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImportedListing {
     /// Groups of equal runs, in the order of the listing.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RunGroup>,
     /// Differences between cells of this listing.
     pub differences: Vec<Difference>,
 }
@@ -39,7 +39,7 @@ pub struct CellKey {
 
 /// All runs with the same parameters. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct RunGroup {
     /// The parameters.
     #[serde(flatten)]
     pub key: CellKey,
@@ -92,8 +92,8 @@ pub struct Difference {
 /// Groups the runs of a listing and compares the groups. A group with a time of zero has no ratio and no
 /// difference.
 pub fn import(samples: &[ListedRun]) -> ImportedListing {
-    let cells = cells(samples);
-    let differences = differences(&within(&cells));
+    let cells = group_runs(samples);
+    let differences = differences(&comparisons(&cells));
     ImportedListing { cells, differences }
 }
 
@@ -112,16 +112,16 @@ pub fn sequential(listings: &[ImportedListing]) -> Vec<Difference> {
     differences(&pairs)
 }
 
-fn cells(samples: &[ListedRun]) -> Vec<Cell> {
+fn group_runs(samples: &[ListedRun]) -> Vec<RunGroup> {
     let mut groups: Vec<(CellKey, Vec<&ListedRun>)> = Vec::new();
     for sample in samples {
-        let what = CellKey::of(sample);
-        match groups.iter_mut().find(|(other, _)| *other == what) {
+        let key = CellKey::of(sample);
+        match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, runs)) => runs.push(sample),
-            None => groups.push((what, vec![sample])),
+            None => groups.push((key, vec![sample])),
         }
     }
-    groups.into_iter().filter_map(|(what, runs)| Cell::of(what, &runs)).collect()
+    groups.into_iter().filter_map(|(key, runs)| RunGroup::of(key, &runs)).collect()
 }
 
 impl CellKey {
@@ -131,8 +131,8 @@ impl CellKey {
     }
 }
 
-impl Cell {
-    fn of(what: CellKey, runs: &[&ListedRun]) -> Option<Self> {
+impl RunGroup {
+    fn of(key: CellKey, runs: &[&ListedRun]) -> Option<Self> {
         let times = |time: fn(&ListedRun) -> u64| -> Vec<f64> {
             runs.iter().map(|run| time(run) as f64).collect()
         };
@@ -141,37 +141,37 @@ impl Cell {
         let real = Summary::of(&real_ns)?;
         let (user, system) = (Summary::of(&user_ns)?, Summary::of(&system_ns)?);
         let outliers = real.outliers(&real_ns);
-        Some(Self { key: what, real, user, system, real_ns, user_ns, system_ns, outliers })
+        Some(Self { key, real, user, system, real_ns, user_ns, system_ns, outliers })
     }
 }
 
 /// A comparison: the parameter that differs, the base, the other cell.
-type Pair<'a> = (Factor, &'a Cell, &'a Cell);
+type Comparison<'a> = (Factor, &'a RunGroup, &'a RunGroup);
 
 /// Returns the comparisons within one listing that the article makes.
-fn within(cells: &[Cell]) -> Vec<Pair<'_>> {
+fn comparisons(cells: &[RunGroup]) -> Vec<Comparison<'_>> {
     let Some(first) = cells.first() else { return Vec::new() };
     let mut pairs = Vec::new();
     for other in cells {
-        let what = &other.key;
+        let key = &other.key;
         let find = |base: CellKey| cells.iter().find(|cell| cell.key == base);
-        if what.api != first.key.api {
-            let base = CellKey { api: first.key.api.clone(), ..what.clone() };
+        if key.api != first.key.api {
+            let base = CellKey { api: first.key.api.clone(), ..key.clone() };
             pairs.extend(find(base).map(|base| (Factor::Api, base, other)));
         }
         let of_the_api = cells.iter().filter(|cell| {
-            let same = CellKey { block: cell.key.block, ..what.clone() };
+            let same = CellKey { block: cell.key.block, ..key.clone() };
             cell.key == same
         });
         let smallest = of_the_api.min_by_key(|cell| cell.key.block);
-        let smaller = smallest.filter(|cell| cell.key.block < what.block);
+        let smaller = smallest.filter(|cell| cell.key.block < key.block);
         pairs.extend(smaller.map(|base| (Factor::Block, base, other)));
     }
     pairs
 }
 
-fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
-    let told: Vec<(&Pair<'_>, Ratios)> = pairs
+fn differences(pairs: &[Comparison<'_>]) -> Vec<Difference> {
+    let pairs_with_ratios: Vec<(&Comparison<'_>, Ratios)> = pairs
         .iter()
         .filter_map(|pair| {
             let (base, other) = (&pair.1.real_ns, &pair.2.real_ns);
@@ -179,9 +179,10 @@ fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
             Some((pair, Ratios { p: rank_sum_p(base, other), ..ratios }))
         })
         .collect();
-    let ratios: Vec<Ratios> = told.iter().map(|(_, ratios)| *ratios).collect();
+    let ratios: Vec<Ratios> = pairs_with_ratios.iter().map(|(_, ratios)| *ratios).collect();
     let among_all = judge_all(&ratios, DEFAULT_THRESHOLD);
-    told.into_iter()
+    pairs_with_ratios
+        .into_iter()
         .zip(among_all)
         .map(|((&(factor, base, other), ratios), among_all)| Difference {
             factor,

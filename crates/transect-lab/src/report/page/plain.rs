@@ -32,16 +32,21 @@ pub(super) fn write(report: &Report<'_>) -> String {
         escaped(&machine.command.join(" ")),
     );
     for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
-        of_ranking(&mut out, report, ranking, conclusion);
+        ranking_section(&mut out, report, ranking, conclusion);
     }
     if let Some(table) = report.references.first() {
         let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escaped(table.whose));
     }
-    report.references.iter().for_each(|table| of_article(&mut out, table));
+    report.references.iter().for_each(|table| published_table(&mut out, table));
     out
 }
 
-fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusion: &Conclusion) {
+fn ranking_section(
+    out: &mut String,
+    report: &Report<'_>,
+    ranking: &Ranking,
+    conclusion: &Conclusion,
+) {
     let dataset = &report.session.datasets[ranking.dataset];
     let _ = write!(
         out,
@@ -52,8 +57,8 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusi
         escaped(&conclusion.sentence),
         escaped(&conclusion.noise),
     );
-    for told in conclusion.alarms.iter().chain(&conclusion.notes) {
-        let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(told));
+    for text in conclusion.alarms.iter().chain(&conclusion.notes) {
+        let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(text));
     }
     let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
     if ranking.by == Metric::Processor {
@@ -65,9 +70,9 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusi
         &["× base (95 %)", "× floor (95 %)", "verdict"],
     ]
     .concat();
-    open(out, &heads);
+    open_table(out, &heads);
     for row in &ranking.rows {
-        line(out, &of_row(report.session, row));
+        table_row(out, &row_cells(report.session, row));
     }
     for unranked in &ranking.unranked {
         let _ = writeln!(
@@ -81,15 +86,15 @@ fn of_ranking(out: &mut String, report: &Report<'_>, ranking: &Ranking, conclusi
     out.push_str("</tbody></table>\n");
     if !ranking.apart.is_empty() {
         out.push_str("<p>Apart, as they leave nothing unwritten:</p>\n");
-        open(out, &heads);
+        open_table(out, &heads);
         for row in &ranking.apart {
-            line(out, &of_row(report.session, row));
+            table_row(out, &row_cells(report.session, row));
         }
         out.push_str("</tbody></table>\n");
     }
 }
 
-fn of_row(spec: &SessionSpec, row: &Row) -> Vec<String> {
+fn row_cells(spec: &SessionSpec, row: &Row) -> Vec<String> {
     let rates = match spec.words().has_rates {
         true => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
         false => Vec::new(),
@@ -111,10 +116,10 @@ fn of_row(spec: &SessionSpec, row: &Row) -> Vec<String> {
     cells
 }
 
-fn of_article(out: &mut String, table: &PublishedTable) {
+fn published_table(out: &mut String, table: &PublishedTable) {
     let PublishedTable { source, article, corpus, .. } = table;
     let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escaped(corpus));
-    open(out, &["method", "state", "what", "ms", "note"]);
+    open_table(out, &["method", "state", "what", "ms", "note"]);
     for row in &table.rows {
         let cells = [
             row.method.to_owned(),
@@ -123,12 +128,12 @@ fn of_article(out: &mut String, table: &PublishedTable) {
             milliseconds(row.value_ns()),
             row.note.to_owned(),
         ];
-        line(out, &cells);
+        table_row(out, &cells);
     }
     out.push_str("</tbody></table>\n");
 }
 
-fn open(out: &mut String, heads: &[&str]) {
+fn open_table(out: &mut String, heads: &[&str]) {
     out.push_str("<table><thead><tr>");
     for head in heads {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
@@ -136,7 +141,7 @@ fn open(out: &mut String, heads: &[&str]) {
     out.push_str("</tr></thead><tbody>\n");
 }
 
-fn line(out: &mut String, cells: &[String]) {
+fn table_row(out: &mut String, cells: &[String]) {
     out.push_str("<tr>");
     for cell in cells {
         // `bdi` confines names that change the text direction to their own cell.

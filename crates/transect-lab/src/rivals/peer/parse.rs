@@ -31,8 +31,8 @@ impl OutputFormat {
         match self {
             Self::Sum => read::<Sum>(output),
             Self::Records => read::<Records>(output),
-            Self::NulNames => read::<Files>(output),
-            Self::NcduExport => read::<Export>(output),
+            Self::NulNames => read::<NulNames>(output),
+            Self::NcduExport => read::<NcduExport>(output),
         }
     }
 }
@@ -40,28 +40,28 @@ impl OutputFormat {
 /// An incremental parser.
 trait Parser: Default {
     /// Parses a byte.
-    fn take(&mut self, byte: u8) -> Result<(), String>;
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String>;
 
     /// Returns the counts at the end of the output.
-    fn end(self) -> Result<ReportedCounts, String>;
+    fn finish(self) -> Result<ReportedCounts, String>;
 }
 
 fn read<P: Parser>(mut output: impl Read) -> Result<ReportedCounts, String> {
     let mut parser = P::default();
     let mut buffer = vec![0; 64 << 10];
-    let mut sane = Ok(());
+    let mut result = Ok(());
     loop {
         match output.read(&mut buffer) {
             Ok(0) => break,
-            Ok(length) if sane.is_ok() => {
-                sane = buffer[..length].iter().try_for_each(|&byte| parser.take(byte));
+            Ok(length) if result.is_ok() => {
+                result = buffer[..length].iter().try_for_each(|&byte| parser.parse_byte(byte));
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(format!("its output cannot be read: {error}")),
         }
     }
-    sane.and_then(|()| parser.end())
+    result.and_then(|()| parser.finish())
 }
 
 /// A number, parsed digit by digit.
@@ -70,7 +70,7 @@ struct Number(Option<u64>);
 
 impl Number {
     /// Parses a byte and returns whether it was a digit.
-    fn take(&mut self, byte: u8) -> Result<bool, String> {
+    fn parse_byte(&mut self, byte: u8) -> Result<bool, String> {
         if byte.is_ascii_digit() {
             let grown = self.0.unwrap_or(0).checked_mul(10);
             let grown = grown.and_then(|number| number.checked_add(u64::from(byte - b'0')));
@@ -88,19 +88,19 @@ struct Sum {
 }
 
 impl Parser for Sum {
-    fn take(&mut self, byte: u8) -> Result<(), String> {
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
         if self.complete {
             return Ok(());
         }
         // Leading spaces align numbers in a column.
         let before = self.number.0.is_none() && byte.is_ascii_whitespace();
-        if !self.number.take(byte)? && !before {
+        if !self.number.parse_byte(byte)? && !before {
             self.complete = true;
         }
         Ok(())
     }
 
-    fn end(self) -> Result<ReportedCounts, String> {
+    fn finish(self) -> Result<ReportedCounts, String> {
         self.number.0.map(ReportedCounts::bytes).ok_or_else(|| "prints no sum".to_owned())
     }
 }
@@ -119,12 +119,12 @@ struct Records {
 }
 
 impl Parser for Records {
-    fn take(&mut self, byte: u8) -> Result<(), String> {
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
         match (self.file_type, byte) {
             (None, b'a'..=b'z' | b'A'..=b'Z' | b'?') => self.file_type = Some(byte),
             (Some(_), b' ') if !self.space => self.space = true,
             (Some(_), b'0'..=b'9') if self.space => {
-                self.length.take(byte)?;
+                self.length.parse_byte(byte)?;
             }
             (Some(file_type), b'\n') => {
                 let Self { length: Number(Some(length)), .. } = *self else {
@@ -145,7 +145,7 @@ impl Parser for Records {
         Ok(())
     }
 
-    fn end(self) -> Result<ReportedCounts, String> {
+    fn finish(self) -> Result<ReportedCounts, String> {
         let Self { files, directories, others, bytes, file_type, .. } = self;
         if file_type.is_some() {
             return Err("its last entry is cut off".to_owned());
@@ -161,19 +161,19 @@ impl Parser for Records {
 
 /// [`OutputFormat::NulNames`]
 #[derive(Default)]
-struct Files {
+struct NulNames {
     files: u64,
     inside: bool,
 }
 
-impl Parser for Files {
-    fn take(&mut self, byte: u8) -> Result<(), String> {
+impl Parser for NulNames {
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
         self.files += u64::from(byte == 0);
         self.inside = byte != 0;
         Ok(())
     }
 
-    fn end(self) -> Result<ReportedCounts, String> {
+    fn finish(self) -> Result<ReportedCounts, String> {
         if self.inside {
             return Err("its last name is cut off".to_owned());
         }
@@ -186,7 +186,7 @@ impl Parser for Files {
 /// A JSON parser does not work here, as `ncdu` writes names unescaped and they need not be UTF-8. An entry
 /// is complete when its object ends, so only the depth is kept.
 #[derive(Default)]
-struct Export {
+struct NcduExport {
     claimed: [u64; 4],
     /// Number of open arrays.
     depth: u64,
@@ -215,7 +215,7 @@ struct Object {
 /// Bytes of a key that are kept: enough to distinguish all keys.
 const KEY: usize = 16;
 
-impl Export {
+impl NcduExport {
     const FILES: usize = 0;
     const DIRECTORIES: usize = 1;
     const OTHERS: usize = 2;
@@ -239,10 +239,10 @@ impl Export {
     }
 }
 
-impl Parser for Export {
-    fn take(&mut self, byte: u8) -> Result<(), String> {
+impl Parser for NcduExport {
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
         if let Some(object) = &mut self.object {
-            if object.take(byte)? {
+            if object.parse_byte(byte)? {
                 return Ok(());
             }
             if let Some(object) = self.object.take() {
@@ -268,7 +268,7 @@ impl Parser for Export {
         Ok(())
     }
 
-    fn end(self) -> Result<ReportedCounts, String> {
+    fn finish(self) -> Result<ReportedCounts, String> {
         if !self.complete {
             return Err("its export is cut off".to_owned());
         }
@@ -279,7 +279,7 @@ impl Parser for Export {
 
 impl Object {
     /// Parses a byte and returns whether the object continues.
-    fn take(&mut self, byte: u8) -> Result<bool, String> {
+    fn parse_byte(&mut self, byte: u8) -> Result<bool, String> {
         if self.string {
             match byte {
                 _ if std::mem::take(&mut self.escaped) => {}
@@ -301,7 +301,7 @@ impl Object {
             b',' => self.value = false,
             b'}' => return Ok(false),
             _ if self.value && self.key == b"asize" => {
-                self.length.take(byte)?;
+                self.length.parse_byte(byte)?;
             }
             b't' if self.value && self.key == b"notreg" => self.not_regular = true,
             _ => {}
@@ -324,9 +324,9 @@ mod tests {
     }
 
     /// A reader that returns one byte at a time: results must not depend on how output is split.
-    struct Drops<'a>(&'a [u8]);
+    struct ByteByByte<'a>(&'a [u8]);
 
-    impl Read for Drops<'_> {
+    impl Read for ByteByByte<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
             let length = buffer.len().min(1);
             self.0.read(&mut buffer[..length])
@@ -336,7 +336,7 @@ mod tests {
     #[track_caller]
     fn parses(output: OutputFormat, text: &[u8]) -> ReportedCounts {
         let claimed = output.parse(text).unwrap();
-        assert_eq!(output.parse(Drops(text)), Ok(claimed));
+        assert_eq!(output.parse(ByteByByte(text)), Ok(claimed));
         claimed
     }
 

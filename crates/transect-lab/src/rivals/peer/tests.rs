@@ -67,7 +67,7 @@ fn command_ignores_settings_and_option_like_roots() {
 #[test]
 fn other_program_of_same_name_refused() {
     let mut peer = *Peer::find("du").unwrap();
-    peer.version_marker = "a version_marker that GNU has not";
+    peer.version_marker = "a marker that GNU du lacks";
     assert!(
         peer.unavailable_reason()
             .unwrap()
