@@ -421,7 +421,7 @@ const S3_CONTRACTS: [&[&str]; 4] = [
 ];
 
 /// S3's figures: the set, then the medians of five in seconds, by method and block size.
-#[expect(clippy::approx_constant, reason = "3.14 s is what somebody measured")]
+#[expect(clippy::approx_constant, reason = "3.14 s is a measured time")]
 #[rustfmt::skip]
 const S3_FIGURES: [(&str, [[f64; 5]; 4]); 4] = [
     ("D7: 256 MB, hard disk", [

@@ -135,7 +135,7 @@ mod tests {
     fn interval_of_five_rounds_spans_all_ratios() {
         let ratios = Ratios::paired(&rounds(&[0.9, 0.88, 0.91, 0.95, 0.86]), 1).unwrap();
         assert_eq!(ratios.n, 5);
-        // With five rounds more than 2.5 % of the resamples hold the least one three times.
+        // With five rounds, more than 2.5 % of the resamples contain the smallest ratio three times.
         assert!((ratios.low - 0.86).abs() < 1e-9 && (ratios.high - 0.95).abs() < 1e-9);
         assert!((ratios.median - 0.9).abs() < 1e-9 && (ratios.mad - 0.02).abs() < 1e-9);
         assert_eq!(ratios.p, 0.0625);

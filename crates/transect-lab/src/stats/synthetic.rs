@@ -67,7 +67,7 @@ fn equal_methods_no_difference_found() {
     for (n, noise) in [(6, 0.02), (10, 0.02), (20, 0.02), (6, 0.2), (10, 0.2), (20, 0.2)] {
         let counts = Counts::of(|seed| session(n, 1.0, noise, seed));
         println!("equal, {n} rounds, noise {noise}: {counts:?}");
-        // 5 % of 200, and what 200 sessions leave to chance (one standard deviation is 3).
+        // 5 % of 200 is 10, plus chance (the standard deviation is 3).
         assert!(counts.differences() <= 14, "{n} rounds, noise {noise}: {counts:?}");
         if noise < 0.1 && n == 20 {
             assert!(counts.no_difference >= 170, "equality is found in low noise: {counts:?}");
