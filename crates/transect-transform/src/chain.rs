@@ -133,12 +133,12 @@ impl ChainedStep {
     /// Feeds a block to a step that produces no result.
     fn inspect(&mut self, block: &[u8]) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.feed(block, out));
-        self.named(outcome)
+        self.with_name(outcome)
     }
 
     /// Feeds a block as [`ChainedStep::inspect`] does, where only the step itself can fail.
     fn inspect_or_refuse(&mut self, block: &[u8]) -> Result<(), InvalidData> {
-        self.inspect(block).map_err(|stop| match stop {
+        self.inspect(block).map_err(|error| match error {
             StepError::Invalid(error) => error,
             StepError::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
         })
@@ -147,23 +147,23 @@ impl ChainedStep {
     /// Ends a step that produces no result.
     fn finish_inspection(&mut self) -> Result<(), StepError> {
         let outcome = with_no_result(|out| self.step.finish(out));
-        self.named(outcome)
+        self.with_name(outcome)
     }
 
     /// Adds the name of this step to an error of its own.
-    fn named(&self, outcome: Result<(), StepError>) -> Result<(), StepError> {
-        outcome.map_err(|stop| named(&self.word, stop))
+    fn with_name(&self, outcome: Result<(), StepError>) -> Result<(), StepError> {
+        outcome.map_err(|error| with_step_name(&self.word, error))
     }
 }
 
 /// Adds the name of a step to an error, unless it already has one.
-fn named(word: &str, mut stop: StepError) -> StepError {
-    if let StepError::Invalid(error) = &mut stop
+fn with_step_name(word: &str, mut error: StepError) -> StepError {
+    if let StepError::Invalid(error) = &mut error
         && error.step.is_empty()
     {
         word.clone_into(&mut error.step);
     }
-    stop
+    error
 }
 
 /// Calls a step that produces no result.
@@ -213,7 +213,7 @@ fn feed_rest(
 ) -> Result<(), StepError> {
     let ChainedStep { word, step, gathered, .. } = first;
     if rest.is_empty() {
-        return call(step.as_mut(), out).map_err(|stop| named(word, stop));
+        return call(step.as_mut(), out).map_err(|error| with_step_name(word, error));
     }
     let mut next = |block: &[u8]| feed(rest, block, out);
     let mut between = OutputBuffer::new(gathered, &mut next);
@@ -221,7 +221,7 @@ fn feed_rest(
     between
         .flush_before_error(outcome)
         .and_then(|()| between.flush())
-        .map_err(|stop| named(word, stop))
+        .map_err(|error| with_step_name(word, error))
 }
 
 impl Step for Chain {
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn finding_stage_follows_position_in_chain() {
         let outcome =
-            StepTester::of("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
+            StepTester::parse("crc32c trim blake3 case=upper xxh3").run(b"a \n", &[2]).unwrap();
         let stages = |finding: &Finding| (finding.name, finding.stage);
         assert_eq!(
             outcome.findings.iter().map(stages).collect::<Vec<_>>(),
@@ -522,7 +522,7 @@ mod tests {
     #[test]
     fn findings_in_order_with_words_as_typed() {
         let line = "eol=report decode=auto eol=lf crc32c";
-        let outcome = StepTester::of(line).run(b"123456789", &[2]).unwrap();
+        let outcome = StepTester::parse(line).run(b"123456789", &[2]).unwrap();
         let found: Vec<_> = outcome
             .findings
             .iter()
@@ -547,7 +547,7 @@ mod tests {
     #[test]
     fn chain_digest_covers_input_of_its_step() {
         let outcome =
-            StepTester::of("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
+            StepTester::parse("crc32c map=a/1 crc32c map=b/2 crc32c").run(b"ab", &[1]).unwrap();
         let digests: Vec<_> = outcome.findings.iter().map(|found| found.value.clone()).collect();
         let expected = [b"ab", b"1b", b"12"].map(|text| format!("{:08x}", crc32c::crc32c(text)));
         assert_eq!(digests, expected);
@@ -562,14 +562,15 @@ mod tests {
     fn chain_reports_error_at_earliest_byte() {
         let encoding = b"abc\xe2\x82\xacdef\xff";
         for (sizes, input) in [(&[1][..], &encoding[..]), (&[100], encoding)] {
-            let error = StepTester::of("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
+            let error =
+                StepTester::parse("decode=utf-8 encode=latin1").run(input, sizes).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 "encode=latin1: U+20AC, which latin1 does not have, at byte 3"
             );
         }
         // The other way round, the first step fails before the second has any input to fail on.
-        let error = StepTester::of("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
+        let error = StepTester::parse("decode=utf-8 swap=64").run(b"\xff", &[1]).unwrap_err();
         assert_eq!(error.step, "decode=utf-8");
     }
 
@@ -607,7 +608,7 @@ mod tests {
         assert_eq!(line, r"replace=a\x20b/\x09 replace=\\\x20/\n map=\x20-~/! trim");
         let again: Chain = line.parse().unwrap();
         assert_eq!(again.to_string(), line);
-        let mut trials = [StepTester::of(&line), StepTester::of(&again.to_string())];
+        let mut trials = [StepTester::parse(&line), StepTester::parse(&again.to_string())];
         let results = trials.each_mut().map(|trial| trial.result(b"a b\t \\ x  ", &[1]));
         assert_eq!(results[0], results[1]);
     }
@@ -630,17 +631,17 @@ mod tests {
             ];
             let mut expected = input.clone();
             for word in words {
-                expected = StepTester::of(word).result(&expected, &sizes);
+                expected = StepTester::parse(word).result(&expected, &sizes);
             }
             let line = words.join(" sha256 ");
-            let outcome = StepTester::of(&line).run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse(&line).run(&input, &sizes).unwrap();
             prop_assert_eq!(outcome.result, expected);
         }
 
         #[test]
         fn chain_change_in_place_equals_feed(input in any_bytes(), sizes in cuts()) {
             let line = "case=upper crc32c map=A-Z/a-z xxh3";
-            let outcome = StepTester::of(line).run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse(line).run(&input, &sizes).unwrap();
             let mut chain: Chain = line.parse().unwrap();
             let mut changed = input;
             changed.chunks_mut(7).for_each(|block| chain.change(block).unwrap());

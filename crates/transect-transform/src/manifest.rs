@@ -413,8 +413,9 @@ mod tests {
     #[test]
     fn algorithm_digits_equal_step_result() {
         for algorithm in Algorithm::ALL {
-            let outcome =
-                crate::test_support::StepTester::of(algorithm.step()).run(b"text", &[1]).unwrap();
+            let outcome = crate::test_support::StepTester::parse(algorithm.step())
+                .run(b"text", &[1])
+                .unwrap();
             assert_eq!(outcome.finding(algorithm.step()).len(), algorithm.digits());
         }
     }

@@ -106,7 +106,7 @@ impl<'a> OutputBuffer<'a> {
     ///
     /// # Errors
     /// The consumer accepts no more.
-    pub fn room(&mut self) -> Result<&mut Vec<u8>, StepError> {
+    pub fn spare_block(&mut self) -> Result<&mut Vec<u8>, StepError> {
         if self.gathered.len() >= BLOCK {
             self.flush()?;
         }

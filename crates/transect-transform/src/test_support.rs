@@ -31,12 +31,12 @@ impl Outcome {
 
 impl StepTester {
     /// Parses a chain to test.
-    pub(crate) fn of(line: &str) -> Self {
-        Self::with(line.parse().unwrap_or_else(|error| panic!("{error}")))
+    pub(crate) fn parse(line: &str) -> Self {
+        Self::new(line.parse().unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// Returns a tester for a chain.
-    pub(crate) fn with(chain: Chain) -> Self {
+    pub(crate) fn new(chain: Chain) -> Self {
         Self(chain)
     }
 

@@ -40,7 +40,7 @@ impl<'a> StreamWriter<'a> {
     }
 
     /// Returns the error of the underlying writer, which the buffer replaces by a system error.
-    fn told(&mut self, answer: std::io::Result<()>) -> Result<(), Error> {
+    fn restore_error(&mut self, answer: std::io::Result<()>) -> Result<(), Error> {
         match answer {
             Ok(()) => Ok(()),
             Err(_) => Err(self.0.get_mut().failed.take().expect("BUG: only it can fail")),
@@ -55,12 +55,12 @@ impl BlockWriter for StreamWriter<'_> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let answer = self.0.write_all(bytes);
-        self.told(answer)
+        self.restore_error(answer)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
         let answer = self.0.flush();
-        self.told(answer)
+        self.restore_error(answer)
     }
 }
 

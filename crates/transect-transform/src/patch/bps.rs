@@ -171,13 +171,13 @@ impl<'a> Actions<'a> {
                 Some(Action::Literal(bytes))
             }
             2 => {
-                let from = self.moved(self.before_at)?;
+                let from = self.copy_source(self.before_at)?;
                 let action = before(self.patch, from, length)?;
                 self.before_at = from + length;
                 Some(action)
             }
             _ => {
-                let from = self.moved(self.after_at)?;
+                let from = self.copy_source(self.after_at)?;
                 // It must start within the result so far, and may extend beyond it.
                 if from >= self.made {
                     return None;
@@ -189,7 +189,7 @@ impl<'a> Actions<'a> {
     }
 
     /// Reads the signed distance from `at` to the source of a copy, and returns the source.
-    fn moved(&mut self, at: u64) -> Option<u64> {
+    fn copy_source(&mut self, at: u64) -> Option<u64> {
         let word = self.number()?;
         let distance = word >> 1;
         if word & 1 == 0 { at.checked_add(distance) } else { at.checked_sub(distance) }

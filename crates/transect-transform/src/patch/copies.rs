@@ -30,7 +30,7 @@ pub(super) fn apply(
     let block = vec![0; LARGE_BLOCK];
     let mut applier = BpsApplier { cancel, before, made, block, sum: Crc::new() };
     for action in bps.actions() {
-        applier.act(action)?;
+        applier.apply_action(action)?;
     }
     applier.made.flush()?;
     if applier.sum.sum() != bps.crc_after {
@@ -74,7 +74,7 @@ struct BpsApplier<'a> {
 }
 
 impl BpsApplier<'_> {
-    fn act(&mut self, action: Action<'_>) -> Result<(), Error> {
+    fn apply_action(&mut self, action: Action<'_>) -> Result<(), Error> {
         match action {
             Action::Literal(bytes) => {
                 self.sum.update(bytes);

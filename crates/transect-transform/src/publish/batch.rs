@@ -31,7 +31,7 @@ enum BatchEntry {
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Whether to publish without a sync.
-    unsynced: bool,
+    skips_sync: bool,
     entries: Vec<BatchEntry>,
     file_systems: HashMap<u64, Option<FileSystem>>,
 }
@@ -45,7 +45,7 @@ impl Batch {
     /// Returns an empty batch that does not sync ([`Durability::None`]): it only ensures that all
     /// results are complete before the first is renamed.
     pub fn without_sync() -> Self {
-        Self { unsynced: true, ..Self::default() }
+        Self { skips_sync: true, ..Self::default() }
     }
 
     /// Returns the number of results.
@@ -68,7 +68,7 @@ impl Batch {
             self.entries.push(BatchEntry::Unwritten(result.unwritten_report()));
             return Ok(());
         }
-        let device = if self.unsynced { 0 } else { self.device_of(result.path())? };
+        let device = if self.skips_sync { 0 } else { self.device_of(result.path())? };
         self.entries.push(match result.finish()? {
             Some(complete) => BatchEntry::Pending(device, complete),
             None => BatchEntry::Unwritten(result.unwritten_report()),
@@ -78,11 +78,12 @@ impl Batch {
 
     /// Returns the device of a target, and keeps its file system open from now on.
     fn device_of(&mut self, target: &Path) -> Result<u64, Error> {
-        let folder = parent_dir(target);
-        let attributes = attributes_at(folder).map_err(Error::system(Operation::Sync, target))?;
+        let directory = parent_dir(target);
+        let attributes =
+            attributes_at(directory).map_err(Error::system(Operation::Sync, target))?;
         let device = attributes.device().unwrap_or(0);
         if let Entry::Vacant(unknown) = self.file_systems.entry(device) {
-            let opened = FileSystem::of_directory(folder);
+            let opened = FileSystem::of_directory(directory);
             unknown.insert(opened.map_err(Error::system(Operation::Sync, target))?);
         }
         Ok(device)
@@ -97,11 +98,11 @@ impl Batch {
             .iter()
             .map(|(device, system)| (*device, system.as_ref().map(FileSystem::sync)))
             .collect();
-        let mut folders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        let mut directories: HashMap<PathBuf, Vec<usize>> = HashMap::new();
         for entry in self.entries {
             let outcome = match entry {
                 BatchEntry::Unwritten(published) => Ok(published),
-                BatchEntry::Pending(_, complete) if self.unsynced => complete.put_in_place(),
+                BatchEntry::Pending(_, complete) if self.skips_sync => complete.put_in_place(),
                 BatchEntry::Pending(device, complete) => {
                     sync(&complete, synced.get(&device).and_then(Option::as_ref))
                         .and_then(|()| complete.put_in_place())
@@ -109,14 +110,14 @@ impl Batch {
             };
             if let Ok(published) = &outcome
                 && published.written
-                && !self.unsynced
+                && !self.skips_sync
             {
-                let folder = parent_dir(&published.path).to_owned();
-                folders.entry(folder).or_default().push(outcomes.len());
+                let directory = parent_dir(&published.path).to_owned();
+                directories.entry(directory).or_default().push(outcomes.len());
             }
             outcomes.push(outcome);
         }
-        for names in folders.into_values() {
+        for names in directories.into_values() {
             sync_names(&names, &mut outcomes);
         }
         outcomes

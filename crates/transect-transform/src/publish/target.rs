@@ -79,8 +79,8 @@ impl Target {
         if options.existing == Existing::InPlace {
             return Err(Error::rejected(Operation::Replace, path, Rejection::NotInput));
         }
-        let folder = attributes_at(parent_dir(path));
-        match folder.map_err(Error::system(Operation::Create, path))?.file_type() {
+        let directory = attributes_at(parent_dir(path));
+        match directory.map_err(Error::system(Operation::Create, path))?.file_type() {
             FileType::Directory => {
                 Ok(Self { path: path.to_owned(), there: None, is_input: false, checked: true })
             }
@@ -153,8 +153,8 @@ fn is_same_file(source: &Source, there: &Attributes) -> bool {
 /// Returns the directory of a path.
 pub(crate) fn parent_dir(path: &Path) -> &Path {
     match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
+        Some(directory) if directory.as_os_str().is_empty() => Path::new("."),
+        Some(directory) => directory,
         None => path,
     }
 }

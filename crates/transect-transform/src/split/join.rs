@@ -54,7 +54,7 @@ pub fn join(
         }
     };
     let mut joiner = PartJoiner {
-        folder: manifest.parent().unwrap_or(Path::new("")),
+        directory: manifest.parent().unwrap_or(Path::new("")),
         manifest: &parsed,
         result: Replacement::begin(target, Some(&source), options)?,
         size: 0,
@@ -107,7 +107,7 @@ fn read<'a, T>(
 /// Joins parts.
 struct PartJoiner<'a> {
     /// The directory of the parts.
-    folder: &'a Path,
+    directory: &'a Path,
     manifest: &'a Manifest,
     result: Replacement,
     /// Length of all parts.
@@ -123,14 +123,14 @@ impl PartJoiner<'_> {
     fn check_parts(&mut self, target: &Path, there: Option<FileId>) -> Result<(), Error> {
         let mut lengths = Vec::with_capacity(self.manifest.lines.len());
         for line in &self.manifest.lines {
-            let part = Source::open(self.folder.join(&line.name))?;
+            let part = Source::open(self.directory.join(&line.name))?;
             lengths.push(part.size());
             check_not_target(&part, target, there)?;
             self.sparse |= part.is_sparse();
         }
         self.size = lengths.iter().sum();
         let verified = self.manifest.verify(&lengths);
-        verified.map_err(|(line, reason)| invalid(&self.folder.join(&line.name), reason))
+        verified.map_err(|(line, reason)| invalid(&self.directory.join(&line.name), reason))
     }
 
     fn copy(&mut self) -> Result<(), Error> {
@@ -140,7 +140,7 @@ impl PartJoiner<'_> {
             self.result.reserve(self.size)?;
         }
         for line in &self.manifest.lines {
-            let part = Source::open(self.folder.join(&line.name))?;
+            let part = Source::open(self.directory.join(&line.name))?;
             let digest = self.part(&part, &mut block)?;
             part.verify_unchanged()?;
             if digest.to_hex().as_str() != line.digest {

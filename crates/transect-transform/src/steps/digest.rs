@@ -176,7 +176,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
-        let outcome = StepTester::of(word).run(input, sizes).unwrap();
+        let outcome = StepTester::parse(word).run(input, sizes).unwrap();
         assert_eq!(outcome.result, b"", "a digest makes nothing");
         assert_eq!(outcome.findings[0].algorithm().unwrap().step(), word);
         outcome.finding(word)

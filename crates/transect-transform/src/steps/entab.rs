@@ -128,7 +128,7 @@ mod tests {
             ("entab=1", " a", "\ta"),
             ("entab=4", "    \r\n", "\t\r\n"),
         ] {
-            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::parse(word).result(input.as_bytes(), &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{word} of {input:?}");
         }
         assert!(entab(Some("0")).is_err());
@@ -142,13 +142,13 @@ mod tests {
             every in 1..12_usize,
         ) {
             let word = format!("entab={every}");
-            let outcome = StepTester::of(&word).run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse(&word).run(&input, &sizes).unwrap();
             let text = std::str::from_utf8(&input).unwrap();
             let spaces = |text: &[u8]| text.iter().filter(|byte| **byte == b' ').count() as u64;
             let gone = spaces(&input) - spaces(&outcome.result);
             prop_assert_eq!(outcome.count("spaces"), gone);
             prop_assert_eq!(std::str::from_utf8(&outcome.result).unwrap(), oracle(text, every));
-            let again = StepTester::of(&word).run(&outcome.result, &sizes).unwrap();
+            let again = StepTester::parse(&word).run(&outcome.result, &sizes).unwrap();
             prop_assert_eq!(again.count("spaces"), 0);
             prop_assert_eq!(again.result, outcome.result);
         }
@@ -159,8 +159,8 @@ mod tests {
             sizes in cuts(),
             every in 1..12_usize,
         ) {
-            let spaces = StepTester::of(&format!("tabs={every}")).result(&input, &sizes);
-            let both = StepTester::of(&format!("entab={every} tabs={every}")).result(&input, &sizes);
+            let spaces = StepTester::parse(&format!("tabs={every}")).result(&input, &sizes);
+            let both = StepTester::parse(&format!("entab={every} tabs={every}")).result(&input, &sizes);
             prop_assert_eq!(both, spaces);
         }
     }

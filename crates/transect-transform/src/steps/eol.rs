@@ -51,7 +51,7 @@ pub(super) fn eol(parameter: Option<&str>) -> StepResult {
 
 impl Eol {
     /// Returns how many bytes at the beginning need no change. The byte before them is not a CR.
-    fn right(&self, bytes: &[u8]) -> usize {
+    fn unchanged_prefix(&self, bytes: &[u8]) -> usize {
         match self.end {
             LineEnd::Lf => memchr(CR, bytes).unwrap_or(bytes.len()),
             LineEnd::CrLf => clean_prefix(bytes, |byte| byte == CR, has_crlf_only),
@@ -133,7 +133,7 @@ impl Step for Eol {
         let mut rest = input;
         while !rest.is_empty() {
             if self.state.open == 0 {
-                let (right, after) = rest.split_at(self.right(rest));
+                let (right, after) = rest.split_at(self.unchanged_prefix(rest));
                 self.state.alone += match self.end {
                     LineEnd::Lf => 0,
                     LineEnd::CrLf => count_lone_cr(right),
@@ -153,7 +153,7 @@ impl Step for Eol {
     }
 
     fn leaves_unchanged(&self, input: &[u8]) -> bool {
-        self.state.open == 0 && self.right(input) == input.len()
+        self.state.open == 0 && self.unchanged_prefix(input) == input.len()
     }
 
     fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
@@ -215,8 +215,8 @@ mod tests {
             ("\n\r", "\n\r", "\r\n\r"),
         ] {
             let (input, lf, crlf) = (input.as_bytes(), lf.as_bytes(), crlf.as_bytes());
-            assert_eq!(StepTester::of("eol=lf").result(input, &[1]), lf, "{input:?}");
-            assert_eq!(StepTester::of("eol=crlf").result(input, &[1]), crlf, "{input:?}");
+            assert_eq!(StepTester::parse("eol=lf").result(input, &[1]), lf, "{input:?}");
+            assert_eq!(StepTester::parse("eol=crlf").result(input, &[1]), crlf, "{input:?}");
         }
     }
 
@@ -235,11 +235,11 @@ mod tests {
         ) {
             for (word, end) in [("eol=lf", &b"\n"[..]), ("eol=crlf", b"\r\n")] {
                 let (result, changed, alone) = oracle(&input, end);
-                let outcome = StepTester::of(word).run(&input, &sizes).unwrap();
+                let outcome = StepTester::parse(word).run(&input, &sizes).unwrap();
                 prop_assert_eq!(&outcome.result, &result);
                 prop_assert_eq!((outcome.count("changed"), outcome.count("cr")), (changed, alone));
                 // A second run changes nothing.
-                let again = StepTester::of(word).run(&result, &sizes).unwrap();
+                let again = StepTester::parse(word).run(&result, &sizes).unwrap();
                 prop_assert_eq!(&again.result, &result);
                 prop_assert_eq!((again.count("changed"), again.count("cr")), (0, alone));
             }

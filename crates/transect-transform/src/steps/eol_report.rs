@@ -125,7 +125,7 @@ mod tests {
             ("a\rb\r", "no"),
             ("a\rb\n", "yes"),
         ] {
-            let outcome = StepTester::of("eol=report").run(input.as_bytes(), &[1]).unwrap();
+            let outcome = StepTester::parse("eol=report").run(input.as_bytes(), &[1]).unwrap();
             assert_eq!(outcome.finding("mixed"), mixed, "{input:?}");
         }
     }
@@ -136,7 +136,7 @@ mod tests {
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a", b"text "]),
             sizes in cuts(),
         ) {
-            let outcome = StepTester::of("eol=report").run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse("eol=report").run(&input, &sizes).unwrap();
             let counts = ["lf", "crlf", "crcrlf", "cr"].map(|name| outcome.count(name));
             prop_assert_eq!(counts, oracle(&input));
             prop_assert!(outcome.result.is_empty());

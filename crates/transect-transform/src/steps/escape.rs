@@ -9,7 +9,7 @@ pub(super) struct ParameterByte {
 }
 
 /// Returns both sides of the only unescaped `/`.
-pub(super) fn pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>), String> {
+pub(super) fn parse_pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>), String> {
     let typed = parse(text)?;
     let slash = ParameterByte { byte: b'/', plain: true };
     let mut sides = typed.split(|&byte| byte == slash);
@@ -74,7 +74,7 @@ mod tests {
             ("\u{e9} /\u{1f600}", "\u{e9} ".as_bytes(), "\u{1f600}".as_bytes()),
             (r"\x2f/\x41", b"/", b"A"),
         ] {
-            let (one, other) = pair(text).unwrap();
+            let (one, other) = parse_pair(text).unwrap();
             assert_eq!((&bytes(&one)[..], &bytes(&other)[..]), (first, second), "{text}");
         }
     }
@@ -94,7 +94,7 @@ mod tests {
             r"\xg0/",
             r"\x\u{e9}/",
         ] {
-            assert!(pair(text).is_err(), "{text}");
+            assert!(parse_pair(text).is_err(), "{text}");
         }
     }
 }

@@ -79,7 +79,7 @@ mod tests {
             ("a\r\nb\r", "a\r\nb\r\n"),
             ("a\r\nb\nc", "a\r\nb\nc\n"),
         ] {
-            let result = StepTester::of("final-newline").result(input.as_bytes(), &[1]);
+            let result = StepTester::parse("final-newline").result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{input:?}");
         }
     }
@@ -90,7 +90,7 @@ mod tests {
             input in made_of(&[b"\r", b"\n", b"\r\n", b"a"]),
             sizes in cuts(),
         ) {
-            let outcome = StepTester::of("final-newline").run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse("final-newline").run(&input, &sizes).unwrap();
             let added = oracle(&input);
             prop_assert_eq!(outcome.count("added"), u64::from(!added.is_empty()));
             prop_assert_eq!(outcome.result, [&input[..], added].concat());

@@ -48,8 +48,8 @@ pub(super) fn case(parameter: Option<&str>) -> StepResult {
 
 /// Returns the step that replaces each byte of one list by that of another.
 pub(super) fn map(parameter: Option<&str>) -> StepResult {
-    let (from, to) = escape::pair(parameter.unwrap_or_default())?;
-    let (from, to) = (listed(&from)?, listed(&to)?);
+    let (from, to) = escape::parse_pair(parameter.unwrap_or_default())?;
+    let (from, to) = (parse_list(&from)?, parse_list(&to)?);
     // A list of one byte replaces all bytes of the first list by it.
     let same = (to.len() == 1).then(|| vec![to[0]; from.len()]);
     let to = same.unwrap_or(to);
@@ -68,7 +68,7 @@ pub(super) fn map(parameter: Option<&str>) -> StepResult {
 }
 
 /// Returns the bytes of a list: `a-f_` is seven. A `-` at either end is literal.
-fn listed(typed: &[ParameterByte]) -> Result<Vec<u8>, String> {
+fn parse_list(typed: &[ParameterByte]) -> Result<Vec<u8>, String> {
     let dash = ParameterByte { byte: b'-', plain: true };
     let mut bytes = Vec::new();
     let mut rest = typed;
@@ -201,7 +201,7 @@ mod tests {
             (r"map=\x00-\xff/\x01-\xff\x00", b"\x00a\xff", b"\x01b\x00"),
             ("map=acegikmoqs/bdfhjlnprt", b"abcdefs", b"bbddfft"),
         ] {
-            assert_eq!(StepTester::of(word).result(input, &[1]), expected, "{word}");
+            assert_eq!(StepTester::parse(word).result(input, &[1]), expected, "{word}");
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
                 .iter()
                 .map(|byte| from.iter().position(|from| from == byte).map_or(*byte, |at| to[at]))
                 .collect();
-            prop_assert_eq!(&StepTester::of(&word).result(&input, &sizes), &expected);
+            prop_assert_eq!(&StepTester::parse(&word).result(&input, &sizes), &expected);
             let mut changed = input.clone();
             let mut chain: Chain = word.parse().unwrap();
             chain.change(&mut changed).unwrap();
@@ -265,9 +265,9 @@ mod tests {
 
         #[test]
         fn case_equals_standard_library(input in any_bytes(), sizes in cuts()) {
-            let upper = StepTester::of("case=upper").result(&input, &sizes);
+            let upper = StepTester::parse("case=upper").result(&input, &sizes);
             prop_assert_eq!(upper, input.to_ascii_uppercase());
-            let lower = StepTester::of("case=lower").result(&input, &sizes);
+            let lower = StepTester::parse("case=lower").result(&input, &sizes);
             prop_assert_eq!(lower, input.to_ascii_lowercase());
         }
     }

@@ -71,7 +71,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the BLAKE3 digest",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| none(parameter, digest::blake3),
+        make: |parameter| without_parameter(parameter, digest::blake3),
     },
     StepInfo {
         name: "sha256",
@@ -79,7 +79,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the SHA-256 digest",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| none(parameter, digest::sha256),
+        make: |parameter| without_parameter(parameter, digest::sha256),
     },
     StepInfo {
         name: "xxh3",
@@ -87,7 +87,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the XXH3 checksum of 128 bits: fast, and no protection against intent",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| none(parameter, digest::xxh3),
+        make: |parameter| without_parameter(parameter, digest::xxh3),
     },
     StepInfo {
         name: "crc32c",
@@ -95,7 +95,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the CRC-32C checksum: fast, and no protection against intent",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| none(parameter, digest::crc32c),
+        make: |parameter| without_parameter(parameter, digest::crc32c),
     },
     StepInfo {
         name: "case",
@@ -160,7 +160,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "no spaces and tabs at the ends of lines",
         shape: Shape::Resizing,
         text: true,
-        make: |parameter| none(parameter, trim::Trim::default),
+        make: |parameter| without_parameter(parameter, trim::Trim::default),
     },
     StepInfo {
         name: "tabs",
@@ -184,7 +184,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the last line ends as the others do",
         shape: Shape::Resizing,
         text: true,
-        make: |parameter| none(parameter, final_newline::FinalNewline::default),
+        make: |parameter| without_parameter(parameter, final_newline::FinalNewline::default),
     },
     StepInfo {
         name: "replace",
@@ -250,7 +250,10 @@ pub(crate) fn names() -> String {
 }
 
 /// Creates a step without a parameter.
-fn none<S: Step + 'static>(parameter: Option<&str>, make: impl FnOnce() -> S) -> StepResult {
+fn without_parameter<S: Step + 'static>(
+    parameter: Option<&str>,
+    make: impl FnOnce() -> S,
+) -> StepResult {
     match parameter {
         None => Ok(Box::new(make())),
         Some(_) => Err("it has no parameter".to_owned()),

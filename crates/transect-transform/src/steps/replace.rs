@@ -20,7 +20,7 @@ struct Replace {
 
 /// Returns the step that replaces a text.
 pub(super) fn replace(parameter: Option<&str>) -> StepResult {
-    let (old, new) = escape::pair(parameter.unwrap_or_default())?;
+    let (old, new) = escape::parse_pair(parameter.unwrap_or_default())?;
     if old.is_empty() {
         return Err("OLD is empty".to_owned());
     }
@@ -158,7 +158,7 @@ mod tests {
             ("replace=.*/x", "a.*b", "axb"),
             ("replace=aa/ab", "aaaaa", "ababa"),
         ] {
-            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::parse(word).result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{word}");
         }
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn replace_long_result_emitted_in_blocks() {
         let word = format!("replace=a/{}", "b".repeat(50_000));
-        let result = StepTester::of(&word).result(&[b'a'; 30], &[7]);
+        let result = StepTester::parse(&word).result(&[b'a'; 30], &[7]);
         assert_eq!(result, vec![b'b'; 30 * 50_000]);
     }
 
@@ -187,7 +187,7 @@ mod tests {
         ) {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             let word = format!("replace={}/{}", text(&old), text(&new));
-            let outcome = StepTester::of(&word).run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse(&word).run(&input, &sizes).unwrap();
             let (result, replaced) = oracle(&input, &old, &new);
             prop_assert_eq!(outcome.count("replaced"), replaced);
             prop_assert_eq!(outcome.result, result);

@@ -107,13 +107,13 @@ mod tests {
         for (word, expected) in
             [("swap=16", b"21436587"), ("swap=32", b"43218765"), ("swap=64", b"87654321")]
         {
-            assert_eq!(StepTester::of(word).result(input, &[3]), expected, "{word}");
+            assert_eq!(StepTester::parse(word).result(input, &[3]), expected, "{word}");
         }
     }
 
     #[test]
     fn swap_incomplete_word_rejected() {
-        let error = StepTester::of("swap=32").run(b"123456", &[1]).unwrap_err();
+        let error = StepTester::parse("swap=32").run(b"123456", &[1]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "swap=32: 2 bytes are left over at the end: a word of 32 bits is 4"
@@ -129,12 +129,12 @@ mod tests {
             for (word, bytes) in [("swap=16", 2), ("swap=32", 4), ("swap=64", 8)] {
                 let expected: Vec<u8> =
                     input.chunks(bytes).flat_map(|word| word.iter().rev().copied()).collect();
-                prop_assert_eq!(&StepTester::of(word).result(&input, &sizes), &expected);
+                prop_assert_eq!(&StepTester::parse(word).result(&input, &sizes), &expected);
                 let mut changed = input.clone();
                 word.parse::<Chain>().unwrap().change(&mut changed).unwrap();
                 prop_assert_eq!(changed, expected);
                 let twice = format!("{word} {word}");
-                prop_assert_eq!(&StepTester::of(&twice).result(&input, &sizes), &input);
+                prop_assert_eq!(&StepTester::parse(&twice).result(&input, &sizes), &input);
             }
         }
     }

@@ -126,7 +126,7 @@ mod tests {
             ("tabs=1", "a\tb", "a b"),
             ("tabs=4", "\u{e9}\u{1f600}\tb", "\u{e9}\u{1f600}  b"),
         ] {
-            let result = StepTester::of(word).result(input.as_bytes(), &[1]);
+            let result = StepTester::parse(word).result(input.as_bytes(), &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{word}");
         }
     }
@@ -145,7 +145,7 @@ mod tests {
             sizes in cuts(),
             every in 1..12_usize,
         ) {
-            let outcome = StepTester::of(&format!("tabs={every}")).run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse(&format!("tabs={every}")).run(&input, &sizes).unwrap();
             let text = std::str::from_utf8(&input).unwrap();
             prop_assert_eq!(outcome.count("tabs"), text.matches('\t').count() as u64);
             prop_assert_eq!(String::from_utf8(outcome.result).unwrap(), oracle(text, every));

@@ -208,7 +208,7 @@ mod tests {
             ("a \r", "a \r"),
             ("\n \n\r\n \r\n", "\n\n\r\n\r\n"),
         ] {
-            let result = StepTester::of("trim").result(input.as_bytes(), &[1]);
+            let result = StepTester::parse("trim").result(input.as_bytes(), &[1]);
             assert_eq!(result, expected.as_bytes(), "{input:?}");
         }
     }
@@ -216,9 +216,9 @@ mod tests {
     #[test]
     fn trim_too_many_blanks_rejected() {
         let most = [&b"a"[..], &vec![b' '; MAX_BLANKS], b"b"].concat();
-        assert_eq!(StepTester::of("trim").result(&most, &[100_000]), most);
+        assert_eq!(StepTester::parse("trim").result(&most, &[100_000]), most);
         let more = [&b"a"[..], &vec![b' '; MAX_BLANKS + 1], b"b"].concat();
-        let error = StepTester::of("trim").run(&more, &[100_000]).unwrap_err();
+        let error = StepTester::parse("trim").run(&more, &[100_000]).unwrap_err();
         assert_eq!(error.to_string(), "trim: more than 16 MiB of blanks side by side at byte 1");
     }
 
@@ -228,7 +228,7 @@ mod tests {
             input in made_of(&[b" ", b"\t", b"   ", b"\r", b"\n", b"\r\n", b"a", b"a b"]),
             sizes in cuts(),
         ) {
-            let outcome = StepTester::of("trim").run(&input, &sizes).unwrap();
+            let outcome = StepTester::parse("trim").run(&input, &sizes).unwrap();
             let (result, trimmed) = oracle(&input);
             prop_assert_eq!(outcome.count("trimmed"), trimmed);
             prop_assert_eq!(outcome.result, result);

@@ -70,8 +70,8 @@ pub(crate) fn is_pseudo_file(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
-pub(crate) fn free_space(folder: &Path) -> Option<u64> {
-    let told = retry_on_intr(|| rustix::fs::statvfs(folder)).ok()?;
+pub(crate) fn free_space(directory: &Path) -> Option<u64> {
+    let told = retry_on_intr(|| rustix::fs::statvfs(directory)).ok()?;
     Some(told.f_bavail.saturating_mul(told.f_frsize))
 }
 
@@ -91,10 +91,10 @@ pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
 }
 
-pub(crate) fn create_unnamed(folder: &Path, mode: u32) -> Option<File> {
+pub(crate) fn create_unnamed(directory: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
-    let file = retry_on_intr(|| rustix::fs::open(folder, flags, mode)).ok()?;
+    let file = retry_on_intr(|| rustix::fs::open(directory, flags, mode)).ok()?;
     let file = File::from(file);
     // Check now: at the end, the work would be lost.
     static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
@@ -144,8 +144,8 @@ pub(crate) fn is_running(process: u32) -> bool {
 }
 
 /// Returns whether only this machine writes to the file system of a directory.
-pub(crate) fn is_local(folder: &Path) -> bool {
-    transect_sys::linux::reliability_of(folder).is_ok_and(|known| known.local)
+pub(crate) fn is_local(directory: &Path) -> bool {
+    transect_sys::linux::reliability_of(directory).is_ok_and(|known| known.local)
 }
 
 /// Returns whether the path is a regular file of this user. Does not follow links.
@@ -163,18 +163,18 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
-    let folder = open_directory(folder)?;
-    match retry_on_intr(|| rustix::fs::fsync(&folder)) {
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    let directory = open_directory(directory)?;
+    match retry_on_intr(|| rustix::fs::fsync(&directory)) {
         // Some file systems have nothing to sync here, and return EINVAL.
         Ok(()) | Err(Errno::INVAL) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
 }
 
-fn open_directory(folder: &Path) -> io::Result<File> {
+fn open_directory(directory: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(retry_on_intr(|| rustix::fs::open(folder, flags, Mode::empty()))?.into())
+    Ok(retry_on_intr(|| rustix::fs::open(directory, flags, Mode::empty()))?.into())
 }
 
 /// A file system that files are written to. Open it before writing: `syncfs` reports errors since
@@ -183,8 +183,8 @@ fn open_directory(folder: &Path) -> io::Result<File> {
 pub(crate) struct FileSystem(File);
 
 impl FileSystem {
-    pub(crate) fn of_directory(folder: &Path) -> io::Result<Option<Self>> {
-        Ok(Some(Self(open_directory(folder)?)))
+    pub(crate) fn of_directory(directory: &Path) -> io::Result<Option<Self>> {
+        Ok(Some(Self(open_directory(directory)?)))
     }
 
     pub(crate) fn sync(&self) -> io::Result<()> {

@@ -140,8 +140,8 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-pub(crate) fn sync_directory(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }
 
 /// Does nothing: directories cannot be synced here, and NTFS journals names in order.

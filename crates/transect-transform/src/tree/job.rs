@@ -123,24 +123,24 @@ impl Job {
     /// # Errors
     /// [`Error::SameTarget`] or [`Error::NoSpace`].
     pub fn check(&self, chain: &Chain, inputs: &[Input]) -> Result<(), Error> {
-        let OutputTarget::Directory(folder) = &self.output else {
+        let OutputTarget::Directory(directory) = &self.output else {
             return Ok(());
         };
         let mut by_target: HashMap<&Path, &Path> = HashMap::with_capacity(inputs.len());
         for input in inputs {
             if let Some(other) = by_target.insert(input.relative_path(), &input.path) {
-                let path = folder.join(input.relative_path());
+                let path = directory.join(input.relative_path());
                 return Err(Error::SameTarget { path, inputs: [other.into(), input.path.clone()] });
             }
         }
-        Self::check_room(chain.shape(), folder, inputs)
+        Self::check_room(chain.shape(), directory, inputs)
     }
 
     /// Counts only results that keep their size: a copy may share the blocks of its input, and
     /// other lengths are known only afterwards.
-    fn check_room(shape: Shape, folder: &Path, inputs: &[Input]) -> Result<(), Error> {
+    fn check_room(shape: Shape, directory: &Path, inputs: &[Input]) -> Result<(), Error> {
         let keeps_size = matches!(shape, Shape::SameSize { .. });
-        let there = folder.ancestors().find(|folder| folder.is_dir());
+        let there = directory.ancestors().find(|directory| directory.is_dir());
         let free = there.and_then(system::free_space);
         let (true, Some(free)) = (keeps_size, free) else {
             return Ok(());
@@ -149,7 +149,7 @@ impl Job {
         if needed <= free {
             return Ok(());
         }
-        Err(Error::NoSpace { path: folder.to_owned(), needed, free })
+        Err(Error::NoSpace { path: directory.to_owned(), needed, free })
     }
 
     /// Runs the steps of a chain, and calls `each` for every input that was started, in input
@@ -204,9 +204,9 @@ impl Job {
             OutputTarget::Discard => None,
             OutputTarget::InPlace => Some(Cow::Borrowed(&input.path)),
             OutputTarget::File(file) => Some(Cow::Borrowed(file)),
-            OutputTarget::Directory(folder) => {
-                let target = folder.join(input.relative_path());
-                let above = target.parent().unwrap_or(folder);
+            OutputTarget::Directory(directory) => {
+                let target = directory.join(input.relative_path());
+                let above = target.parent().unwrap_or(directory);
                 std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
                 Some(Cow::Owned(target))
             }

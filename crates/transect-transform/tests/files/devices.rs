@@ -656,16 +656,17 @@ fn job_without_space_rejected_before_first() {
         std::fs::write(root.join(name), text(5 << 20)).unwrap();
     }
     let inputs = find_inputs(ScanOptions::new([&root]), true).unwrap().files;
-    let folder = memory.path().join("out");
+    let directory = memory.path().join("out");
     let job = Job {
-        output: OutputTarget::Directory(folder.clone()),
+        output: OutputTarget::Directory(directory.clone()),
         passes: PassOptions::default(),
         replace: ReplaceOptions::default(),
         threads: 2,
         journal: None,
     };
     let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
-    let expected = format!("cannot write '{}': the results take 10485760 bytes", folder.display());
+    let expected =
+        format!("cannot write '{}': the results take 10485760 bytes", directory.display());
     assert!(message(check("case=upper")).starts_with(&expected));
     // These results may be smaller, or share the blocks of the input.
     check("zstd").unwrap();

@@ -132,9 +132,9 @@ fn in_place_nothing_created_before_first_difference() {
         let mut bytes = text(100_000).to_ascii_uppercase();
         bytes[70_000] = b'x';
         std::fs::write(&input, &bytes).unwrap();
-        let folder = temp.path().to_owned();
+        let directory = temp.path().to_owned();
         let blocks = std::sync::Mutex::new(Vec::new());
-        let mut step = Meanwhile(|| blocks.lock().unwrap().push(names(&folder).len()));
+        let mut step = Meanwhile(|| blocks.lock().unwrap().push(names(&directory).len()));
         let mut passes = passes(Some(method), Some(8192));
         let options = existing(Existing::InPlace);
         let step: &mut dyn Step = &mut step;

@@ -230,9 +230,9 @@ pub(crate) fn in_place(path: &Path, step: &mut dyn Step) -> Result<FileReport, E
 }
 
 /// Returns the names in a directory in order, to check that nothing was left behind.
-#[expect(clippy::disallowed_methods, reason = "one folder, to see what is left in it")]
-pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
+#[expect(clippy::disallowed_methods, reason = "one directory, to see what is left in it")]
+pub(crate) fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();

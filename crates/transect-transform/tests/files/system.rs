@@ -154,10 +154,11 @@ fn extended_attributes_and_acls_kept() {
     assert_eq!(get("system.posix_acl_access").unwrap(), list);
 
     // A default ACL of the directory is not applied to a file that had no ACL.
-    let folder = temp.join("folder");
-    std::fs::create_dir(&folder).unwrap();
-    rustix::fs::setxattr(&folder, "system.posix_acl_default", &list, XattrFlags::empty()).unwrap();
-    let plain = folder.join("plain");
+    let directory = temp.join("folder");
+    std::fs::create_dir(&directory).unwrap();
+    rustix::fs::setxattr(&directory, "system.posix_acl_default", &list, XattrFlags::empty())
+        .unwrap();
+    let plain = directory.join("plain");
     std::fs::write(&plain, "text").unwrap();
     rustix::fs::removexattr(&plain, "system.posix_acl_access").unwrap();
     std::fs::set_permissions(&plain, PermissionsExt::from_mode(0o640)).unwrap();

@@ -142,9 +142,9 @@ fn job_directory_results_keep_relative_paths() {
 #[test]
 fn job_same_target_rejected_before_writing() {
     let temp = TempDir::new();
-    for folder in ["one", "two"] {
-        std::fs::create_dir(temp.join(folder)).unwrap();
-        std::fs::write(temp.join(folder).join("same"), folder).unwrap();
+    for directory in ["one", "two"] {
+        std::fs::create_dir(temp.join(directory)).unwrap();
+        std::fs::write(temp.join(directory).join("same"), directory).unwrap();
     }
     let roots = [temp.join("one"), temp.join("two")];
     let inputs = find_inputs(ScanOptions::new(roots), false).unwrap().files;
@@ -201,9 +201,9 @@ fn leftovers_are_not_inputs() {
 fn leftovers_of_ended_processes_removed() {
     const TEST: &str = "trees::leftovers_of_ended_processes_removed";
     const FOLDER: &str = "TRANSECT_TEST_FOLDER";
-    if let Some(folder) = std::env::var_os(FOLDER) {
+    if let Some(directory) = std::env::var_os(FOLDER) {
         let options = ReplaceOptions { durability: Durability::Batch, ..Default::default() };
-        let file = Path::new(&folder).join("file");
+        let file = Path::new(&directory).join("file");
         let mut out = Replacement::begin(&file, None, options).unwrap();
         out.append(b"text").unwrap();
         // As if killed: nothing is dropped.

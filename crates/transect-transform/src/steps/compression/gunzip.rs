@@ -78,7 +78,7 @@ impl Gunzip {
                 let (extra, rest) = input.split_at(input.len().min(left));
                 self.checksum.update(extra);
                 match left - extra.len() {
-                    0 => self.header_goes_on(NAME | COMMENT | HEADER_CHECKSUM),
+                    0 => self.next_header_field(NAME | COMMENT | HEADER_CHECKSUM),
                     left => self.part = Part::Extra(left),
                 }
                 Ok(rest)
@@ -114,13 +114,13 @@ impl Gunzip {
         let (text, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
         self.checksum.update(text);
         if end.is_some() {
-            self.header_goes_on(then);
+            self.next_header_field(then);
         }
         rest
     }
 
     /// Goes on to the next field present, among those in `can_come`.
-    fn header_goes_on(&mut self, can_come: u8) {
+    fn next_header_field(&mut self, can_come: u8) {
         let come = self.flags & can_come;
         self.part = match come {
             _ if come & EXTRA != 0 => Part::ExtraLength,
@@ -145,14 +145,14 @@ impl Gunzip {
         self.flags = flags;
         self.checksum.reset();
         self.checksum.update(header);
-        self.header_goes_on(EXTRA | NAME | COMMENT | HEADER_CHECKSUM);
+        self.next_header_field(EXTRA | NAME | COMMENT | HEADER_CHECKSUM);
         Ok(())
     }
 
     fn extra_length(&mut self, length: &[u8]) -> Result<(), InvalidData> {
         self.checksum.update(length);
         match u16::from_le_bytes([length[0], length[1]]) {
-            0 => self.header_goes_on(NAME | COMMENT | HEADER_CHECKSUM),
+            0 => self.next_header_field(NAME | COMMENT | HEADER_CHECKSUM),
             length => self.part = Part::Extra(usize::from(length)),
         }
         Ok(())
@@ -162,7 +162,7 @@ impl Gunzip {
         if stored != &self.checksum.sum().to_le_bytes()[..2] {
             return Err(self.invalid("a damaged gzip member (its header)"));
         }
-        self.header_goes_on(0);
+        self.next_header_field(0);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Gunzip {
     ) -> Result<&'a [u8], StepError> {
         let mut rest = input;
         loop {
-            let room = out.room()?;
+            let room = out.spare_block()?;
             let begin = room.len();
             let before = self.decompress.total_in();
             let status = self.decompress.decompress_vec(rest, room, FlushDecompress::None);
@@ -277,11 +277,11 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn member(content: &[u8]) -> Vec<u8> {
-        StepTester::of("gzip").result(content, &[usize::MAX])
+        StepTester::parse("gzip").result(content, &[usize::MAX])
     }
 
     fn error_of(input: &[u8]) -> String {
-        StepTester::of("gunzip").run(input, &[1]).unwrap_err().to_string()
+        StepTester::parse("gunzip").run(input, &[1]).unwrap_err().to_string()
     }
 
     /// Returns a member whose header has every optional field.
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn gunzip_concatenated_members() {
         let input = [&member(b"one ")[..], &full(b"two "), &member(b""), &full(b"three")].concat();
-        assert_eq!(StepTester::of("gunzip").result(&input, &[1]), b"one two three");
+        assert_eq!(StepTester::parse("gunzip").result(&input, &[1]), b"one two three");
     }
 
     #[test]
@@ -312,9 +312,9 @@ mod tests {
         let named =
             b"\x1f\x8b\x08\x08\x9d\x84\x01\x6b\x02\x03hello\0\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\
             \x40\xa2\xb8\0\xe7\x42\x6e\x52\x14\0\0\0";
-        assert_eq!(StepTester::of("gunzip").result(named, &[1]), b"hello, hello, hello\n");
+        assert_eq!(StepTester::parse("gunzip").result(named, &[1]), b"hello, hello, hello\n");
         let empty = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0";
-        assert_eq!(StepTester::of("gunzip").result(empty, &[1]), b"");
+        assert_eq!(StepTester::parse("gunzip").result(empty, &[1]), b"");
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         #[test]
         fn gunzip_any_bytes_same_outcome_for_any_blocks(input in any_bytes(), sizes in cuts()) {
             // The tester compares the outcomes of two ways to split the input.
-            let _ = StepTester::of("gunzip").run(&input, &sizes);
+            let _ = StepTester::parse("gunzip").run(&input, &sizes);
         }
 
         #[test]
@@ -378,7 +378,7 @@ mod tests {
             let mut damaged = full(&input);
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
-            if let Ok(outcome) = StepTester::of("gunzip").run(&damaged, &sizes) {
+            if let Ok(outcome) = StepTester::parse("gunzip").run(&damaged, &sizes) {
                 // Some bits may change without effect.
                 prop_assert_eq!(outcome.result, input);
             }

@@ -152,7 +152,7 @@ mod tests {
         let input = [&noise[..], &b"text ".repeat(60_000), &noise, &noise[..777]].concat();
         for level in 1..=9 {
             let result =
-                StepTester::of(&format!("gzip={level}")).result(&input, &[9_999, 1, 150_000]);
+                StepTester::parse(&format!("gzip={level}")).result(&input, &[9_999, 1, 150_000]);
             assert!(read(&result) == input, "level {level}");
         }
     }
@@ -162,10 +162,10 @@ mod tests {
 
         #[test]
         fn gzip_round_trip(input in any_bytes(), sizes in cuts(), level in 1..10) {
-            let result = StepTester::of(&format!("gzip={level}")).result(&input, &sizes);
+            let result = StepTester::parse(&format!("gzip={level}")).result(&input, &sizes);
             prop_assert_eq!(read(&result), input.clone());
             let both = format!("gzip={level} gunzip");
-            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input);
+            prop_assert_eq!(StepTester::parse(&both).result(&input, &sizes), input);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Frame {
     /// Returns how much input to give to the library at once. The library decodes a frame that it
     /// gets as a whole with other code, which reports other errors. Byte by byte through the
     /// header, it never does.
-    fn portion<'a>(&self, input: &'a [u8]) -> &'a [u8] {
+    fn limit_input<'a>(&self, input: &'a [u8]) -> &'a [u8] {
         if self.header.len() < HEADER { &input[..input.len().min(1)] } else { input }
     }
 
@@ -110,16 +110,16 @@ impl Step for Unzstd {
         let mut more = false;
         while !rest.is_empty() || more {
             let frame = self.frame.get_or_insert_with(|| Frame::new(self.position));
-            let portion = frame.portion(rest);
-            let mut portion_left = InBuffer::around(portion);
-            let room = out.room()?;
+            let limit_input = frame.limit_input(rest);
+            let mut portion_left = InBuffer::around(limit_input);
+            let room = out.spare_block()?;
             let filled = room.len();
             let mut output = OutBuffer::around_pos(room, filled);
             let hint = self.decoder.run(&mut portion_left, &mut output);
             let hint = hint.map_err(|error| invalid(frame.begin, &error))?;
             more = output.pos() == output.capacity();
             let (read, made) = (portion_left.pos(), output.pos() - filled);
-            frame.note(&portion[..read], made);
+            frame.note(&limit_input[..read], made);
             self.position += read as u64;
             rest = &rest[read..];
             if hint == 0 {
@@ -157,11 +157,11 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts};
 
     fn frame(content: &[u8]) -> Vec<u8> {
-        StepTester::of("zstd=1").result(content, &[usize::MAX])
+        StepTester::parse("zstd=1").result(content, &[usize::MAX])
     }
 
     fn error_of(input: &[u8]) -> String {
-        StepTester::of("unzstd").run(input, &[1]).unwrap_err().to_string()
+        StepTester::parse("unzstd").run(input, &[1]).unwrap_err().to_string()
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         // RFC 8878, 3.1.2: a skippable frame.
         let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
         let input = [&frame(b"one ")[..], skipped, &frame(b""), &frame(b"two")].concat();
-        assert_eq!(StepTester::of("unzstd").result(&input, &[1]), b"one two");
+        assert_eq!(StepTester::parse("unzstd").result(&input, &[1]), b"one two");
     }
 
     #[test]
@@ -177,9 +177,9 @@ mod tests {
         // `zstd -19` of a file, and of nothing.
         let file =
             b"\x28\xb5\x2f\xfd\x24\x14\x75\0\0\x40hello, \x0a\x01\0\xe2\x8a\x11\x21\x69\x9d\x87";
-        assert_eq!(StepTester::of("unzstd").result(file, &[1]), b"hello, hello, hello\n");
+        assert_eq!(StepTester::parse("unzstd").result(file, &[1]), b"hello, hello, hello\n");
         let empty = b"\x28\xb5\x2f\xfd\x24\0\x01\0\0\x99\xe9\xd8\x51";
-        assert_eq!(StepTester::of("unzstd").result(empty, &[1]), b"");
+        assert_eq!(StepTester::parse("unzstd").result(empty, &[1]), b"");
     }
 
     #[test]
@@ -224,10 +224,10 @@ mod tests {
         let short = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x01, 0, 0];
         assert_eq!(error_of(&short), "unzstd: a damaged zstd frame (its length) at byte 0");
         let empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x01, 0, 0];
-        assert_eq!(StepTester::of("unzstd").result(&empty, &[1]), b"");
+        assert_eq!(StepTester::parse("unzstd").result(&empty, &[1]), b"");
         // Whole frames that announce their length are decoded by the same code as pieces.
         let announced = zstd::bulk::compress(b"text", 1).unwrap();
-        assert_eq!(StepTester::of("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
+        assert_eq!(StepTester::parse("unzstd").result(&announced.repeat(3), &[1]), b"texttexttext");
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         #[test]
         fn unzstd_any_bytes_same_outcome_for_any_blocks(input in any_bytes(), sizes in cuts()) {
             // The tester compares the outcomes of two ways to split the input.
-            let _ = StepTester::of("unzstd").run(&input, &sizes);
+            let _ = StepTester::parse("unzstd").run(&input, &sizes);
         }
 
         #[test]
@@ -279,7 +279,7 @@ mod tests {
             let mut damaged = frame(&input);
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
-            if let Ok(outcome) = StepTester::of("unzstd").run(&damaged, &sizes) {
+            if let Ok(outcome) = StepTester::parse("unzstd").run(&damaged, &sizes) {
                 // Some bits may change without effect.
                 prop_assert_eq!(outcome.result, input);
             }

@@ -40,7 +40,7 @@ fn compress(
 ) -> Result<(), StepError> {
     let mut input = InBuffer::around(piece);
     while input.pos() < piece.len() {
-        let room = out.room()?;
+        let room = out.spare_block()?;
         let begin = room.len();
         encoder.run(&mut input, &mut OutBuffer::around_pos(room, begin)).map_err(failure)?;
     }
@@ -64,7 +64,7 @@ impl Step for Zstd {
     fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         compress(&mut self.encoder, self.pieces.last(), out)?;
         loop {
-            let room = out.room()?;
+            let room = out.spare_block()?;
             let begin = room.len();
             let mut output = OutBuffer::around_pos(room, begin);
             if self.encoder.finish(&mut output, true).map_err(failure)? == 0 {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn zstd_result_one_frame_with_checksum() {
-        let result = StepTester::of("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
+        let result = StepTester::parse("zstd=1").result(&b"text ".repeat(100_000), &[70_001]);
         assert_eq!(result[..4], [0x28, 0xb5, 0x2f, 0xfd], "RFC 8878, 3.1.1");
         assert_eq!(result[4] & 4, 4, "the flag of the checksum");
         assert_eq!(zstd::decode_all(&result[..]).unwrap(), b"text ".repeat(100_000));
@@ -106,10 +106,10 @@ mod tests {
 
         #[test]
         fn zstd_round_trip(input in any_bytes(), sizes in cuts(), level in 1..6) {
-            let result = StepTester::of(&format!("zstd={level}")).result(&input, &sizes);
+            let result = StepTester::parse(&format!("zstd={level}")).result(&input, &sizes);
             prop_assert_eq!(zstd::decode_all(&result[..]).unwrap(), input.clone());
             let both = format!("zstd={level} unzstd");
-            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input);
+            prop_assert_eq!(StepTester::parse(&both).result(&input, &sizes), input);
         }
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::steps) fn bom(parameter: Option<&str>) -> StepResult {
 impl Bom {
     fn begin(&mut self, beginning: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mark = Encoding::Utf8.mark().unwrap_or_default();
-        let (put, rest) = match Encoding::marked(beginning) {
+        let (put, rest) = match Encoding::from_mark(beginning) {
             Some(Encoding::Utf8) if self.add => (&b""[..], beginning),
             Some(Encoding::Utf8) => (&b""[..], &beginning[mark.len()..]),
             Some(other) => {
@@ -98,7 +98,7 @@ mod tests {
             (b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbf\xef\xbb\xbfa", b"\xef\xbb\xbfa"),
         ] {
             for (line, expected) in [("bom=add", added), ("bom=remove", removed)] {
-                let outcome = StepTester::of(line).run(input, &[1]).unwrap();
+                let outcome = StepTester::parse(line).run(input, &[1]).unwrap();
                 assert_eq!(outcome.result, expected, "{line} {input:?}");
                 assert_eq!(outcome.count("changed"), u64::from(expected != input));
             }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn bom_of_other_encoding_rejected() {
         for line in ["bom=add", "bom=remove"] {
-            let error = StepTester::of(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
+            let error = StepTester::parse(line).run(b"\xff\xfea\0", &[1]).unwrap_err();
             let reason = "the byte order mark of utf-16le, not of utf-8, at byte 0";
             assert_eq!(error.to_string(), format!("{line}: {reason}"));
         }
@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         #[test]
         fn bom_add_remove_round_trip(input in made_of(&[b"\xef", b"\xbb", b"\xbf", b"a"]), sizes in cuts()) {
-            let both = StepTester::of("bom=add bom=remove").result(&input, &sizes);
+            let both = StepTester::parse("bom=add bom=remove").result(&input, &sizes);
             prop_assert_eq!(&both, input.strip_prefix(BOM).unwrap_or(&input));
         }
     }

@@ -45,7 +45,7 @@ pub(in crate::steps) fn decode(parameter: Option<&str>) -> StepResult {
     let source = match parameter.unwrap_or_default() {
         "auto" => Source::Auto,
         "utf-16" => Source::Utf16,
-        name => Source::Known(Encoding::named(name).ok_or("there is no such encoding")?),
+        name => Source::Known(Encoding::from_name(name).ok_or("there is no such encoding")?),
     };
     Ok(Box::new(Decode { source, state: State::begin(source) }))
 }
@@ -94,7 +94,7 @@ impl Decode {
         if matches!(beginning, [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
             return Err(InvalidData::at(0, "UTF-32, which is not read").into());
         }
-        let (encoding, mark, no_utf8) = match (self.source, Encoding::marked(beginning)) {
+        let (encoding, mark, no_utf8) = match (self.source, Encoding::from_mark(beginning)) {
             (Source::Utf16, None | Some(Encoding::Utf8)) => {
                 let reason = "no byte order mark: utf-16le or utf-16be would have to be said";
                 return Err(InvalidData::at(0, reason).into());
@@ -169,7 +169,7 @@ mod tests {
     use crate::test_support::{StepTester, any_bytes, cuts, made_of};
 
     fn position(line: &str, input: &[u8]) -> Option<u64> {
-        StepTester::of(line).run(input, &[1]).unwrap_err().position
+        StepTester::parse(line).run(input, &[1]).unwrap_err().position
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             ("decode=latin1", b"a\xe9\x80", "a\u{e9}\u{80}"),
             ("decode=cp1252", b"a\xe9\x80\x9f\xff", "a\u{e9}\u{20ac}\u{178}\u{ff}"),
         ] {
-            let result = StepTester::of(line).result(input, &[1]);
+            let result = StepTester::parse(line).result(input, &[1]);
             assert_eq!(String::from_utf8(result).unwrap(), expected, "{line}");
         }
     }
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn decode_finding_names_encoding() {
-        let outcome = StepTester::of("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
+        let outcome = StepTester::parse("decode=auto").run(b"\xfe\xff\0a", &[1]).unwrap();
         assert_eq!(outcome.finding("encoding"), "utf-16be");
-        assert_eq!(StepTester::of("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
+        assert_eq!(StepTester::parse("decode=latin1").run(b"a", &[1]).unwrap().findings, []);
     }
 
     proptest! {
@@ -239,7 +239,7 @@ mod tests {
             sizes in cuts(),
         ) {
             let input = [input, end].concat();
-            let decoded = StepTester::of("decode=utf-8").run(&input, &sizes);
+            let decoded = StepTester::parse("decode=utf-8").run(&input, &sizes);
             match std::str::from_utf8(&input) {
                 Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
                 Err(error) => {
@@ -267,7 +267,7 @@ mod tests {
             if input.len() % 2 == 1 && expected.is_ok() {
                 expected = Err(at);
             }
-            let decoded = StepTester::of("decode=utf-16be").run(&input, &sizes);
+            let decoded = StepTester::parse("decode=utf-16be").run(&input, &sizes);
             match expected {
                 Ok(text) => prop_assert_eq!(decoded.unwrap().result, text.as_bytes()),
                 Err(at) => prop_assert_eq!(decoded.unwrap_err().position, Some(at)),
@@ -277,7 +277,7 @@ mod tests {
         #[test]
         fn decode_latin1_equals_first_characters(input in any_bytes(), sizes in cuts()) {
             let expected: String = input.iter().map(|byte| char::from(*byte)).collect();
-            let result = StepTester::of("decode=latin1").result(&input, &sizes);
+            let result = StepTester::parse("decode=latin1").result(&input, &sizes);
             prop_assert_eq!(result, expected.as_bytes());
         }
     }

@@ -33,7 +33,7 @@ pub(in crate::steps) fn encode(parameter: Option<&str>) -> StepResult {
         Some(name) => (name, true),
         None => (parameter, false),
     };
-    let encoding = Encoding::named(name).ok_or("there is no such encoding")?;
+    let encoding = Encoding::from_name(name).ok_or("there is no such encoding")?;
     if mark && encoding.mark().is_none() {
         return Err(format!("{name} has no byte order mark"));
     }
@@ -148,7 +148,7 @@ mod tests {
             ("encode=latin1", "a\u{e9}\u{80}b", b"a\xe9\x80b"),
             ("encode=cp1252", "a\u{e9}\u{20ac}\u{178}", b"a\xe9\x80\x9f"),
         ] {
-            assert_eq!(StepTester::of(line).result(input.as_bytes(), &[1]), expected, "{line}");
+            assert_eq!(StepTester::parse(line).result(input.as_bytes(), &[1]), expected, "{line}");
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
             ("encode=utf-16le", b"ab\xff", "no UTF-8 at byte 2"),
             ("encode=utf-8", b"ab\xc3", "no UTF-8 at byte 2"),
         ] {
-            let refused = StepTester::of(line).run(input, &[1]).unwrap_err();
+            let refused = StepTester::parse(line).run(input, &[1]).unwrap_err();
             assert_eq!(refused.to_string(), format!("{line}: {error}"));
         }
     }
@@ -184,24 +184,24 @@ mod tests {
         fn encode_round_trip(text in "(\\PC|[a-z]{0,40}|\u{e9}|\n){0,60}", sizes in cuts()) {
             for name in ["utf-8", "utf-16le", "utf-16be"] {
                 let both = format!("encode={name} decode={name}");
-                prop_assert_eq!(&StepTester::of(&both).result(text.as_bytes(), &sizes), text.as_bytes());
+                prop_assert_eq!(&StepTester::parse(&both).result(text.as_bytes(), &sizes), text.as_bytes());
                 let marked = format!("encode={name},bom decode=auto");
-                prop_assert_eq!(&StepTester::of(&marked).result(text.as_bytes(), &sizes), text.as_bytes());
+                prop_assert_eq!(&StepTester::parse(&marked).result(text.as_bytes(), &sizes), text.as_bytes());
             }
             let expected: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-            prop_assert_eq!(StepTester::of("encode=utf-16be").result(text.as_bytes(), &sizes), expected);
+            prop_assert_eq!(StepTester::parse("encode=utf-16be").result(text.as_bytes(), &sizes), expected);
         }
 
         #[test]
         fn encode_single_byte_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..300), sizes in cuts()) {
             let both = "decode=latin1 encode=latin1";
-            prop_assert_eq!(&StepTester::of(both).result(&bytes, &sizes), &bytes);
+            prop_assert_eq!(&StepTester::parse(both).result(&bytes, &sizes), &bytes);
             let defined: Vec<u8> = bytes
                 .into_iter()
                 .filter(|byte| ![0x81, 0x8d, 0x8f, 0x90, 0x9d].contains(byte))
                 .collect();
             let both = "decode=cp1252 encode=cp1252";
-            prop_assert_eq!(&StepTester::of(both).result(&defined, &sizes), &defined);
+            prop_assert_eq!(&StepTester::parse(both).result(&defined, &sizes), &defined);
         }
     }
 }

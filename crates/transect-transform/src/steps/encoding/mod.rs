@@ -43,7 +43,7 @@ impl Encoding {
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|encoding| encoding.name() == name)
     }
 
@@ -58,7 +58,7 @@ impl Encoding {
     }
 
     /// Returns the encoding whose byte order mark a text starts with.
-    fn marked(text: &[u8]) -> Option<Self> {
+    fn from_mark(text: &[u8]) -> Option<Self> {
         let has_mark = |encoding: &Self| encoding.mark().is_some_and(|mark| text.starts_with(mark));
         Self::ALL.into_iter().find(has_mark)
     }
@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn encoding_names_and_marks() {
         for encoding in Encoding::ALL {
-            assert_eq!(Encoding::named(encoding.name()), Some(encoding));
+            assert_eq!(Encoding::from_name(encoding.name()), Some(encoding));
             if let Some(mark) = encoding.mark() {
-                assert_eq!(Encoding::marked(&[mark, b"text"].concat()), Some(encoding));
+                assert_eq!(Encoding::from_mark(&[mark, b"text"].concat()), Some(encoding));
             }
         }
-        assert_eq!(Encoding::named("ebcdic"), None);
-        assert_eq!(Encoding::marked(b"\xef\xbb"), None);
+        assert_eq!(Encoding::from_name("ebcdic"), None);
+        assert_eq!(Encoding::from_mark(b"\xef\xbb"), None);
     }
 
     #[test]

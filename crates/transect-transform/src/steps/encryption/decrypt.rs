@@ -17,7 +17,7 @@ struct Decrypt {
 
 /// Returns the step that decrypts with the key in a file.
 pub(in crate::steps) fn decrypt(parameter: Option<&str>) -> StepResult {
-    Ok(Box::new(Decrypt::new(Key::of(parameter)?)))
+    Ok(Box::new(Decrypt::new(Key::from_parameter(parameter)?)))
 }
 
 impl Decrypt {
@@ -116,27 +116,27 @@ mod tests {
 
     /// A directory with a key file, and its words.
     struct Keyed {
-        _folder: TempDir,
+        _directory: TempDir,
         encrypt: String,
         decrypt: String,
     }
 
     fn keyed(key: [u8; 32]) -> Keyed {
-        let folder = TempDir::new();
-        let file = folder.join("key");
+        let directory = TempDir::new();
+        let file = directory.join("key");
         let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
         std::fs::write(&file, digits).unwrap();
         let word = |step: &str| format!("{step}={}", file.display());
-        Keyed { encrypt: word("encrypt"), decrypt: word("decrypt"), _folder: folder }
+        Keyed { encrypt: word("encrypt"), decrypt: word("decrypt"), _directory: directory }
     }
 
     /// Encrypts once, in pieces: two results would differ.
     fn encrypted(keyed: &Keyed, input: &[u8], sizes: &[usize]) -> Vec<u8> {
-        StepTester::of(&keyed.encrypt).feed(input, sizes).unwrap().result
+        StepTester::parse(&keyed.encrypt).feed(input, sizes).unwrap().result
     }
 
     fn error_of(keyed: &Keyed, encrypted: &[u8]) -> String {
-        let mut error = StepTester::of(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
+        let mut error = StepTester::parse(&keyed.decrypt).run(encrypted, &[1000]).unwrap_err();
         error.step.clear();
         error.to_string()
     }
@@ -170,7 +170,7 @@ mod tests {
                 _ => input.chunks(CHUNK).collect(),
             };
             let theirs = by_hand(&KEY, &[7; SALT], &chunks);
-            let decrypted = StepTester::of(&keyed.decrypt).result(&theirs, &[10_007]);
+            let decrypted = StepTester::parse(&keyed.decrypt).result(&theirs, &[10_007]);
             assert!(decrypted == input, "{length}");
             let ours = encrypted(&keyed, &input, &[30_011]);
             let salt = ours[HEADER - SALT..HEADER].try_into().unwrap();
@@ -187,7 +187,7 @@ mod tests {
             .map(|at| u8::from_str_radix(&chunk[2 * at..][..2], 16).unwrap())
             .collect();
         let whole = [&MAGIC[..], &[1], &salt, &chunk].concat();
-        assert_eq!(StepTester::of(&keyed(KEY).decrypt).result(&whole, &[7]), b"few bytes");
+        assert_eq!(StepTester::parse(&keyed(KEY).decrypt).result(&whole, &[7]), b"few bytes");
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn encrypt_results_differ() {
         let keyed = keyed(KEY);
-        let mut trial = StepTester::of(&keyed.encrypt);
+        let mut trial = StepTester::parse(&keyed.encrypt);
         let results: Vec<_> =
             (0..3).map(|_| trial.feed(b"the same", &[3]).unwrap().result).collect();
         for (at, one) in results.iter().enumerate() {
@@ -326,7 +326,7 @@ mod tests {
                 assert_ne!(one[16..HEADER], other[16..HEADER], "the salts");
                 assert_ne!(one[HEADER..], other[HEADER..], "the chunks");
             }
-            assert_eq!(StepTester::of(&keyed.decrypt).result(one, &[5]), b"the same");
+            assert_eq!(StepTester::parse(&keyed.decrypt).result(one, &[5]), b"the same");
         }
     }
 
@@ -336,7 +336,7 @@ mod tests {
         let chain: Chain = format!("{} {}", keyed.encrypt, keyed.decrypt).parse().unwrap();
         let (_, file) = keyed.encrypt.split_once('=').unwrap();
         std::fs::remove_file(Path::new(file)).unwrap();
-        let mut trial = StepTester::with(chain.clone_reset());
+        let mut trial = StepTester::new(chain.clone_reset());
         assert_eq!(trial.result(b"text", &[1]), b"text");
         assert!(!format!("{chain:?}").contains("4b4b"), "no key is shown");
     }
@@ -351,11 +351,11 @@ mod tests {
         ) {
             let keyed = keyed(KEY);
             let both = format!("{} {}", keyed.encrypt, keyed.decrypt);
-            prop_assert_eq!(StepTester::of(&both).result(&input, &sizes), input.clone());
+            prop_assert_eq!(StepTester::parse(&both).result(&input, &sizes), input.clone());
             let whole = encrypted(&keyed, &input, &sizes);
             let tags = input.len().div_ceil(CHUNK).max(1) * TAG;
             prop_assert_eq!(whole.len(), HEADER + input.len() + tags);
-            prop_assert_eq!(StepTester::of(&keyed.decrypt).result(&whole, &sizes), input);
+            prop_assert_eq!(StepTester::parse(&keyed.decrypt).result(&whole, &sizes), input);
         }
 
         #[test]
@@ -367,7 +367,7 @@ mod tests {
             let keyed = keyed(KEY);
             let header = by_hand(&KEY, &[7; SALT], &[]);
             let input = [&header[..begin], &input].concat();
-            prop_assert!(StepTester::of(&keyed.decrypt).run(&input, &sizes).is_err());
+            prop_assert!(StepTester::parse(&keyed.decrypt).run(&input, &sizes).is_err());
         }
     }
 }

@@ -15,7 +15,7 @@ struct Encrypt {
 
 /// Returns the step that encrypts with the key in a file.
 pub(in crate::steps) fn encrypt(parameter: Option<&str>) -> StepResult {
-    Ok(Box::new(Encrypt::new(Key::of(parameter)?)))
+    Ok(Box::new(Encrypt::new(Key::from_parameter(parameter)?)))
 }
 
 /// Returns the header of a new file.

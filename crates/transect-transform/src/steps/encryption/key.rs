@@ -28,7 +28,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Reads the key file that a parameter names.
-    pub(super) fn of(parameter: Option<&str>) -> Result<Self, String> {
+    pub(super) fn from_parameter(parameter: Option<&str>) -> Result<Self, String> {
         let Some(name) = parameter.filter(|name| !name.is_empty()) else {
             return Err("no key file is named".to_owned());
         };
@@ -41,7 +41,7 @@ impl Key {
         let key = Self::parse(&text).ok_or_else(|| {
             format!("the key file '{}' does not hold 64 hexadecimal digits alone", path.display())
         })?;
-        Ok(Self { warning: open_to_others(&path, &file), ..key })
+        Ok(Self { warning: access_warning(&path, &file), ..key })
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
@@ -92,7 +92,7 @@ fn read(mut file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
 
 /// Returns a warning if others than its owner can read or write a key file. The key is used all the
 /// same: a group may share it.
-fn open_to_others(path: &Path, file: &File) -> Option<Arc<str>> {
+fn access_warning(path: &Path, file: &File) -> Option<Arc<str>> {
     let attributes = attributes_of(file).ok()?;
     let mode = attributes.mode().filter(|mode| mode & 0o066 != 0)?;
     let is_file = attributes.file_type() == FileType::File;
@@ -177,7 +177,7 @@ mod tests {
         let temp = TempDir::new();
         let file = temp.join("key");
         let name = file.to_str().unwrap();
-        let reason = |parameter| Key::of(parameter).map(drop).unwrap_err();
+        let reason = |parameter| Key::from_parameter(parameter).map(drop).unwrap_err();
         assert_eq!(reason(None), "no key file is named");
         assert_eq!(reason(Some("")), "no key file is named");
         let missing = reason(Some(name));
@@ -207,7 +207,7 @@ mod tests {
             (0o602, true),
         ] {
             std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
-            let key = Key::of(Some(name)).unwrap();
+            let key = Key::from_parameter(Some(name)).unwrap();
             let expected = format!("the key file '{name}' is open to others (mode {mode:03o})");
             assert_eq!(key.warning(), is_open.then_some(expected.as_str()));
             assert_eq!(key.clone().warning(), key.warning());
@@ -227,7 +227,7 @@ mod tests {
         create_key_file(&file).unwrap();
         let first = std::fs::read(&file).unwrap();
         assert_eq!(first.len(), 65);
-        let key = Key::of(file.to_str()).unwrap();
+        let key = Key::from_parameter(file.to_str()).unwrap();
         assert_eq!(Key::parse(&first).unwrap().bytes(), key.bytes());
         #[cfg(unix)]
         {

@@ -74,18 +74,18 @@ impl FileCipher {
     fn seal(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         let encrypted = self.stream.encrypt_in_place(self.next, last, &[], chunk);
         encrypted.expect("BUG: a chunk is short, and its memory grows");
-        self.go_on(last)
+        self.advance(last)
     }
 
     /// Decrypts the next chunk if it is authentic; otherwise leaves it unchanged.
     fn open(&mut self, chunk: &mut Vec<u8>, last: bool) -> Result<(), InvalidData> {
         match self.stream.decrypt_in_place(self.next, last, &[], chunk) {
-            Ok(()) => self.go_on(last),
+            Ok(()) => self.advance(last),
             Err(_) => Err(self.invalid(chunk, last)),
         }
     }
 
-    fn go_on(&mut self, last: bool) -> Result<(), InvalidData> {
+    fn advance(&mut self, last: bool) -> Result<(), InvalidData> {
         if !last {
             let next = self.next.checked_add(1);
             self.next = next.ok_or_else(|| InvalidData::new("it is longer than 256 TiB"))?;
