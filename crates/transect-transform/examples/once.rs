@@ -1,5 +1,5 @@
-//! Runs one pass over a file, to be measured from outside and compared with a floor that only reads
-//! and writes:
+//! Transforms one file in one pass, to be measured from outside and compared with a floor that only
+//! reads and writes:
 //!
 //! ```sh
 //! cargo run --release -p transect-transform --example once -- floor|copy|STEP,STEP… IN OUT [METHOD] [BLOCK]

@@ -97,7 +97,7 @@ impl StepTester {
         match feed_all() {
             Ok(()) => Ok(Outcome { result, findings: self.0.findings() }),
             Err(StepError::Invalid(error)) => Err(error),
-            Err(StepError::Closed) => unreachable!("BUG: nobody closed"),
+            Err(StepError::Closed) => unreachable!("BUG: the output is never closed"),
         }
     }
 }

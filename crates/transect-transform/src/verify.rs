@@ -37,7 +37,7 @@ pub fn verify(
         let inputs: Vec<Input> = lines.iter().map(|line| Input::new(&line.name)).collect();
         let mut of_input = lines.iter();
         job.run(&chain, &inputs, &mut |_, done| {
-            let line = of_input.next().expect("BUG: inputs are told once, in their order");
+            let line = of_input.next().expect("BUG: each input is reported once, in order");
             let has = |finding: &Finding| finding.value == line.digest;
             let passed = done.pass.as_ref();
             let matches = passed.is_some_and(|passed| passed.findings.iter().any(has));

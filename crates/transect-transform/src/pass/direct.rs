@@ -108,8 +108,8 @@ impl BlockReader for DirectReader<'_> {
     }
 }
 
-/// Reads a file from an offset on. If the device returns a short block, a read through the cache
-/// tells whether more follows.
+/// Reads a file from an offset on. If the device returns a short block, a read through the page cache
+/// finds out whether more follows.
 struct DirectCursor<'a> {
     file: &'a DirectFile,
     offset: u64,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the idle threads of a job. A pass over a large file borrows them. As long as there are
+/// Counts the idle threads of a job. The pass of a large file borrows them. As long as there are
 /// enough files for all threads, none is idle.
 #[derive(Debug, Default)]
 pub struct IdleThreads(AtomicUsize);

@@ -1,4 +1,4 @@
-//! One pass over one file.
+//! A pass: reads one file once, runs the steps, and writes the result.
 //!
 //! ```text
 //! source ─► read a block ─► step ─► DiffWriter ─► BlockWriter ─► Replacement
@@ -66,7 +66,7 @@ const SMALL_BLOCK: usize = 128 << 10;
 /// Size from which a file is large.
 const LARGE_FILE: u64 = 1 << 20;
 
-/// How to pass over files.
+/// How to read and write files.
 #[derive(Clone, Debug, Default)]
 pub struct PassOptions {
     /// The method; if `None`, chosen for each file.
@@ -118,7 +118,7 @@ pub struct PassReport {
     pub reason: &'static str,
 }
 
-/// Passes over files one after the other, reusing its memory.
+/// Runs passes, one file after the other, and reuses their memory.
 #[derive(Debug, Default)]
 pub struct PassRunner {
     options: PassOptions,
@@ -134,7 +134,7 @@ impl PassRunner {
         Self { options, ..Self::default() }
     }
 
-    /// Opens a file to pass over with these options.
+    /// Opens a file for a pass with these options.
     ///
     /// # Errors
     /// Those of [`Source::open`].

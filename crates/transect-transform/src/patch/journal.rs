@@ -14,7 +14,7 @@
 //! after a crash.
 //!
 //! A journal is trusted only if no other user can have written it: it is a regular file with one
-//! name, belongs to this user, and is accessible to nobody else. It belongs to a file with its
+//! name, belongs to this user, and is accessible to no other user. It belongs to a file with its
 //! inode and size and, at each offset, the old or the new bytes. The digest detects damage; it does
 //! not prove who wrote the journal.
 

@@ -52,7 +52,7 @@ pub enum OutputTarget {
 pub struct Job {
     /// Where to write the results.
     pub output: OutputTarget,
-    /// How to pass over files. [`PassOptions::cancel`] stops the whole job.
+    /// How to read and write files. [`PassOptions::cancel`] stops the whole job.
     pub passes: PassOptions,
     /// How to put results in place. [`ReplaceOptions::existing`] is ignored if [`Job::output`] is
     /// in place.
@@ -509,7 +509,7 @@ impl<'a> Worker<'a> {
                     pass.as_ref().map(|pass| self.job.status_of(self.chain.shape(), pass, written));
                 let lost_metadata =
                     published.map_or_else(Vec::new, |published| published.lost_metadata);
-                (Ok(status.expect("BUG: what is published was passed over")), lost_metadata)
+                (Ok(status.expect("BUG: a published result has a pass")), lost_metadata)
             }
             Err(Error::Rejected { reason: Rejection::Binary, .. }) => {
                 (Ok(FileStatus::Skipped(Skip::Binary)), Vec::new())

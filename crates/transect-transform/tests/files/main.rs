@@ -1,4 +1,4 @@
-//! Passes over files, and everything that can get in their way.
+//! Transforming files, and everything that can get in the way.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 #[cfg(target_os = "linux")]

@@ -53,7 +53,7 @@ impl Key {
         }
         // Fill the key in place: moving it would leave copies behind.
         let mut key = Arc::new(Zeroizing::new([0; BYTES]));
-        let bytes = Arc::get_mut(&mut key).expect("BUG: nobody else has it yet");
+        let bytes = Arc::get_mut(&mut key).expect("BUG: it is not shared yet");
         for (byte, &[high, low]) in bytes.iter_mut().zip(pairs) {
             *byte = hex(high)? << 4 | hex(low)?;
         }
