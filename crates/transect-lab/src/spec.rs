@@ -28,7 +28,12 @@ pub const SCHEMA: &str = "transect.lab/1";
 pub const FLOOR: &str = "floor";
 
 /// The suffix of the name of the base's second cell.
-pub(crate) const AGAIN: &str = " (again)";
+const AGAIN: &str = " (again)";
+
+/// Returns the name of the base's second cell.
+pub fn again(base: &str) -> String {
+    format!("{base}{AGAIN}")
+}
 
 /// What a session measures, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -326,6 +331,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Returns the same cell once more, as the base's second cell.
+    pub fn again(&self) -> Self {
+        Self { name: again(&self.name), ..self.clone() }
+    }
+
     /// Returns whether it does only a part of the work.
     pub fn is_floor(&self) -> bool {
         self.kind == FLOOR

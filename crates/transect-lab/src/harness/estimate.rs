@@ -9,14 +9,10 @@ use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
-use crate::experiments::transform::{Digests, Files};
 use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
 use crate::harness::scheduler::Error;
-use crate::spec::{Dataset, Payload, SessionSpec};
-
-/// The largest file that stands for others, in bytes.
-const LARGEST: u64 = 64 << 20;
+use crate::spec::{Dataset, SessionSpec};
 
 /// A session of one cell and one round, which stands for another one.
 #[derive(Debug)]
@@ -29,20 +25,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns what stands for a session.
-    pub fn of(spec: &SessionSpec) -> Self {
+    /// Returns the estimate of a session, of which a smaller dataset may stand for all.
+    pub fn new(spec: &SessionSpec, stand_in: Option<Dataset>) -> Self {
         let datasets = spec.datasets.len();
         let runs: usize = (0..datasets).map(|dataset| spec.cells_in(dataset).count()).sum();
-        let cells = runs as f64 / datasets.max(1) as f64;
+        let mut samples = runs as f64 / datasets.max(1) as f64;
         let mut estimate = spec.clone();
-        let mut samples = cells;
-        if let (Some(size), Some(rules)) = (size(spec), spec.experiment.rules()) {
-            let mut dataset: Dataset = spec.datasets[0].clone();
-            dataset.expected.bytes = size;
-            let digests = Digests::expected(size, rules.kind);
-            dataset.payload = Payload::Transform(Files { digests, phase: None });
+        if let Some(dataset) = stand_in {
             let all: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
-            samples *= all as f64 / size.max(1) as f64;
+            samples *= all as f64 / dataset.expected.bytes.max(1) as f64;
             estimate.datasets = vec![dataset];
         }
         Self { spec: estimate, samples, rounds: u32::try_from(spec.rounds).unwrap_or(u32::MAX) }
@@ -81,41 +72,25 @@ impl Estimate {
     }
 }
 
-/// Returns the length of the file that stands for those of a session, in bytes, if it is one of files.
-pub fn size(spec: &SessionSpec) -> Option<u64> {
-    let is_one =
-        |it: &Dataset| matches!(&it.payload, Payload::Transform(Files { phase: None, .. }));
-    let of_files = spec.datasets.iter().all(is_one);
-    let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max();
-    largest.filter(|_| of_files).map(|largest| largest.min(LARGEST))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::transform::{Kind, Rules, Sync};
     use crate::fixtures::with;
-    use crate::spec::Spec;
 
     #[test]
     fn a_large_file_is_stood_for_by_a_smaller_one() {
         let mut spec = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).spec;
         spec.rounds = 10;
-        assert_eq!(size(&spec), None, "a tree stands for itself");
-        let walks = Estimate::of(&spec);
+        let walks = Estimate::new(&spec, None);
         assert_eq!(walks.spec.datasets, spec.datasets);
         // Three cells, ten rounds.
         assert_eq!(walks.time(Duration::from_secs(1)), Duration::from_secs(30));
 
-        spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
-        let digests = Digests::expected(0, Kind::Copy);
-        spec.datasets[0].payload = Payload::Transform(Files { digests, phase: None });
         spec.datasets.push(spec.datasets[0].clone());
         spec.datasets[0].expected.bytes = 64 << 20;
         spec.datasets[1].expected.bytes = 128 << 20;
-        let files = Estimate::of(&spec);
-        assert_eq!(files.spec.datasets.len(), 1);
-        assert_eq!(files.spec.datasets[0].expected.bytes, 64 << 20);
+        let files = Estimate::new(&spec, Some(spec.datasets[0].clone()));
+        assert_eq!(files.spec.datasets, spec.datasets[..1]);
         assert_eq!(files.time(Duration::from_secs(1)), Duration::from_secs(90));
     }
 
@@ -128,7 +103,7 @@ mod tests {
                 Ok(Outcome::Wrong { found: "nothing".to_owned() })
             }
         }
-        let estimate = Estimate::of(&with(&[("base", 1), ("base (again)", 1)], 2).spec);
+        let estimate = Estimate::new(&with(&[("base", 1), ("base (again)", 1)], 2).spec, None);
         assert_eq!(estimate.run(&mut Fails, &Cancel::new()).unwrap(), None);
     }
 }

@@ -91,6 +91,33 @@ pub trait Experiment {
     /// Returns what starts the processes.
     fn launcher(&self) -> &Launcher;
 
+    /// Returns whether a dataset is there. Trees are there before a session begins.
+    fn is_made(&self, _: &Dataset) -> bool {
+        true
+    }
+
+    /// Makes a dataset.
+    ///
+    /// # Errors
+    /// The system's.
+    fn make(&mut self, _: &Dataset) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Removes a dataset that was made.
+    ///
+    /// # Errors
+    /// The system's.
+    fn remove(&mut self, _: &Dataset) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Returns a smaller dataset to measure in place of those of a session, for estimating its time; the
+    /// time grows with the bytes.
+    fn stand_in(&self, _: &SessionSpec) -> Option<Dataset> {
+        None
+    }
+
     /// Prepares a cell before its first attempt.
     ///
     /// # Errors

@@ -32,8 +32,10 @@ const PATIENCE: usize = 3;
 pub enum Error {
     /// Its file.
     SessionLog(log::Error),
-    /// There is no place for an empty directory.
+    /// A file or directory of the session cannot be created.
     Scratch(PathBuf, io::Error),
+    /// A dataset cannot be removed.
+    Remove(PathBuf, io::Error),
     /// A tree cannot be walked.
     Walk(transect::Error),
     /// The state cannot be made.
@@ -48,6 +50,9 @@ impl std::fmt::Display for Error {
             Self::SessionLog(error) => error.fmt(f),
             Self::Scratch(path, error) => {
                 write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
+            }
+            Self::Remove(path, error) => {
+                write!(f, "cannot remove '{}': {}", path.display(), transect::reason(error))
             }
             Self::Walk(error) => error.fmt(f),
             Self::State(state, error) => {

@@ -2,15 +2,16 @@
 
 mod attributes;
 mod attributes_method;
-mod begin;
 mod compare;
 mod corpus;
+mod enumerate;
 mod explain;
 mod import;
 mod list;
 mod method;
 mod pass;
 mod report;
+mod request;
 mod run;
 mod transform;
 mod tune;
@@ -28,8 +29,8 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
     match command {
         LabCommand::List(args) => list::run(args),
         LabCommand::Run(LabRunCommand::Enumerate(args)) => run::run(args),
-        LabCommand::Run(LabRunCommand::Transform(args)) => transform::run(args),
-        LabCommand::Run(LabRunCommand::Attributes(args)) => attributes::run(args),
+        LabCommand::Run(LabRunCommand::Transform(args)) => run::run(args),
+        LabCommand::Run(LabRunCommand::Attributes(args)) => run::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
         LabCommand::Explain(args) => explain::run(args),

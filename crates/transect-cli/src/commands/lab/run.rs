@@ -1,13 +1,12 @@
-//! `transect lab run`: a session.
+//! `transect lab run`: a session of any experiment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_lab::experiments::walk::measure::Walks;
-use transect_lab::experiments::walk::method::{Kind, Method};
-use transect_lab::experiments::walk::spec::WORDS;
+use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::transform::Scratch;
 use transect_lab::harness::accesses;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
@@ -15,10 +14,10 @@ use transect_lab::harness::interference;
 use transect_lab::harness::log::{Outcome, Sample};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::rivals::contender::Contender;
-use transect_lab::spec::SessionSpec;
+use transect_lab::spec::{Dataset, SessionSpec};
 
-use super::{begin, methods, report};
-use crate::args::LabRunArgs;
+use super::report;
+use super::request::{Request, file_of, resume};
 use crate::exit::{End, Fatal};
 use crate::folders;
 use crate::interrupt::cancel_on_signal;
@@ -28,54 +27,104 @@ use crate::progress::StatusLine;
 /// A time that somebody may want to know of who watches no status line.
 const WORTH_TELLING: Duration = Duration::from_secs(60);
 
-pub(crate) fn run(args: &LabRunArgs) -> Result<End, Fatal> {
-    let cancel = cancel_on_signal()?;
-    let (mut methods, _) = methods(&args.all)?;
-    if args.session.dry_run {
-        return begin::show_plan(args, &mut methods);
+/// Runs a session, or shows its plan.
+pub(super) fn run<R: Request>(request: &R) -> Result<End, Fatal> {
+    let (cancel, common) = (cancel_on_signal()?, request.common());
+    if common.session.dry_run {
+        let mut out = output::buffer();
+        request.write_plan(&mut out, &request.methods(None)?)?;
+        output::print(out)?;
+        return Ok(End::Complete);
     }
-    let Some(mut session) = session(args, &mut methods, &cancel)? else {
+    let resumed = common.resume.map(|file| resume(file, R::WORDS)).transpose()?;
+    let methods = request.methods(resumed.as_ref().map(|session| &session.data().spec))?;
+    let scratch = request.scratch()?;
+    let Some(mut session) = session(request, resumed, &methods, scratch.as_ref(), &cancel)? else {
         return Ok(End::Interrupted);
     };
-    let wanted: BTreeSet<&str> =
-        session.data().spec.cells.iter().map(|cell| cell.method.as_str()).collect();
-    methods.retain(|method| wanted.contains(method.name.as_str()));
-    let contenders = methods.iter().filter_map(|method| match &method.kind {
-        Kind::Contender(contender) => Some(&**contender),
-        _ => None,
-    });
+    let cells = &session.data().spec.cells;
+    let is_cell = |method: &&R::Method| cells.iter().any(|cell| method.is_run_by(cell));
+    let contenders = methods.iter().filter(is_cell).filter_map(MethodInfo::contender);
     let launcher = launcher(contenders, &cancel)?;
-    let mut walks = Walks::new(&methods, &launcher);
-    if args.resume.is_none() {
-        let spec = &session.data().spec;
-        tell_time(spec, &Estimate::of(spec), &mut walks, &cancel)?;
+    let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
+    if common.resume.is_none() {
+        estimate(&session.data().spec, &mut experiment, &cancel)?;
     }
-    measure(&mut session, &mut walks, &cancel)?;
-    if args.preset.calls && !args.session.no_calls {
-        time_calls(&mut session, &mut walks, &cancel)?;
-        count_calls(&mut session, &mut walks, &cancel)?;
+    make(&session.data().spec.datasets, &mut experiment, &cancel)?;
+    measure(&mut session, &mut experiment, &cancel)?;
+    time_starts(&mut session, &mut experiment, &cancel)?;
+    if common.counts_calls && !common.session.no_calls {
+        time_calls(&mut session, &mut experiment, &cancel)?;
+        count_calls(&mut session, &mut experiment, &cancel)?;
     }
+    drop(experiment);
+    drop(scratch);
     report::show(session.data(), false)?;
-    write_page(&session)?;
+    if common.has_page {
+        write_page(&session)?;
+    }
     Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
 }
 
-/// Goes on with a session, or begins one; nothing if somebody interrupts before it begins.
-fn session(
-    args: &LabRunArgs,
-    methods: &mut Vec<Method>,
+/// Goes on with a session, or begins one; nothing if the user interrupts before it begins.
+fn session<R: Request>(
+    request: &R,
+    resumed: Option<Session>,
+    methods: &[R::Method],
+    scratch: Option<&Scratch>,
     cancel: &Cancel,
 ) -> Result<Option<Session>, Fatal> {
-    if let Some(file) = &args.resume {
-        let session = begin::resume(file, &WORDS)?;
-        begin::add_methods_of(&session.data().spec, methods);
+    if let Some(session) = resumed {
+        request.check_resumed(&session.data().spec, scratch)?;
         return Ok(Some(session));
     }
-    begin::add_variants(args, methods);
-    let Some(spec) = begin::spec(args, methods, cancel)? else { return Ok(None) };
-    let file = args.session.output.clone().unwrap_or_else(|| begin::file_of(&spec));
+    let common = request.common();
+    let Some(plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
+    let spec = plan.into_spec(common);
+    request.check(&spec, scratch)?;
+    let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
     Session::begin(spec, &file).map(Some).map_err(lab)
+}
+
+/// Makes the datasets that are not there yet, unless the user interrupts.
+fn make(
+    datasets: &[Dataset],
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let mut status = StatusLine::on_a_terminal();
+    for dataset in datasets {
+        if cancel.is_cancelled() {
+            return Ok(());
+        }
+        if experiment.is_made(dataset) {
+            continue;
+        }
+        if let Some(status) = &mut status {
+            status.show(format!("making an input of {}", units::bytes(dataset.expected.bytes)));
+        }
+        experiment.make(dataset).map_err(lab)?;
+    }
+    Ok(())
+}
+
+/// Estimates the time of a session, and prints it. A dataset that stands for those of the session is
+/// removed, unless it is one of them.
+fn estimate(
+    spec: &SessionSpec,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), Fatal> {
+    let stand_in = experiment.stand_in(spec);
+    let estimate = Estimate::new(spec, stand_in.clone());
+    make(&estimate.spec.datasets, experiment, cancel)?;
+    print_time(spec, &estimate, experiment, cancel)?;
+    let is_own = |it: &Dataset| spec.datasets.iter().any(|own| own.expected == it.expected);
+    match stand_in.filter(|it| !is_own(it) && experiment.is_made(it)) {
+        Some(dataset) => experiment.remove(&dataset).map_err(lab),
+        None => Ok(()),
+    }
 }
 
 /// Writes the page of a session beside its file.
@@ -86,12 +135,12 @@ fn write_page(session: &Session) -> Result<(), Fatal> {
     Ok(())
 }
 
-pub(super) fn lab(error: impl std::fmt::Display) -> Fatal {
+fn lab(error: impl std::fmt::Display) -> Fatal {
     Fatal::Lab(error.to_string())
 }
 
-/// Says how long a session will take, after a trial of it.
-pub(super) fn tell_time(
+/// Runs an estimate, and prints how long a session will take.
+fn print_time(
     spec: &SessionSpec,
     estimate: &Estimate,
     experiment: &mut impl Experiment,
@@ -120,7 +169,7 @@ pub(super) fn tell_time(
 }
 
 /// Runs what is left of a session, and shows how far it is.
-pub(super) fn measure(
+fn measure(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
@@ -150,7 +199,7 @@ pub(super) fn measure(
 }
 
 /// Times the calls of every method that can report that.
-pub(super) fn time_calls(
+fn time_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
@@ -168,7 +217,7 @@ pub(super) fn time_calls(
 }
 
 /// Counts the system calls of every method.
-pub(super) fn count_calls(
+fn count_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
@@ -190,7 +239,7 @@ pub(super) fn count_calls(
 }
 
 /// Times the start of every program that has no clock of its own.
-pub(super) fn time_starts(
+fn time_starts(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
@@ -204,7 +253,7 @@ pub(super) fn time_starts(
 }
 
 /// Builds the contenders that are needed; one that cannot be built is a row that says so.
-pub(super) fn launcher<'c>(
+fn launcher<'c>(
     contenders: impl Iterator<Item = &'c Contender>,
     cancel: &Cancel,
 ) -> Result<Launcher, Fatal> {

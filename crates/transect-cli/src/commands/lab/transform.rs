@@ -3,124 +3,114 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use globset::GlobMatcher;
 use transect::Cancel;
+use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
     self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Passes, Phase, Rules,
-    Scratch, Variant, files_of, rules,
+    Scratch, files_of, rules,
 };
+use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::environment::{Environment, FileSystem, version_of};
-use transect_lab::harness::estimate::Estimate;
-use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::environment::{FileSystem, version_of};
+use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::work::Work;
 use transect_lab::rivals::contender::can_start;
-use transect_lab::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
+use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 
-use super::begin::{self, file_of, named, rounds, seed, write_cells};
-use super::run::{count_calls, lab, launcher, measure, tell_time, time_starts};
-use super::{contenders, report};
+use super::contenders;
+use super::request::{Common, Plan, Request, choose, write_cells};
 use crate::args::{LabKind, LabTransformArgs};
-use crate::exit::{End, Fatal};
+use crate::exit::Fatal;
 use crate::folders;
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::bytes;
-use crate::progress::StatusLine;
 
-pub(crate) fn run(args: &LabTransformArgs) -> Result<End, Fatal> {
-    let cancel = cancel_on_signal()?;
-    if args.session.dry_run {
-        return show_plan(args);
+impl Request for LabTransformArgs {
+    type Method = Method;
+    type Experiment<'s> = Passes<'s>;
+    const WORDS: &'static Words = &WORDS;
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            session: &self.session,
+            resume: self.resume.as_deref(),
+            limit: self.limit,
+            counts_calls: self.preset.calls,
+            has_page: false,
+        }
     }
-    let folder = folder(args)?;
-    let mut session = session(args, &folder)?;
-    let spec = &session.data().spec;
-    let methods = wanted(spec, methods(args, rules(spec).kind)?);
-    let scratch = Scratch::new(&folder).map_err(failed("make a folder in", &folder))?;
-    let contenders = methods.iter().filter_map(|method| match &method.how {
-        How::Contender(contender) => Some(&**contender),
-        How::Engine(_) | How::Floor(_) => None,
-    });
-    let launcher = launcher(contenders, &cancel)?;
-    let mut passes = Passes::new(&methods, &launcher, &scratch);
-    if args.resume.is_none() {
-        estimate(spec, &mut passes, &scratch, &cancel)?;
+
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, Fatal> {
+        let kind = match resumed {
+            Some(spec) => rules(spec).kind,
+            // Many files have methods of their own.
+            None if self.preset.files.is_some() => return Ok(Vec::new()),
+            None => self.kind.into(),
+        };
+        let folder = contenders(&self.all)?;
+        let (methods, wrong) = Method::all(kind, Some(&folder), self.all.test_doubles);
+        wrong.iter().for_each(output::complain);
+        Ok(methods)
     }
-    make_inputs(spec, &scratch, &cancel)?;
-    measure(&mut session, &mut passes, &cancel)?;
-    time_starts(&mut session, &mut passes, &cancel)?;
-    if args.preset.calls && !args.session.no_calls {
-        count_calls(&mut session, &mut passes, &cancel)?;
+
+    fn scratch(&self) -> Result<Option<Scratch>, Fatal> {
+        let folder = match &self.dir {
+            Some(dir) => dir.clone(),
+            None => folders::cache("scratch")?,
+        };
+        let folder = folder.canonicalize().map_err(failed("access", &folder))?;
+        Scratch::new(&folder).map(Some).map_err(failed("make a folder in", &folder))
     }
-    drop(scratch);
-    report::show(session.data(), false)?;
-    Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
+
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), Fatal> {
+        let folder = match &self.dir {
+            Some(dir) => dir.clone(),
+            None => folders::cache_path("scratch")?,
+        };
+        // One that is not there yet will lie where the next one above it does.
+        let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+        let there = there.unwrap_or_else(|| folder.clone());
+        let spec = plan(self, methods, &there)?.into_spec(self.common());
+        let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
+        let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
+        let words = if many { ["phase", "phases"] } else { WORDS.dataset };
+        let takes = takes(&spec, &there)?;
+        write_cells(out, &spec.cells, (datasets, words), cache_states, spec.rounds)?;
+        writeln!(out, "{takes}")?;
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        methods: &[Method],
+        scratch: Option<&Scratch>,
+        _: &Cancel,
+    ) -> Result<Option<Plan>, Fatal> {
+        plan(self, methods, folder_of(scratch)).map(Some)
+    }
+
+    fn check(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), Fatal> {
+        check(spec, folder_of(scratch))
+    }
+
+    fn experiment<'s>(
+        methods: &'s [Method],
+        launcher: &'s Launcher,
+        scratch: Option<&'s Scratch>,
+    ) -> Passes<'s> {
+        let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+        Passes::new(methods, launcher, scratch)
+    }
 }
 
-/// Says how long the session will take, after a trial. Its input goes, unless it is one of the session's.
-fn estimate(
-    spec: &SessionSpec,
-    passes: &mut Passes<'_>,
-    scratch: &Scratch,
-    cancel: &Cancel,
-) -> Result<(), Fatal> {
-    let estimate = Estimate::of(spec);
-    make_inputs(&estimate.spec, scratch, cancel)?;
-    tell_time(spec, &estimate, passes, cancel)?;
-    let is_wanted = |size: u64| spec.datasets.iter().any(|dataset| dataset.expected.bytes == size);
-    let own = estimate.spec.datasets.iter().map(|dataset| dataset.expected.bytes);
-    own.filter(|&size| !is_wanted(size)).try_for_each(|size| {
-        let input = scratch.input(size);
-        std::fs::remove_file(&input).map_err(failed("remove", &input))
-    })
-}
-
-/// Says what a session would measure and what that takes, and makes nothing.
-fn show_plan(args: &LabTransformArgs) -> Result<End, Fatal> {
-    let folder = match &args.dir {
-        Some(dir) => dir.clone(),
-        None => folders::cache_path("scratch")?,
-    };
-    // One that is not there yet will lie where the next one above it does.
-    let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
-    let there = there.unwrap_or_else(|| folder.clone());
-    let spec = spec(args, &there)?;
-    let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
-    let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
-    let what = if many { (datasets, "phase", "phases") } else { (datasets, "size", "sizes") };
-    let takes = takes(&spec, &there)?;
-    let mut out = output::buffer();
-    write_cells(&mut out, &spec.cells, what, cache_states, spec.rounds)?;
-    writeln!(out, "{takes}")?;
-    output::print(out)?;
-    Ok(End::Complete)
-}
-
-/// Returns the folder that the session makes its own in.
-fn folder(args: &LabTransformArgs) -> Result<PathBuf, Fatal> {
-    let folder = match &args.dir {
-        Some(dir) => dir.clone(),
-        None => folders::cache("scratch")?,
-    };
-    folder.canonicalize().map_err(failed("access", &folder))
-}
-
-/// Goes on with a session, or begins one, where there is room for it.
-fn session(args: &LabTransformArgs, folder: &Path) -> Result<Session, Fatal> {
-    if let Some(file) = &args.resume {
-        let session = begin::resume(file, &transform::spec::WORDS)?;
-        check(&session.data().spec, folder)?;
-        return Ok(session);
-    }
-    let spec = spec(args, folder)?;
-    check(&spec, folder)?;
-    let file = args.session.output.clone().unwrap_or_else(|| file_of(&spec));
-    output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
-    Session::begin(spec, &file).map_err(lab)
+/// Returns the folder that the session made its own in.
+fn folder_of(scratch: Option<&Scratch>) -> &Path {
+    let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+    scratch.folder().parent().unwrap_or(scratch.folder())
 }
 
 /// Makes sure that the folder has room and can hold what is to be measured, and says what that takes.
@@ -152,23 +142,18 @@ fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, Fatal> {
     ))
 }
 
-/// Returns the first line of a session.
-fn spec(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fatal> {
+fn plan(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, Fatal> {
     match args.preset.files {
-        Some(files) => spec_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
+        Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
         None if args.files.is_some() => {
             Err(Fatal::Lab("--files is for --preset many-files".to_owned()))
         }
-        None => spec_of_one(args, folder),
+        None => plan_of_one(args, methods, folder),
     }
 }
 
-/// Returns that of a session of many small files, in which each phase is a dataset.
-fn spec_of_many(
-    args: &LabTransformArgs,
-    folder: &Path,
-    files: usize,
-) -> Result<SessionSpec, Fatal> {
+/// Returns the plan of a session of many small files, in which each phase is a dataset.
+fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Plan, Fatal> {
     let of_one = [
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
@@ -192,16 +177,18 @@ fn spec_of_many(
         }),
     };
     let datasets = Phase::ALL.iter().map(dataset).collect();
-    let (cells, again) = transform::cells_of_many(rules.sync);
-    let base = cells[0].name.clone();
-    Ok(SessionSpec { base, floor: None, ..begin(args, rules, datasets, (cells, again)) })
+    let cells = transform::cells_of_many(rules.sync);
+    let base = cells.0[0].name.clone();
+    Ok(Plan { base, floor: None, ..plan_of(args, rules, datasets, cells) })
 }
 
-/// Returns that of a session of large files, in which each size is a dataset.
-fn spec_of_one(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fatal> {
+/// Returns the plan of a session of large files, in which each size is a dataset.
+fn plan_of_one(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, Fatal> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
-    let methods = methods(args, rules.kind)?;
-    let chosen = choose(args, &methods)?;
+    let is_floor = |method: &Method| matches!(method.how, How::Floor(_));
+    let is_always = |method: &Method| method.name == BASE || is_floor(method);
+    let is_default = |method: &Method| args.preset.holds(method);
+    let chosen = choose(&args.methods, methods, is_default, is_always)?;
     let blocks = given(&args.blocks, args.preset.blocks);
     let (mut cells, again) = transform::cells(&chosen, &blocks, args.seq);
     for external in &args.commands {
@@ -227,17 +214,13 @@ fn spec_of_one(args: &LabTransformArgs, folder: &Path) -> Result<SessionSpec, Fa
         }),
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
-    let mut spec = begin(args, rules, datasets, (cells, again));
-    spec.environment.tools = tools;
-    Ok(spec)
+    Ok(Plan { tools, ..plan_of(args, rules, datasets, (cells, again)) })
 }
 
 /// Returns what the programs that contenders need, and those that are cells, say of their version.
 fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
-    let needs = methods.iter().filter_map(|method| match &method.how {
-        How::Contender(contender) => Some(contender.needs.iter()),
-        How::Engine(_) | How::Floor(_) => None,
-    });
+    let contenders = methods.iter().filter_map(|method| method.contender());
+    let needs = contenders.map(|contender| contender.needs.iter());
     let commands = commands.iter().map(External::program);
     let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();
     let told = |program: &str| Some((program.to_owned(), version_of(program)?));
@@ -245,30 +228,25 @@ fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String>
 }
 
 /// Returns what both kinds of sessions have in common.
-fn begin(
+fn plan_of(
     args: &LabTransformArgs,
     rules: Rules,
     datasets: Vec<Dataset>,
-    (cells, again): (Vec<Cell>, String),
-) -> SessionSpec {
+    cells: (Vec<Cell>, String),
+) -> Plan {
     let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
-    SessionSpec {
-        schema: SCHEMA.to_owned(),
-        preset: args.preset.name.to_owned(),
-        environment: Environment::of_this_command(),
+    Plan {
+        experiment: Spec::Transform(rules),
+        preset: args.preset.name,
+        rounds: args.preset.rounds,
+        runs: 1,
         datasets,
         cache_states: given(&states, args.preset.states),
-        rounds: rounds(&args.session, args.preset.rounds),
-        max_time: args.session.max_time.map(|time| time.as_secs()),
-        runs: 1,
-        seed: args.session.seed.unwrap_or_else(seed),
-        limit: args.limit,
         cells,
         base: BASE.to_owned(),
-        again,
         floor: Some(Floor::ReadWrite.as_str().to_owned()),
         parallel_floor: None,
-        experiment: Spec::Transform(rules),
+        tools: BTreeMap::new(),
     }
 }
 
@@ -282,63 +260,6 @@ fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
         }
     }
     once
-}
-
-/// Returns all methods; says what could not be read.
-fn methods(args: &LabTransformArgs, kind: Kind) -> Result<Vec<Method>, Fatal> {
-    let folder = contenders(&args.all)?;
-    let (methods, wrong) = Method::all(kind, Some(&folder), args.all.test_doubles);
-    wrong.iter().for_each(output::complain);
-    Ok(methods)
-}
-
-/// Returns the methods of a session: those that can run here, and that preset or globs name.
-fn choose<'m>(args: &LabTransformArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, Fatal> {
-    let all = || methods.iter().map(|method| (&*method.name, method.why_not.as_deref()));
-    let globs: Vec<GlobMatcher> =
-        args.methods.iter().map(|text| named(text, all())).collect::<Result<_, _>>()?;
-    let chosen = methods.iter().filter(|method| method.why_not.is_none()).filter(|method| {
-        let wanted = match globs.as_slice() {
-            [] => args.preset.holds(method),
-            globs => globs.iter().any(|glob| glob.is_match(&method.name)),
-        };
-        wanted || method.name == BASE || matches!(method.how, How::Floor(_))
-    });
-    Ok(chosen.collect())
-}
-
-/// Returns the methods that a session has among its cells.
-fn wanted(spec: &SessionSpec, mut methods: Vec<Method>) -> Vec<Method> {
-    let variants = spec.cells.iter().filter_map(|cell| cell.method.parse::<Variant>().ok());
-    let wanted: BTreeSet<String> = variants.map(|variant| variant.method).collect();
-    methods.retain(|method| wanted.contains(&method.name));
-    methods
-}
-
-/// Makes the inputs that are not there yet, unless somebody interrupts.
-fn make_inputs(spec: &SessionSpec, scratch: &Scratch, cancel: &Cancel) -> Result<(), Fatal> {
-    if spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some()) {
-        let (inputs, files) = (scratch.inputs(), spec.datasets[0].expected.files as usize);
-        if inputs.exists() {
-            return Ok(());
-        }
-        return transform::create_many(&inputs, files).map_err(failed("create", &inputs));
-    }
-    let mut status = StatusLine::on_a_terminal();
-    for dataset in &spec.datasets {
-        if cancel.is_cancelled() {
-            return Ok(());
-        }
-        if let Some(status) = &mut status {
-            status.show(format!("making an input of {}", bytes(dataset.expected.bytes)));
-        }
-        let input = scratch.input(dataset.expected.bytes);
-        if input.exists() {
-            continue;
-        }
-        transform::create(&input, dataset.expected.bytes).map_err(failed("create", &input))?;
-    }
-    Ok(())
 }
 
 fn failed<'p>(

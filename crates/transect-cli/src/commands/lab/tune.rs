@@ -11,7 +11,7 @@ use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_sys::private_dir::PrivateTempDir;
 
-use super::begin;
+use super::request;
 use crate::args::LabTuneArgs;
 use crate::exit::{End, Fatal};
 use crate::interrupt::cancel_on_signal;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     if args.forget {
         return forget(&identity);
     }
-    let states = begin::possible(args.state.iter().map(|&state| state.into()).collect())?;
+    let states = request::possible(args.state.iter().map(|&state| state.into()).collect())?;
     let files = files(args)?;
     let request = TuneRequest {
         path: &path,

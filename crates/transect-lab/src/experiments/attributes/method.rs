@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::spec::Task;
+use crate::experiments::method_info::MethodInfo;
 use crate::rivals::contender::{self, Contender};
-use crate::spec::Cell;
-use crate::spec::{AGAIN, FLOOR};
+use crate::spec::{Cell, FLOOR, again};
 
 /// The method that others are compared with: one question to the system for each path.
 pub const BASE: &str = "stat";
@@ -193,20 +193,42 @@ impl Method {
         })
     }
 
-    fn cell(&self, name: String) -> Cell {
-        let is_floor = self.name == FLOOR_STATX;
-        // A cache asks less often than the floor does: that is what it is for.
+    fn cell_of(&self) -> Cell {
+        // A cache asks less often than the floor does: that is its purpose.
         let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
-        Cell {
-            name,
-            method: self.name.clone(),
-            contract: Vec::new(),
-            language: self.language.clone(),
-            kind: if is_floor { FLOOR } else { self.how.as_str() }.to_owned(),
-            parallel: self.threads > 1,
-            floors: Some(floors),
-            command: None,
-            tasks: Some(self.tasks.clone()),
+        Cell { floors: Some(floors), tasks: Some(self.tasks.clone()), ..self.cell() }
+    }
+}
+
+impl MethodInfo for Method {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn language(&self) -> &str {
+        &self.language
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.name == FLOOR_STATX { FLOOR } else { self.how.as_str() }
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.threads > 1
+    }
+
+    fn unavailable_reason(&self) -> Option<&str> {
+        self.why_not.as_deref()
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match &self.how {
+            How::Contender(contender) => Some(contender),
+            _ => None,
         }
     }
 }
@@ -223,15 +245,12 @@ impl How {
 
 /// Returns the cells of some methods, and the name of the base once more.
 pub fn cells(methods: &[&Method]) -> (Vec<Cell>, String) {
-    let again = format!("{BASE}{AGAIN}");
-    let mut cells = Vec::new();
-    for method in methods {
-        cells.push(method.cell(method.name.clone()));
-        if method.name == BASE {
-            cells.push(method.cell(again.clone()));
-        }
-    }
-    (cells, again)
+    let both = |method: &&Method| {
+        let cell = method.cell_of();
+        let second = (cell.name == BASE).then(|| cell.again());
+        std::iter::once(cell).chain(second)
+    };
+    (methods.iter().flat_map(both).collect(), again(BASE))
 }
 
 #[cfg(test)]

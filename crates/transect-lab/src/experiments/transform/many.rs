@@ -14,7 +14,6 @@ use super::input::digest;
 use super::spec::{Digests, Kind, Phase, Sync};
 use crate::harness::launch::{RunLine, nanoseconds};
 use crate::harness::work::Work;
-use crate::spec::AGAIN;
 use crate::spec::Cell;
 use crate::stats::SplitMix64;
 
@@ -67,8 +66,8 @@ impl Way {
 
 /// Returns the cells of a session of many files: those that do what is asked for, and the base twice.
 pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
-    let cell = |name: String, way: Way| Cell {
-        name,
+    let cell = |way: &Way| Cell {
+        name: way.as_str().to_owned(),
         method: way.as_str().to_owned(),
         contract: Vec::new(),
         language: "Rust".to_owned(),
@@ -78,11 +77,9 @@ pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
         command: None,
         tasks: None,
     };
-    let base = Way::ALL[0];
-    let again = format!("{}{AGAIN}", base.as_str());
     let ways = Way::ALL.iter().filter(|way| way.fits(sync));
-    let cells = ways.map(|&way| cell(way.as_str().to_owned(), way));
-    (cells.chain([cell(again.clone(), base)]).collect(), again)
+    let second = cell(&Way::ALL[0]).again();
+    (ways.map(cell).chain([second.clone()]).collect(), second.name)
 }
 
 /// Returns the content of the files, one after the other, before they are changed.

@@ -13,6 +13,7 @@ use super::floor::Floor;
 use super::input::digest_of;
 use super::many;
 use super::method::{How, Method};
+use super::needs::stand_in;
 use super::pass::FLOOR_BLOCK;
 use super::scratch::Scratch;
 use super::spec::{Files, Phase, Rules, Sync};
@@ -125,6 +126,14 @@ impl<'m> Passes<'m> {
         let outputs = self.scratch.outputs();
         many::prepare(&outputs, dataset.expected.files as usize, phase)
             .map_err(|error| Error::Scratch(outputs, error))
+    }
+
+    /// Returns the input file, or the folder of many.
+    fn input_of(&self, dataset: &Dataset) -> PathBuf {
+        match files_of(dataset).phase {
+            None => self.scratch.input(dataset.expected.bytes),
+            Some(_) => self.scratch.inputs(),
+        }
     }
 
     /// Returns the files that a run reads.
@@ -243,6 +252,28 @@ fn of_length(passed: &FileEvidence) -> String {
 impl Experiment for Passes<'_> {
     fn launcher(&self) -> &Launcher {
         self.launcher
+    }
+
+    fn is_made(&self, dataset: &Dataset) -> bool {
+        self.input_of(dataset).exists()
+    }
+
+    fn make(&mut self, dataset: &Dataset) -> Result<(), Error> {
+        let (input, expected) = (self.input_of(dataset), dataset.expected);
+        let made = match files_of(dataset).phase {
+            None => super::create(&input, expected.bytes),
+            Some(_) => super::create_many(&input, expected.files as usize),
+        };
+        made.map_err(|error| Error::Scratch(input, error))
+    }
+
+    fn remove(&mut self, dataset: &Dataset) -> Result<(), Error> {
+        let input = self.input_of(dataset);
+        std::fs::remove_file(&input).map_err(|error| Error::Remove(input, error))
+    }
+
+    fn stand_in(&self, spec: &SessionSpec) -> Option<Dataset> {
+        stand_in(spec)
     }
 
     /// Runs the cell once, which does not count, makes what it finds anew, and the state of its input.

@@ -9,9 +9,9 @@ use super::BASE;
 use super::floor::Floor;
 use super::spec::Kind;
 use super::variant::Variant;
+use crate::experiments::method_info::MethodInfo;
 use crate::rivals::contender::{Contender, Task};
-use crate::spec::Cell;
-use crate::spec::{AGAIN, FLOOR};
+use crate::spec::{Cell, FLOOR, again};
 
 /// One way of passing over a file.
 #[derive(Clone, Debug)]
@@ -204,35 +204,65 @@ impl Method {
         blocks.iter().flat_map(with).collect()
     }
 
-    fn cell(&self, name: String, variant: &Variant) -> Cell {
-        Cell {
-            name,
-            method: variant.to_string(),
-            contract: self.contract.clone(),
-            language: self.language.clone(),
-            kind: self.how.as_str().to_owned(),
-            parallel: self.parallel,
-            floors: Some(self.floors.clone()),
-            command: None,
-            tasks: None,
+    fn cell_of(&self, variant: &Variant) -> Cell {
+        let (method, floors) = (variant.to_string(), Some(self.floors.clone()));
+        Cell { name: method.clone(), method, floors, ..self.cell() }
+    }
+}
+
+impl MethodInfo for Method {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn contract(&self) -> &[String] {
+        &self.contract
+    }
+
+    fn language(&self) -> &str {
+        &self.language
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn kind(&self) -> &'static str {
+        self.how.as_str()
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    fn unavailable_reason(&self) -> Option<&str> {
+        self.why_not.as_deref()
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match &self.how {
+            How::Contender(contender) => Some(contender),
+            _ => None,
         }
+    }
+
+    fn is_run_by(&self, cell: &Cell) -> bool {
+        cell.method.parse::<Variant>().is_ok_and(|variant| variant.method == self.name)
     }
 }
 
 /// Returns the cells of some methods, the base first, and the name of the base once more.
 pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> (Vec<Cell>, String) {
-    let again = format!("{BASE}{AGAIN}");
     let mut cells = Vec::new();
     for method in methods {
         if method.name == BASE {
-            let variant = Variant::plain(BASE);
-            cells.push(method.cell(BASE.to_owned(), &variant));
-            cells.push(method.cell(again.clone(), &variant));
+            let base = method.cell_of(&Variant::plain(BASE));
+            cells.extend([base.clone(), base.again()]);
         }
         let variants = method.variants(blocks, hint);
-        cells.extend(variants.iter().map(|variant| method.cell(variant.to_string(), variant)));
+        cells.extend(variants.iter().map(|variant| method.cell_of(variant)));
     }
-    (cells, again)
+    (cells, again(BASE))
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use transect::{Order, ReaderKind};
 
+use crate::experiments::method_info::MethodInfo;
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::{AGAIN, Cell};
+use crate::spec::{Cell, again};
 
 /// One way of doing the work.
 #[derive(Clone, Debug)]
@@ -182,26 +183,49 @@ fn row_of_order(order: Order) -> Option<&'static str> {
     }
 }
 
+impl MethodInfo for Method {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn contract(&self) -> &[String] {
+        &self.contract
+    }
+
+    fn language(&self) -> &str {
+        &self.language
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn kind(&self) -> &'static str {
+        self.kind.as_str()
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    fn unavailable_reason(&self) -> Option<&str> {
+        self.why_not.as_deref()
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match &self.kind {
+            Kind::Contender(contender) => Some(contender),
+            _ => None,
+        }
+    }
+}
+
 /// Returns the cells of some methods, each once, then the base once more, and the name of the latter.
 pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
-    let cell = |name: String, method: &Method| Cell {
-        name,
-        method: method.name.clone(),
-        contract: method.contract.clone(),
-        language: method.language.clone(),
-        kind: method.kind.as_str().to_owned(),
-        parallel: method.parallel,
-        floors: None,
-        command: None,
-        tasks: None,
-    };
-    let mut cells: Vec<Cell> =
-        methods.iter().map(|method| cell(method.name.clone(), method)).collect();
-    let again = format!("{base}{AGAIN}");
-    if let Some(method) = methods.iter().find(|method| method.name == base) {
-        cells.push(cell(again.clone(), method));
-    }
-    (cells, again)
+    let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
+    let second = cells.iter().find(|cell| cell.name == base).map(Cell::again);
+    cells.extend(second);
+    (cells, again(base))
 }
 
 #[cfg(test)]

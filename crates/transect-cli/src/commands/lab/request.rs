@@ -1,0 +1,223 @@
+//! A session as the command line asks for it: what every experiment's subcommand has in common.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use globset::{Glob, GlobMatcher};
+use transect::Cancel;
+use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::transform::Scratch;
+use transect_lab::experiments::words::Words;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::Environment;
+use transect_lab::harness::experiment::{Experiment, Launcher};
+use transect_lab::harness::scheduler::Session;
+use transect_lab::spec::{Cell, Dataset, SCHEMA, SessionSpec, Spec};
+use transect_lab::stats::verdict::MIN_ROUNDS;
+
+use crate::args::LabSessionArgs;
+use crate::exit::Fatal;
+use crate::output::quote;
+use crate::output::units::counted;
+
+/// A session of one experiment, from its subcommand of `lab run`.
+pub(super) trait Request {
+    /// Its methods.
+    type Method: MethodInfo;
+
+    /// What measures them.
+    type Experiment<'s>: Experiment;
+
+    /// The words of reports.
+    const WORDS: &'static Words;
+
+    /// Returns what every subcommand takes.
+    fn common(&self) -> Common<'_>;
+
+    /// Returns all methods, and those that the cells of a resumed session run. Prints what cannot be
+    /// read.
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Self::Method>, Fatal>;
+
+    /// Makes the folder that the session works in, if it needs one.
+    fn scratch(&self) -> Result<Option<Scratch>, Fatal> {
+        Ok(None)
+    }
+
+    /// Writes what the session would measure; makes nothing.
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Self::Method]) -> Result<(), Fatal>;
+
+    /// Plans the session; nothing if the user interrupts.
+    fn plan(
+        &self,
+        methods: &[Self::Method],
+        scratch: Option<&Scratch>,
+        cancel: &Cancel,
+    ) -> Result<Option<Plan>, Fatal>;
+
+    /// Checks that a session can run here.
+    fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), Fatal> {
+        Ok(())
+    }
+
+    /// Checks that a session can go on here.
+    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), Fatal> {
+        self.check(spec, scratch)
+    }
+
+    /// Returns what measures the methods.
+    fn experiment<'s>(
+        methods: &'s [Self::Method],
+        launcher: &'s Launcher,
+        scratch: Option<&'s Scratch>,
+    ) -> Self::Experiment<'s>;
+}
+
+/// What every subcommand takes.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub(super) session: &'a LabSessionArgs,
+    pub(super) resume: Option<&'a Path>,
+    /// The limit of a process, in seconds.
+    pub(super) limit: u64,
+    /// Calls are counted and timed afterwards.
+    pub(super) counts_calls: bool,
+    /// A page is written beside the session.
+    pub(super) has_page: bool,
+}
+
+/// What one experiment decides about a session.
+pub(super) struct Plan {
+    pub(super) experiment: Spec,
+    pub(super) preset: &'static str,
+    /// The rounds of the preset.
+    pub(super) rounds: usize,
+    pub(super) runs: usize,
+    pub(super) datasets: Vec<Dataset>,
+    pub(super) cache_states: Vec<State>,
+    /// The cells, and the name of the base's second cell.
+    pub(super) cells: (Vec<Cell>, String),
+    pub(super) base: String,
+    pub(super) floor: Option<String>,
+    pub(super) parallel_floor: Option<String>,
+    /// The versions of the programs that take part.
+    pub(super) tools: std::collections::BTreeMap<String, String>,
+}
+
+impl Plan {
+    /// Returns the first line of the session.
+    pub(super) fn into_spec(self, common: Common<'_>) -> SessionSpec {
+        let (cells, again) = self.cells;
+        let LabSessionArgs { max_time, seed, .. } = common.session;
+        let mut environment = Environment::of_this_command();
+        environment.tools = self.tools;
+        SessionSpec {
+            schema: SCHEMA.to_owned(),
+            preset: self.preset.to_owned(),
+            environment,
+            datasets: self.datasets,
+            cache_states: self.cache_states,
+            rounds: rounds(common.session, self.rounds),
+            max_time: max_time.map(|time| time.as_secs()),
+            runs: self.runs,
+            seed: seed.unwrap_or_else(seed_of_the_clock),
+            limit: common.limit,
+            cells,
+            base: self.base,
+            again,
+            floor: self.floor,
+            parallel_floor: self.parallel_floor,
+            experiment: self.experiment,
+        }
+    }
+}
+
+/// Resumes a session of some experiment.
+///
+/// # Errors
+/// Its file cannot be read, a tree has changed, or it is of another experiment.
+pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, Fatal> {
+    let session = Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?;
+    let own = session.data().spec.words();
+    if own.command == words.command {
+        return Ok(session);
+    }
+    let (file, about, word) = (file.display(), own.plural, own.command);
+    let other = format!("transect lab run {word} --resume goes on with it");
+    Err(Fatal::Lab(format!("'{file}' is a session of {about}: {other}")))
+}
+
+/// Writes how much is measured, and which cells there are.
+pub(super) fn write_cells(
+    out: &mut dyn Write,
+    cells: &[Cell],
+    (datasets, [one, many]): (usize, [&str; 2]),
+    cache_states: usize,
+    rounds: usize,
+) -> std::io::Result<()> {
+    let of = |number: usize, one, many| counted(number as u64, one, many);
+    let all = of(cells.len() * datasets * cache_states * rounds, "sample", "samples");
+    let cells_of = of(cells.len(), "cell", "cells");
+    let (datasets, states) = (of(datasets, one, many), of(cache_states, "state", "states"));
+    writeln!(out, "{all}: {cells_of}, {datasets}, {states}, {}", of(rounds, "round", "rounds"))?;
+    cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
+}
+
+/// Returns states if they can be had here.
+pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, Fatal> {
+    match states.iter().find_map(|state| state.why_not()) {
+        Some(why_not) => Err(Fatal::Lab(format!("cannot measure with cold caches: {why_not}"))),
+        None => Ok(states),
+    }
+}
+
+/// Returns the methods of a session: those that can run here, and that globs name; without globs, the
+/// defaults.
+pub(super) fn choose<'m, M: MethodInfo>(
+    globs: &[String],
+    methods: &'m [M],
+    is_default: impl Fn(&M) -> bool,
+    is_always: impl Fn(&M) -> bool,
+) -> Result<Vec<&'m M>, Fatal> {
+    let globs: Vec<GlobMatcher> =
+        globs.iter().map(|text| glob(text, methods)).collect::<Result<_, _>>()?;
+    let is_chosen = |method: &&M| match globs.as_slice() {
+        _ if is_always(method) => true,
+        [] => is_default(method),
+        globs => globs.iter().any(|glob| glob.is_match(method.name())),
+    };
+    let here = methods.iter().filter(|method| method.unavailable_reason().is_none());
+    Ok(here.filter(is_chosen).collect())
+}
+
+/// Returns what a text of `--methods` stands for; it has to be something that can run here.
+fn glob(text: &str, methods: &[impl MethodInfo]) -> Result<GlobMatcher, Fatal> {
+    let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?.compile_matcher();
+    let named = methods.iter().filter(|method| glob.is_match(method.name()));
+    let reasons: Vec<Option<&str>> = named.map(MethodInfo::unavailable_reason).collect();
+    if reasons.is_empty() {
+        let known = "transect lab list shows those there are";
+        return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
+    }
+    if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
+        return Err(Fatal::Lab(format!("'{text}' cannot run here: {reason}")));
+    }
+    Ok(glob)
+}
+
+/// Returns the number of rounds: as many as were asked for, or as the preset has. Where rounds are added
+/// until they are enough, nothing is enough before the first that can decide anything.
+pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
+    let rounds = asked.rounds.map_or(preset, usize::from);
+    if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
+}
+
+fn seed_of_the_clock() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64
+}
+
+/// Returns the file of a session that began at some second, where none is named.
+pub(super) fn file_of(spec: &SessionSpec) -> PathBuf {
+    Path::new(&format!("lab-{}.jsonl", spec.environment.began)).to_owned()
+}
