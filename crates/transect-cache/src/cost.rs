@@ -27,14 +27,14 @@ impl Default for CacheCosts {
 }
 
 /// The names that a directory is thought to hold whose size says nothing: one of a single block.
-const FEW_NAMES: u64 = 16;
+const MIN_ASSUMED_NAMES: u64 = 16;
 
 /// Bytes of a directory's size for each name. ext4 and XFS write 8 to 12 bytes and the name, and
 /// leave a quarter of a block empty; tmpfs counts 20 a name, Btrfs twice the name.
 const BYTES_PER_NAME: u64 = 24;
 
 /// The size up to which a directory's size says nothing.
-const ONE_BLOCK: u64 = 4096;
+const UNINFORMATIVE_SIZE: u64 = 4096;
 
 impl CacheCosts {
     /// Returns what listing a directory costs that holds so many names.
@@ -43,7 +43,7 @@ impl CacheCosts {
     }
 
     /// Returns whether so many names are better asked in the open directory than by their paths.
-    pub(super) fn opening_pays(&self, names: usize) -> bool {
+    pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
         self.open + names * self.query_open < names * self.query
     }
@@ -65,13 +65,13 @@ impl CacheCosts {
 /// Attributes have to be asked for one by one with or without a listing (on Linux; what a listing
 /// brings along elsewhere is kept), so names that are there are no reason for one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Account {
+pub(super) struct ListingBudget {
     spent: u64,
     /// What a listing costs, as far as that is known.
     price: Option<u64>,
 }
 
-impl Account {
+impl ListingBudget {
     /// Takes note of questions about names that are not there.
     pub(super) fn spend(&mut self, costs: &CacheCosts, names: usize) {
         self.spent = self.spent.saturating_add(costs.query.saturating_mul(names as u64));
@@ -84,22 +84,22 @@ impl Account {
     }
 
     /// Returns whether a listing is worth a try.
-    pub(super) fn affords_listing(&self, costs: &CacheCosts, wanted: usize) -> bool {
-        let price = self.price.unwrap_or_else(|| costs.listing_of(FEW_NAMES));
+    pub(super) fn allows_listing(&self, costs: &CacheCosts, wanted: usize) -> bool {
+        let price = self.price.unwrap_or_else(|| costs.listing_of(MIN_ASSUMED_NAMES));
         self.budget(costs, wanted) >= price
     }
 
     /// Takes note of the size of the directory, now open, and returns how many names are to be
     /// listed at most; none if that would cost more than the budget.
-    pub(super) fn most_names(
+    pub(super) fn max_names(
         &mut self,
         costs: &CacheCosts,
         size: Option<u64>,
         wanted: usize,
     ) -> u64 {
         let names = match size {
-            Some(size) if size > ONE_BLOCK => size / BYTES_PER_NAME,
-            _ => FEW_NAMES,
+            Some(size) if size > UNINFORMATIVE_SIZE => size / BYTES_PER_NAME,
+            _ => MIN_ASSUMED_NAMES,
         };
         let price = costs.listing_of(names).max(self.price.unwrap_or(0));
         self.price = Some(price);
@@ -113,7 +113,7 @@ impl Account {
 
     /// Takes note that a listing was given up after so many names: the next is tried when twice
     /// that could have been listed.
-    pub(super) fn gave_up(&mut self, costs: &CacheCosts, names: u64) {
+    pub(super) fn record_given_up(&mut self, costs: &CacheCosts, names: u64) {
         self.price = Some(costs.listing_of(names.saturating_mul(2)));
     }
 
@@ -124,7 +124,7 @@ impl Account {
     }
 
     /// Takes note that the directory cannot be listed.
-    pub(super) fn cannot_list(&mut self) {
+    pub(super) fn record_unlistable(&mut self) {
         self.price = Some(u64::MAX);
     }
 }
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn one_name_in_a_directory_of_any_size_lists_nothing() {
-        assert!(!Account::default().affords_listing(&CacheCosts::default(), 1));
+        assert!(!ListingBudget::default().allows_listing(&CacheCosts::default(), 1));
     }
 
     #[test]
     fn a_directory_is_opened_for_many_names_only() {
-        assert!(!COSTS.opening_pays(10));
-        assert!(COSTS.opening_pays(11));
+        assert!(!COSTS.should_open_dir(10));
+        assert!(COSTS.should_open_dir(11));
     }
 
     #[test]
     fn what_cannot_be_listed_is_not_tried_again() {
-        let mut account = Account::default();
-        account.cannot_list();
+        let mut account = ListingBudget::default();
+        account.record_unlistable();
         account.spend(&COSTS, 1_000_000);
-        assert!(!account.affords_listing(&COSTS, 1_000_000));
+        assert!(!account.allows_listing(&COSTS, 1_000_000));
     }
 
     proptest! {
@@ -166,18 +166,18 @@ mod tests {
             honest in any::<bool>(),
         ) {
             let size = if honest { Some(names * BYTES_PER_NAME) } else { None };
-            let mut account = Account::default();
+            let mut account = ListingBudget::default();
             let (mut paid, mut listed) = (0, false);
             for _ in 0..questions {
-                if !listed && account.affords_listing(&COSTS, 1) {
-                    let most = account.most_names(&COSTS, size, 1);
-                    paid += COSTS.open + if most > 0 { COSTS.listing } else { 0 };
-                    paid += COSTS.name * most.min(names);
-                    listed = most >= names && most > 0;
+                if !listed && account.allows_listing(&COSTS, 1) {
+                    let max = account.max_names(&COSTS, size, 1);
+                    paid += COSTS.open + if max > 0 { COSTS.listing } else { 0 };
+                    paid += COSTS.name * max.min(names);
+                    listed = max >= names && max > 0;
                     if listed {
                         account.listed(&COSTS, names);
-                    } else if most > 0 {
-                        account.gave_up(&COSTS, most);
+                    } else if max > 0 {
+                        account.record_given_up(&COSTS, max);
                     }
                 }
                 if !listed {
@@ -186,10 +186,10 @@ mod tests {
                 }
             }
             let best = (COSTS.query * questions as u64).min(COSTS.listing_of(names));
-            let told = honest && names * BYTES_PER_NAME > ONE_BLOCK;
-            let small = COSTS.listing_of(FEW_NAMES) + COSTS.query;
-            let most = if told { 2 * best + small } else { 9 * best / 2 + 2 * small };
-            prop_assert!(paid <= most, "paid {} where {} was best", paid, best);
+            let told = honest && names * BYTES_PER_NAME > UNINFORMATIVE_SIZE;
+            let small = COSTS.listing_of(MIN_ASSUMED_NAMES) + COSTS.query;
+            let max = if told { 2 * best + small } else { 9 * best / 2 + 2 * small };
+            prop_assert!(paid <= max, "paid {} where {} was best", paid, best);
         }
     }
 }

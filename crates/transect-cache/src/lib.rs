@@ -26,7 +26,7 @@
 //! asked, and nothing of that is done again here: so an answer is what the system said of that very
 //! path, and a name that is asked for the first time costs one system call (two at
 //! [`Level::Checked`] if its directory was listed, more at [`Level::Watched`] in a new directory).
-//! Directories are known by their spelling, too: `a/../b` and `b`, or two links to one directory, are
+//! Directories are known by their split, too: `a/../b` and `b`, or two links to one directory, are
 //! asked for separately and may, at [`Level::Frozen`], be answered as they were at different times.
 //! Only what cannot matter is the same: repeated separators, and `.` on the way.
 //!
@@ -48,20 +48,20 @@
 //! A cache is used by reference from any number of threads. Nobody waits for a question about
 //! another directory; two threads that want the same directory listed list it once.
 
+mod batch;
+mod cached_dir;
 mod cost;
 mod counts;
-mod many;
-mod memo;
+mod dir_map;
+mod lookup_error;
+mod name_table;
 mod options;
 mod order;
-mod pass;
-mod place;
 mod record;
-mod refusal;
+mod revalidation;
 mod search;
-mod spelling;
+mod split_path;
 mod system;
-mod table;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -72,37 +72,37 @@ use transect_sys::{Attributes, ReaderKind};
 
 pub use cost::CacheCosts;
 pub use counts::CacheCounts;
+pub use lookup_error::LookupError;
 pub use options::{CacheOptions, Level};
 pub use order::by_directory;
-pub use pass::Pass;
-pub use refusal::Refusal;
+pub use revalidation::Revalidation;
 pub use search::{Resolved, SearchDirs};
 
+use cached_dir::{CachedDir, WatchStatus};
 use counts::Counters;
-use memo::Memo;
-use place::{Place, Watch};
-use record::Layout;
-use spelling::{Scope, Spelling};
-use table::Hasher;
+use dir_map::DirMap;
+use name_table::Hasher;
+use record::RecordLayout;
+use split_path::{PathScope, SplitPath};
 use transect::Error;
 use watch::Watches;
 
 /// What is answered to a question about attributes.
-pub type Answer = Result<Attributes, Refusal>;
+pub type LookupResult = Result<Attributes, LookupError>;
 
 /// Answers questions about attributes from memory where it can: see the [module](self).
 #[derive(Debug)]
 pub struct AttributeCache {
     options: CacheOptions,
     reader: ReaderKind,
-    scope: Scope,
-    layout: Layout,
+    scope: PathScope,
+    layout: RecordLayout,
     hasher: Hasher,
-    memo: Memo,
+    dirs: DirMap,
     counters: Counters,
     /// What was learnt in an earlier epoch is not known any more.
     epoch: AtomicU64,
-    passes: AtomicU64,
+    revalidations: AtomicU64,
     frozen: AtomicBool,
     /// At [`Level::Watched`].
     watches: Option<Watches>,
@@ -120,13 +120,13 @@ impl AttributeCache {
         let hasher = Hasher::default();
         Ok(Self {
             reader: options.reader.unwrap_or_else(ReaderKind::best),
-            scope: Scope { base: options.base.clone(), roots: options.roots.clone() },
-            layout: Layout::new(options.want),
-            memo: Memo::new(hasher.clone()),
+            scope: PathScope { base: options.base.clone(), roots: options.roots.clone() },
+            layout: RecordLayout::new(options.want),
+            dirs: DirMap::new(hasher.clone()),
             hasher,
             counters: Counters::default(),
             epoch: AtomicU64::new(1),
-            passes: AtomicU64::new(0),
+            revalidations: AtomicU64::new(0),
             frozen: AtomicBool::new(false),
             watches,
             options,
@@ -139,64 +139,64 @@ impl AttributeCache {
     }
 
     /// Begins a pass.
-    pub fn pass(&self) -> Pass<'_> {
+    pub fn revalidation(&self) -> Revalidation<'_> {
         let level = self.level();
         // What happens while it is frozen is learnt when it is thawed.
         if level == Level::Watched
-            && let Some(watches) = self.watches.as_ref().filter(|watches| watches.has_notices())
+            && let Some(watches) = self.watches.as_ref().filter(|watches| watches.has_events())
         {
-            watches.apply_some(self);
+            watches.try_apply(self);
         }
         let epoch = self.epoch.load(Ordering::Acquire);
         // Only what is checked again goes by the number.
         let number = match level {
             Level::Frozen | Level::Verified => 0,
-            Level::Checked | Level::Watched => self.passes.fetch_add(1, Ordering::AcqRel),
+            Level::Checked | Level::Watched => self.revalidations.fetch_add(1, Ordering::AcqRel),
         };
-        Pass { cache: self, level, epoch, number }
+        Revalidation { cache: self, level, epoch, number }
     }
 
     /// Returns how many passes have begun.
-    fn passes_begun(&self) -> u64 {
-        self.passes.load(Ordering::Acquire)
+    fn revalidations_begun(&self) -> u64 {
+        self.revalidations.load(Ordering::Acquire)
     }
 
-    /// Returns the attributes of what a path leads to: [`Pass::get`] in a pass of its own.
+    /// Returns the attributes of what a path leads to: [`Revalidation::get`] in a pass of its own.
     ///
     /// # Errors
     /// Why there are none.
-    pub fn get(&self, path: impl AsRef<Path>) -> Answer {
-        self.pass().get(path)
+    pub fn get(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.revalidation().get(path)
     }
 
-    /// Returns the attributes of a path itself: [`Pass::get_link`] in a pass of its own.
+    /// Returns the attributes of a path itself: [`Revalidation::get_link`] in a pass of its own.
     ///
     /// # Errors
     /// Why there are none.
-    pub fn get_link(&self, path: impl AsRef<Path>) -> Answer {
-        self.pass().get_link(path)
+    pub fn get_link(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.revalidation().get_link(path)
     }
 
-    /// Returns the attributes of many paths: [`Pass::get_many`] in a pass of its own.
-    pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Answer> {
-        self.pass().get_many(paths)
+    /// Returns the attributes of many paths: [`Revalidation::get_many`] in a pass of its own.
+    pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
+        self.revalidation().get_many(paths)
     }
 
-    /// Returns the attributes of many paths themselves: [`Pass::get_many_links`] in a pass of its
+    /// Returns the attributes of many paths themselves: [`Revalidation::get_many_links`] in a pass of its
     /// own.
-    pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Answer> {
-        self.pass().get_many_links(paths)
+    pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
+        self.revalidation().get_many_links(paths)
     }
 
-    /// Returns whether a path leads to something: [`Pass::exists`] in a pass of its own.
+    /// Returns whether a path leads to something: [`Revalidation::exists`] in a pass of its own.
     ///
     /// # Errors
     /// Why nobody knows.
-    pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, Refusal> {
-        self.pass().exists(path)
+    pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, LookupError> {
+        self.revalidation().exists(path)
     }
 
-    /// Returns the first of many directories that holds a name: [`Pass::resolve`] in a pass of its
+    /// Returns the first of many directories that holds a name: [`Revalidation::resolve`] in a pass of its
     /// own.
     ///
     /// # Errors
@@ -205,8 +205,8 @@ impl AttributeCache {
         &self,
         name: impl AsRef<Path>,
         search: &SearchDirs,
-    ) -> Result<Option<Resolved>, Refusal> {
-        self.pass().resolve(name, search)
+    ) -> Result<Option<Resolved>, LookupError> {
+        self.revalidation().resolve(name, search)
     }
 
     /// Answers at [`Level::Frozen`] from now on, until [`AttributeCache::thaw`].
@@ -219,7 +219,7 @@ impl AttributeCache {
         }
         if self.watches.is_some() {
             self.settle();
-            self.memo.each(|place| self.forget_unwatched(place));
+            self.dirs.for_each(|cached_dir| self.forget_unwatched(cached_dir));
         } else {
             self.begin_epoch();
         }
@@ -227,13 +227,13 @@ impl AttributeCache {
     }
 
     /// Forgets what the system tells no changes of.
-    fn forget_unwatched(&self, place: &Place) {
-        let mut directory = place.change();
+    fn forget_unwatched(&self, cached_dir: &CachedDir) {
+        let mut directory = cached_dir.write();
         match directory.watch {
-            Watch::On => directory.table.forget_unwatched(self.layout),
-            Watch::Off | Watch::Refused => directory.forget(),
+            WatchStatus::Watched => directory.table.forget_unwatched(self.layout),
+            WatchStatus::Unwatched | WatchStatus::Unavailable => directory.forget(),
         }
-        self.memo.grow(directory.growth());
+        self.dirs.add_memory(directory.growth());
     }
 
     /// At [`Level::Watched`], takes note of all changes that were made before this call, so that what
@@ -263,20 +263,20 @@ impl AttributeCache {
         self.evict(0);
     }
 
-    /// Forgets a path and, if it is a directory, all that is below it: in the spelling given, and in
+    /// Forgets a path and, if it is a directory, all that is below it: in the split given, and in
     /// all that begin with it.
     ///
     /// # Errors
     /// The path is one that nothing is ever known of.
-    pub fn invalidate(&self, path: impl AsRef<Path>) -> Result<(), Refusal> {
-        let spelling = self.scope.spell(path.as_ref())?;
-        let whole: PathBuf = spelling.path.components().collect();
+    pub fn invalidate(&self, path: impl AsRef<Path>) -> Result<(), LookupError> {
+        let split = self.scope.split(path.as_ref())?;
+        let whole: PathBuf = split.path.components().collect();
         self.counters.invalidations.add(1);
-        self.memo.each(|place| {
-            if place.path().starts_with(&whole) || place.path() == spelling.directory {
-                let mut directory = place.change();
+        self.dirs.for_each(|cached_dir| {
+            if cached_dir.path().starts_with(&whole) || cached_dir.path() == split.directory {
+                let mut directory = cached_dir.write();
                 directory.forget();
-                self.memo.grow(directory.growth());
+                self.dirs.add_memory(directory.growth());
             }
         });
         Ok(())
@@ -284,11 +284,11 @@ impl AttributeCache {
 
     /// Has a directory watched, if the system tells of changes and nobody asked it for those yet.
     /// Returns whether anything came of it.
-    fn watch(&self, place: &Arc<Place>) -> bool {
+    fn watch(&self, cached_dir: &Arc<CachedDir>) -> bool {
         let Some(watches) = &self.watches else { return false };
-        let unwatched = place.peek().watch == Watch::Off;
+        let unwatched = cached_dir.peek().watch == WatchStatus::Unwatched;
         if unwatched {
-            watches.watch(self, place);
+            watches.watch(self, cached_dir);
         }
         unwatched
     }
@@ -300,9 +300,9 @@ impl AttributeCache {
     /// Returns what was done so far.
     pub fn counts(&self) -> CacheCounts {
         let (mut directories, mut names) = (0, 0);
-        self.memo.each(|place| {
+        self.dirs.for_each(|cached_dir| {
             directories += 1;
-            names += place.peek().table.len() as u64;
+            names += cached_dir.peek().table.len() as u64;
         });
         let watches = self.watches.as_ref().map_or(0, |watches| watches.len() as u64);
         CacheCounts { directories, names, watches, ..self.counters.read() }
@@ -310,29 +310,29 @@ impl AttributeCache {
 
     /// Returns the bytes that all that is known takes.
     pub fn memory(&self) -> usize {
-        self.memo.memory()
+        self.dirs.memory()
     }
 
     /// Returns the directory that a path lies in, as it is spelt.
-    fn place(&self, spelling: &Spelling<'_>) -> Arc<Place> {
-        let place = self.memo.place(&spelling.directory, spelling.inside);
-        self.keep_within_memory();
-        place
+    fn cached_dir(&self, split: &SplitPath<'_>) -> Arc<CachedDir> {
+        let cached_dir = self.dirs.get_or_insert(&split.directory, split.inside_roots);
+        self.enforce_memory_limit();
+        cached_dir
     }
 
     /// Evicts directories if there is a limit and it is exceeded.
-    fn keep_within_memory(&self) {
-        if let Some(most) = self.options.memory
-            && self.memo.memory() > most
+    fn enforce_memory_limit(&self) {
+        if let Some(max) = self.options.memory
+            && self.dirs.memory() > max
         {
             // An eighth more, so that this is not done for every name.
-            let evicted = self.evict(most - most / 8);
+            let evicted = self.evict(max - max / 8);
             self.counters.evictions.add(evicted as u64);
         }
     }
 
     fn evict(&self, bytes: usize) -> usize {
-        let evicted = self.memo.evict(bytes);
+        let evicted = self.dirs.evict(bytes);
         if let Some(watches) = &self.watches {
             watches.release(&evicted);
         }

@@ -15,7 +15,7 @@ pub enum Level {
     /// [`AttributeCache::thaw`] ends that. For the load of a project.
     Frozen,
     /// A listing is believed while its directory is the same, unchanged by its times, which is asked
-    /// once in every [pass](super::Pass). Attributes are always asked for. So it saves questions
+    /// once in every [pass](super::Revalidation). Attributes are always asked for. So it saves questions
     /// about names that are not there, and nothing else.
     #[default]
     Checked,

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use foldhash::fast::FixedState;
 
-use super::spelling::split;
+use super::split_path::split;
 
 /// So few paths are not worth being ordered, and so many are looked at before others are.
 const SAMPLE: usize = 256;
 
 /// In a directory come so many paths one after another, on average, where nothing is to be gained.
-const LONG_RUN: usize = 4;
+const MIN_RUN: usize = 4;
 
 /// Returns the numbers of paths in an order in which those of one directory come one after another;
 /// `None` if they do already, as far as the first of them tell, or if there are few.
@@ -24,7 +24,7 @@ const LONG_RUN: usize = 4;
 pub fn by_directory<P: AsRef<Path>>(paths: &[P]) -> Option<Vec<u32>> {
     let numbers = 0..u32::try_from(paths.len()).ok()?;
     let sample = paths.get(..SAMPLE)?;
-    if runs(sample) * LONG_RUN <= sample.len() {
+    if runs(sample) * MIN_RUN <= sample.len() {
         return None;
     }
     // Directories whose hashes are alike are mixed: they are asked a little slower.

@@ -8,7 +8,7 @@ use transect_sys::{Attributes, FieldMask, FileType};
 /// bits, and half a word for every one of 32. The seven fields that are wanted unless others are
 /// said take 48 bytes; all of them in memory as [`Attributes`], 96.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct RecordLayout {
     want: FieldMask,
     words: usize,
 }
@@ -50,7 +50,7 @@ const TYPES: [FileType; 8] = [
     FileType::Socket,
 ];
 
-impl Layout {
+impl RecordLayout {
     pub(super) fn new(want: FieldMask) -> Self {
         let wide = WIDE.iter().filter(|field| want.contains(field.0)).count();
         let narrow = NARROW.iter().filter(|field| want.contains(field.0)).count();
@@ -89,7 +89,7 @@ impl Layout {
         words.extend(half);
     }
 
-    /// Returns the attributes that lie in `words`, as [`Layout::pack`] put them there.
+    /// Returns the attributes that lie in `words`, as [`RecordLayout::pack`] put them there.
     #[inline]
     pub(super) fn unpack(self, words: &[u64]) -> Attributes {
         let have = FieldMask::from_bits_truncate(words[0] as u16);
@@ -174,7 +174,7 @@ mod tests {
                 }
                 attributes
             };
-            let layout = Layout::new(want);
+            let layout = RecordLayout::new(want);
             let mut words = vec![7, 7];
             layout.pack(&fill(have), &mut words);
             prop_assert_eq!(words.len() - 2, layout.words());

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use transect_sys::{Attributes, FileType};
 
+use super::cached_dir::CachedDir;
+use super::lookup_error::LookupError;
+use super::name_table::HashedName;
 use super::options::Level;
-use super::pass::{Look, Need, Pass};
-use super::place::Place;
-use super::refusal::Refusal;
-use super::spelling::split;
-use super::table::Name;
-use super::{Answer, AttributeCache};
+use super::revalidation::{Lookup, LookupKind, Revalidation};
+use super::split_path::split;
+use super::{AttributeCache, LookupResult};
 
 /// Directories in which names are looked for, in this order. Made by
 /// [`AttributeCache::search_dirs`], once for many names.
 #[derive(Clone, Debug)]
 pub struct SearchDirs {
-    dirs: Vec<(PathBuf, Arc<Place>)>,
+    dirs: Vec<(PathBuf, Arc<CachedDir>)>,
 }
 
 /// Where a name was found.
@@ -39,19 +39,19 @@ impl AttributeCache {
     pub fn search_dirs<P: AsRef<Path>>(
         &self,
         dirs: impl IntoIterator<Item = P>,
-    ) -> Result<SearchDirs, Refusal> {
-        let place = |dir: P| -> Result<_, Refusal> {
+    ) -> Result<SearchDirs, LookupError> {
+        let cached_dir = |dir: P| -> Result<_, LookupError> {
             // As its own directory: with nothing behind the last separator.
             let dir = dir.as_ref().join("");
-            let spelling = self.scope.spell(&dir)?;
-            let place = self.place(&spelling);
-            Ok((spelling.path.into_owned(), place))
+            let split = self.scope.split(&dir)?;
+            let cached_dir = self.cached_dir(&split);
+            Ok((split.path.into_owned(), cached_dir))
         };
-        Ok(SearchDirs { dirs: dirs.into_iter().map(place).collect::<Result<_, _>>()? })
+        Ok(SearchDirs { dirs: dirs.into_iter().map(cached_dir).collect::<Result<_, _>>()? })
     }
 }
 
-impl Pass<'_> {
+impl Revalidation<'_> {
     /// Returns the first of the directories that holds a name which leads to something other than
     /// a directory, as compilers look for what is included. The name may have several components.
     ///
@@ -65,19 +65,19 @@ impl Pass<'_> {
         &self,
         name: impl AsRef<Path>,
         search: &SearchDirs,
-    ) -> Result<Option<Resolved>, Refusal> {
+    ) -> Result<Option<Resolved>, LookupError> {
         let path = name.as_ref();
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.is_empty() || path.is_absolute() || memchr::memchr(0, bytes).is_some() {
-            return Err(Refusal::NUL);
+            return Err(LookupError::NUL);
         }
         let single = split(path).is_none() && self.level != Level::Verified;
-        let name = Name::new(bytes, &self.cache.hasher);
-        for (index, (dir, place)) in search.dirs.iter().enumerate() {
-            let found = if single && place.inside {
-                self.probe(place, dir, path, name)?
+        let name = HashedName::new(bytes, &self.cache.hasher);
+        for (index, (dir, cached_dir)) in search.dirs.iter().enumerate() {
+            let found = if single && cached_dir.inside_roots {
+                self.find_in_dir(cached_dir, dir, path, name)?
             } else {
-                self.hold(self.get(dir.join(path)))?
+                self.file_or_none(self.get(dir.join(path)))?
             };
             if let Some(attributes) = found {
                 return Ok(Some(Resolved { index, path: dir.join(path), attributes }));
@@ -88,43 +88,43 @@ impl Pass<'_> {
 
     /// Looks for a name in one directory.
     #[inline]
-    fn probe(
+    fn find_in_dir(
         &self,
-        place: &Arc<Place>,
+        cached_dir: &Arc<CachedDir>,
         dir: &Path,
         path: &Path,
-        name: Name<'_>,
-    ) -> Result<Option<Attributes>, Refusal> {
-        let known = place.look();
-        match self.look(&known, name, Need::Type) {
-            Look::Refused(refusal) if refusal.is_missing() => {
+        name: HashedName<'_>,
+    ) -> Result<Option<Attributes>, LookupError> {
+        let known = cached_dir.read();
+        match self.look_up(&known, name, LookupKind::Type) {
+            Lookup::Failed(error) if error.is_missing() => {
                 self.cache.counters.hits.add(1);
                 return Ok(None);
             }
-            Look::There(FileType::Directory) => {
+            Lookup::Exists(FileType::Directory) => {
                 self.cache.counters.hits.add(1);
                 return Ok(None);
             }
             _ => {}
         }
-        let retired = known.retired;
+        let evicted = known.evicted;
         drop(known);
         let path = dir.join(path);
-        if retired {
-            return self.hold(self.get(path));
+        if evicted {
+            return self.file_or_none(self.get(path));
         }
-        let need = Need::Attributes { follow: true };
-        let look = self.answer(place, name, &path, need);
-        self.hold(look.into_answer())
+        let kind = LookupKind::Attributes { follow: true };
+        let lookup = self.answer(cached_dir, name, &path, kind);
+        self.file_or_none(lookup.into_result())
     }
 
     /// Tells what was found from what is no hindrance.
-    fn hold(&self, answer: Answer) -> Result<Option<Attributes>, Refusal> {
+    fn file_or_none(&self, answer: LookupResult) -> Result<Option<Attributes>, LookupError> {
         match answer {
             Ok(attributes) if attributes.file_type() == FileType::Directory => Ok(None),
             Ok(attributes) => Ok(Some(attributes)),
-            Err(refusal) if refusal.is_missing() => Ok(None),
-            Err(refusal) => Err(refusal),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error),
         }
     }
 }

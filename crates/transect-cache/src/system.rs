@@ -11,7 +11,7 @@ use transect_sys::{
 
 /// What a directory is known by, and when it was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct DirIdentity {
     id: Option<FileId>,
     pub(super) mtime: Option<i64>,
     pub(super) ctime: Option<i64>,
@@ -20,7 +20,7 @@ pub(super) struct Identity {
 /// The fields that an identity is made of.
 const IDENTITY: FieldMask = FieldMask::FILE_ID.union(FieldMask::MTIME).union(FieldMask::CTIME);
 
-impl Identity {
+impl DirIdentity {
     fn of(attributes: &Attributes) -> Self {
         let (mtime, ctime) = (attributes.mtime(), attributes.ctime());
         Self { id: attributes.file_id(), mtime, ctime }
@@ -36,75 +36,76 @@ impl Identity {
 ///
 /// On Unix that takes the permission to search: it is asked about `.` in it, as a listing shows
 /// names also to who may not ask about any.
-pub(super) fn identity(path: &Path) -> io::Result<Identity> {
-    let inside: PathBuf = if cfg!(unix) { path.join(".") } else { path.to_owned() };
-    Ok(Identity::of(&transect_sys::file::query_attributes(&inside, IDENTITY, true)?))
+pub(super) fn identity(path: &Path) -> io::Result<DirIdentity> {
+    let inside_roots: PathBuf = if cfg!(unix) { path.join(".") } else { path.to_owned() };
+    Ok(DirIdentity::of(&transect_sys::file::query_attributes(&inside_roots, IDENTITY, true)?))
 }
 
 /// How much of a directory was listed.
-pub(super) enum Extent {
+pub(super) enum ListOutcome {
     /// All of it, and what it was when that was begun.
-    Whole(Identity),
+    Complete(DirIdentity),
     /// More names than were to be listed.
     TooMany,
 }
 
 /// A listing of a directory by whatever reader.
-pub(super) struct ListDirectory<'a> {
+pub(super) struct ListDir<'a> {
     pub(super) path: &'a Path,
     /// What is taken of the attributes if it comes along.
     pub(super) want: FieldMask,
     /// Is told the directory's size and says how many names are to be listed at most.
-    pub(super) most: &'a mut dyn FnMut(Option<u64>) -> u64,
+    pub(super) max: &'a mut dyn FnMut(Option<u64>) -> u64,
     /// Is told every name.
     pub(super) each: &'a mut dyn FnMut(&OsStr, &Attributes),
 }
 
-impl ListDirectory<'_> {
-    pub(super) fn run(self, reader: ReaderKind) -> io::Result<Extent> {
+impl ListDir<'_> {
+    pub(super) fn run(self, reader: ReaderKind) -> io::Result<ListOutcome> {
         reader.dispatch(ReaderSettings::default(), self)
     }
 }
 
-impl ReaderVisitor for ListDirectory<'_> {
-    type Value = io::Result<Extent>;
+impl ReaderVisitor for ListDir<'_> {
+    type Value = io::Result<ListOutcome>;
 
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<Extent> {
+    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<ListOutcome> {
         let mut reader = make();
         let mut handle = reader.open_root(self.path, true)?;
         let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
-        let most = (self.most)(opened.size());
+        let max = (self.max)(opened.size());
         let want = Want { entries: self.want, directories: self.want, ..Want::default() };
         let (mut batch, mut names) = (Batch::new(), 0);
-        while names < most {
+        while names < max {
             let listing = reader.list(&handle, &mut batch, &want)?;
             names += batch.len() as u64;
             batch.iter().for_each(|entry| (self.each)(entry.name, entry.attributes));
             if listing == ListStatus::End {
-                return Ok(Extent::Whole(Identity::of(&opened)));
+                return Ok(ListOutcome::Complete(DirIdentity::of(&opened)));
             }
         }
-        Ok(Extent::TooMany)
+        Ok(ListOutcome::TooMany)
     }
 }
 
 /// What is done with a function that answers for names in one open directory.
-pub(super) type WithOpen<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>);
+pub(super) type WithOpenDir<'a> =
+    &'a mut dyn FnMut(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>);
 
 /// Opens a directory, by whatever reader, to ask about names in it. Links are not followed.
-pub(super) struct AskInDirectory<'a> {
+pub(super) struct QueryInDir<'a> {
     pub(super) path: &'a Path,
     pub(super) want: FieldMask,
-    pub(super) then: WithOpen<'a>,
+    pub(super) then: WithOpenDir<'a>,
 }
 
-impl AskInDirectory<'_> {
+impl QueryInDir<'_> {
     pub(super) fn run(self, reader: ReaderKind) -> io::Result<()> {
         reader.dispatch(ReaderSettings::default(), self)
     }
 }
 
-impl ReaderVisitor for AskInDirectory<'_> {
+impl ReaderVisitor for QueryInDir<'_> {
     type Value = io::Result<()>;
 
     fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<()> {
@@ -112,7 +113,7 @@ impl ReaderVisitor for AskInDirectory<'_> {
         let handle = reader.open_root(self.path, true)?;
         (self.then)(&mut |name| {
             reader.stat(&handle, &[name], self.want, false).map_err(|fault| match fault {
-                Fault::Vanished => super::Refusal::MISSING.into(),
+                Fault::Vanished => super::LookupError::MISSING.into(),
                 Fault::Failed(error) => error,
             })
         });

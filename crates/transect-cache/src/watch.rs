@@ -1,7 +1,7 @@
 //! Notifications of changes: which directories are watched for what, and what a notice invalidates.
 //!
 //! ```text
-//! system → Feed, on its own thread → whoever asks next: apply → Table, Place
+//! system → EventQueue, on its own thread → whoever asks next: apply → NameTable, CachedDir
 //! ```
 //!
 //! A directory is watched together with every directory on the way to it, links included, as they
@@ -30,44 +30,44 @@ use transect_sys::watch::{Notification, WatchId, Watcher};
 use transect_sys::{FieldMask, FileType, Reliability};
 
 use super::AttributeCache;
-use super::place::{Place, Watch};
-use super::refusal::Refusal;
+use super::cached_dir::{CachedDir, WatchStatus};
+use super::lookup_error::LookupError;
+use super::name_table::HashedName;
 use super::system;
-use super::table::Name;
 
 /// So many notices wait at most for somebody to ask; with more they count as lost.
-const MOST_NOTICES: usize = 1 << 16;
+const MAX_EVENTS: usize = 1 << 16;
 
 /// A path with more links than the kernel follows is not watched.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The notices of one cache, and what they are about.
 #[derive(Debug)]
 pub(super) struct Watches {
-    feed: Arc<Feed>,
+    queue: Arc<EventQueue>,
     thread: Option<JoinHandle<()>>,
-    state: Mutex<State>,
+    state: Mutex<WatchTables>,
     /// The most directories to watch.
-    most: usize,
+    max: usize,
 }
 
 impl Watches {
-    pub(super) fn new(most: Option<usize>) -> io::Result<Self> {
-        let feed = Arc::new(Feed::new()?);
+    pub(super) fn new(max: Option<usize>) -> io::Result<Self> {
+        let queue = Arc::new(EventQueue::new()?);
         let thread = {
-            let feed = Arc::clone(&feed);
+            let queue = Arc::clone(&queue);
             std::thread::Builder::new()
                 .name("notifications".to_owned())
-                .spawn(move || feed.run())?
+                .spawn(move || queue.run())?
         };
-        let (thread, state, most) = (Some(thread), Mutex::default(), most.unwrap_or(usize::MAX));
-        Ok(Self { feed, thread, state, most })
+        let (thread, state, max) = (Some(thread), Mutex::default(), max.unwrap_or(usize::MAX));
+        Ok(Self { queue, thread, state, max })
     }
 
     /// Returns whether notices wait to be applied.
     #[inline]
-    pub(super) fn has_notices(&self) -> bool {
-        self.feed.pending.load(Ordering::Acquire)
+    pub(super) fn has_events(&self) -> bool {
+        self.queue.pending.load(Ordering::Acquire)
     }
 
     /// Returns how many directories are watched.
@@ -75,73 +75,75 @@ impl Watches {
         self.lock().watched.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WatchTables> {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
 
     /// Applies the notices that have arrived, unless another thread does that, or has a directory
     /// watched: nobody waits for that.
-    pub(super) fn apply_some(&self, cache: &AttributeCache) {
+    pub(super) fn try_apply(&self, cache: &AttributeCache) {
         if let Ok(mut state) = self.state.try_lock() {
-            state.apply(&self.feed, cache);
+            state.apply(&self.queue, cache);
         }
     }
 
     /// Applies the notices of all that happened before this call. Returns whether there were all
     /// of them; if not, everything is forgotten.
     pub(super) fn settle(&self, cache: &AttributeCache) -> bool {
-        let all_arrived = self.feed.watcher.settle();
+        let all_arrived = self.queue.watcher.settle();
         let mut state = self.lock();
         if !all_arrived {
-            state.lose(&self.feed, cache);
+            state.lose(&self.queue, cache);
             return false;
         }
         // Also what the thread has not come to yet.
-        self.feed.fetch();
-        state.apply(&self.feed, cache)
+        self.queue.fetch();
+        state.apply(&self.queue, cache)
     }
 
     /// Has a place watched, or marks it as one that cannot be.
-    pub(super) fn watch(&self, cache: &AttributeCache, place: &Arc<Place>) {
+    pub(super) fn watch(&self, cache: &AttributeCache, cached_dir: &Arc<CachedDir>) {
         let mut state = self.lock();
         {
             // Somebody was faster; or it was evicted, and nobody would ever release it.
-            let directory = place.peek();
-            if directory.watch != Watch::Off || directory.retired {
+            let directory = cached_dir.peek();
+            if directory.watch != WatchStatus::Unwatched || directory.evicted {
                 return;
             }
         }
-        let watcher = &self.feed.watcher;
-        state.release(place.number, watcher);
-        let way = state.follow(place, watcher, self.most);
-        let mut directory = place.change();
+        let watcher = &self.queue.watcher;
+        state.release(cached_dir.number, watcher);
+        let way = state.follow(cached_dir, watcher, self.max);
+        let mut directory = cached_dir.write();
         directory.forget();
         match way {
-            Way::Watched(refusal) => {
-                directory.watch = Watch::On;
-                directory.refusal = refusal.map(|refusal| (refusal, 0));
+            PathWatch::Watched(error) => {
+                directory.watch = WatchStatus::Watched;
+                directory.error = error.map(|error| (error, 0));
             }
             // Asked again with the next question.
-            Way::Changing => drop(directory),
-            Way::Unwatched => {
-                directory.watch = Watch::Refused;
+            PathWatch::Changing => drop(directory),
+            PathWatch::Unwatched => {
+                directory.watch = WatchStatus::Unavailable;
                 drop(directory);
-                state.release(place.number, watcher);
+                state.release(cached_dir.number, watcher);
                 cache.counters.unwatched.add(1);
             }
         }
     }
 
     /// Stops watching for places that were evicted.
-    pub(super) fn release(&self, places: &[Arc<Place>]) {
+    pub(super) fn release(&self, cached_dirs: &[Arc<CachedDir>]) {
         let mut state = self.lock();
-        places.iter().for_each(|place| state.release(place.number, &self.feed.watcher));
+        cached_dirs
+            .iter()
+            .for_each(|cached_dir| state.release(cached_dir.number, &self.queue.watcher));
     }
 }
 
 impl Drop for Watches {
     fn drop(&mut self) {
-        self.feed.watcher.stop();
+        self.queue.watcher.stop();
         if let Some(thread) = self.thread.take() {
             // Its panic has been printed, and harms nobody any more.
             let _ = thread.join();
@@ -150,9 +152,9 @@ impl Drop for Watches {
 }
 
 /// What came of following the way to a place.
-enum Way {
+enum PathWatch {
     /// It is watched, and leads there, or nowhere for a reason.
-    Watched(Option<Refusal>),
+    Watched(Option<LookupError>),
     /// It was changed meanwhile.
     Changing,
     /// Some of it cannot be watched.
@@ -161,7 +163,7 @@ enum Way {
 
 /// Something that happened.
 #[derive(Debug)]
-struct Notice {
+struct Event {
     directory: WatchId,
     /// The entry that it happened to; without one, it happened to the directory itself.
     name: Option<OsString>,
@@ -171,26 +173,26 @@ struct Notice {
 
 /// The system's watcher, and where notices wait.
 #[derive(Debug)]
-struct Feed {
+struct EventQueue {
     watcher: Watcher,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<QueuedEvents>,
     /// Some wait.
     pending: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    notices: Vec<Notice>,
+struct QueuedEvents {
+    events: Vec<Event>,
     lost: bool,
 }
 
-impl Feed {
+impl EventQueue {
     fn new() -> io::Result<Self> {
         Ok(Self { watcher: Watcher::new()?, waiting: Mutex::default(), pending: false.into() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().expect("BUG: a thread panicked while it took a notice")
+    fn lock(&self) -> MutexGuard<'_, QueuedEvents> {
+        self.waiting.lock().expect("BUG: a thread panicked while it took a event")
     }
 
     /// Moves notices into the queue until the watcher is stopped.
@@ -205,48 +207,48 @@ impl Feed {
     fn fetch(&self) {
         let mut waiting = self.lock();
         self.watcher.read(&mut |notification| waiting.take(notification));
-        self.pending.store(waiting.lost || !waiting.notices.is_empty(), Ordering::Release);
+        self.pending.store(waiting.lost || !waiting.events.is_empty(), Ordering::Release);
     }
 
     /// Hands out what waits, and whether some was lost.
-    fn drain(&self) -> (Vec<Notice>, bool) {
+    fn drain(&self) -> (Vec<Event>, bool) {
         let mut waiting = self.lock();
         self.pending.store(false, Ordering::Release);
-        (std::mem::take(&mut waiting.notices), std::mem::take(&mut waiting.lost))
+        (std::mem::take(&mut waiting.events), std::mem::take(&mut waiting.lost))
     }
 }
 
-impl Waiting {
+impl QueuedEvents {
     fn take(&mut self, notification: Notification<'_>) {
-        let notice = match notification {
+        let event = match notification {
             Notification::Entry { directory, name, content } => {
-                Notice { directory, name: Some(name.to_owned()), content }
+                Event { directory, name: Some(name.to_owned()), content }
             }
-            Notification::Directory(directory) => Notice { directory, name: None, content: false },
+            Notification::Directory(directory) => Event { directory, name: None, content: false },
             // Nobody knows what it was.
             Notification::Lost => return self.lose(),
         };
         // Everything will be forgotten: of what happens until then nothing need be known.
         if !self.lost {
-            self.notices.push(notice);
+            self.events.push(event);
         }
-        if self.notices.len() > MOST_NOTICES {
+        if self.events.len() > MAX_EVENTS {
             self.lose();
         }
     }
 
     fn lose(&mut self) {
-        *self = Self { notices: Vec::new(), lost: true };
+        *self = Self { events: Vec::new(), lost: true };
     }
 }
 
 /// The way to one place.
 #[derive(Debug, Default)]
-struct Chain {
-    place: Weak<Place>,
+struct WatchedPath {
+    cached_dir: Weak<CachedDir>,
     watched: Vec<PathBuf>,
     steps: Vec<PathBuf>,
-    home: Option<PathBuf>,
+    target: Option<PathBuf>,
 }
 
 /// A directory that is watched.
@@ -260,22 +262,25 @@ struct Watched {
 
 /// What is watched, and for whom. No links are in these paths.
 #[derive(Debug, Default)]
-struct State {
+struct WatchTables {
     watched: HashMap<PathBuf, Watched>,
     /// Which directory a notice is about.
     directories: HashMap<WatchId, PathBuf>,
     steps: HashMap<PathBuf, HashSet<u64>>,
-    homes: HashMap<PathBuf, HashSet<u64>>,
-    chains: HashMap<u64, Chain>,
+    targets: HashMap<PathBuf, HashSet<u64>>,
+    paths: HashMap<u64, WatchedPath>,
 }
 
-impl State {
+impl WatchTables {
     /// Follows the way to a place, step by step, and watches it.
-    fn follow(&mut self, place: &Arc<Place>, watcher: &Watcher, most: usize) -> Way {
-        let number = place.number;
-        self.chains.insert(number, Chain { place: Arc::downgrade(place), ..Chain::default() });
+    fn follow(&mut self, cached_dir: &Arc<CachedDir>, watcher: &Watcher, max: usize) -> PathWatch {
+        let number = cached_dir.number;
+        self.paths.insert(
+            number,
+            WatchedPath { cached_dir: Arc::downgrade(cached_dir), ..WatchedPath::default() },
+        );
         let mut here = PathBuf::new();
-        let mut rest = reversed(place.path());
+        let mut rest = reversed(cached_dir.path());
         let mut links = 0;
         while let Some(step) = rest.pop() {
             match step.components().next() {
@@ -290,56 +295,57 @@ impl State {
                     if rest.last().is_some_and(|next| next.has_root()) {
                         continue;
                     }
-                    if !self.watch(number, &here, watcher, most) {
-                        return Way::Unwatched;
+                    if !self.watch(number, &here, watcher, max) {
+                        return PathWatch::Unwatched;
                     }
                     continue;
                 }
             }
             // The name in a path may be spelt otherwise than the name in a notice.
             if !(cfg!(windows) || self.watched.get(&key(&here)).is_some_and(|it| it.exact_names)) {
-                return Way::Unwatched;
+                return PathWatch::Unwatched;
             }
             let path = here.join(&step);
             self.register_step(number, &path);
             match transect_sys::file::query_attributes(&path, FieldMask::FILE_ID, false) {
                 Ok(found) if found.file_type() == FileType::Directory => {
                     here = path;
-                    if !self.watch(number, &here, watcher, most) {
-                        return Way::Unwatched;
+                    if !self.watch(number, &here, watcher, max) {
+                        return PathWatch::Unwatched;
                     }
                 }
                 Ok(found) if found.file_type() == FileType::Symlink => {
                     links += 1;
-                    let Ok(target) = std::fs::read_link(&path) else { return Way::Changing };
-                    if links > MOST_LINKS {
-                        return nowhere(place);
+                    let Ok(target) = std::fs::read_link(&path) else { return PathWatch::Changing };
+                    if links > MAX_LINKS {
+                        return end_of_path(cached_dir);
                     }
                     rest.extend(reversed(&target));
                 }
-                _ => return nowhere(place),
+                _ => return end_of_path(cached_dir),
             }
         }
-        self.homes.entry(key(&here)).or_default().insert(number);
-        let chain = self.chains.get_mut(&number).expect("BUG: the chain was just begun");
-        chain.home = Some(key(&here));
-        Way::Watched(None)
+        self.targets.entry(key(&here)).or_default().insert(number);
+        let watched_path =
+            self.paths.get_mut(&number).expect("BUG: the watched_path was just begun");
+        watched_path.target = Some(key(&here));
+        PathWatch::Watched(None)
     }
 
     fn register_step(&mut self, number: u64, path: &Path) {
         self.steps.entry(key(path)).or_default().insert(number);
-        let chain = self.chains.get_mut(&number).expect("BUG: a step of no chain");
-        chain.steps.push(key(path));
+        let watched_path = self.paths.get_mut(&number).expect("BUG: a step of no watched_path");
+        watched_path.steps.push(key(path));
     }
 
     /// Watches a directory for a place; returns whether it is watched.
-    fn watch(&mut self, number: u64, directory: &Path, watcher: &Watcher, most: usize) -> bool {
+    fn watch(&mut self, number: u64, directory: &Path, watcher: &Watcher, max: usize) -> bool {
         let known = key(directory);
         if let Some(watched) = self.watched.get_mut(&known) {
             watched.users += 1;
         } else {
             let Reliability { local, exact_names } = transect_sys::host::reliability(directory);
-            if !local || self.watched.len() >= most {
+            if !local || self.watched.len() >= max {
                 return false;
             }
             let Ok(id) = watcher.watch(directory) else { return false };
@@ -351,21 +357,21 @@ impl State {
             self.directories.insert(id, known.clone());
             self.watched.insert(known.clone(), Watched { id, users: 1, exact_names });
         }
-        let chain = self.chains.get_mut(&number).expect("BUG: a watch for no chain");
-        chain.watched.push(known);
+        let watched_path = self.paths.get_mut(&number).expect("BUG: a watch for no watched_path");
+        watched_path.watched.push(known);
         true
     }
 
     /// Stops watching for a place.
     fn release(&mut self, number: u64, watcher: &Watcher) {
-        let Some(chain) = self.chains.remove(&number) else { return };
-        for step in &chain.steps {
-            leave(&mut self.steps, step, number);
+        let Some(watched_path) = self.paths.remove(&number) else { return };
+        for step in &watched_path.steps {
+            remove_number(&mut self.steps, step, number);
         }
-        if let Some(home) = &chain.home {
-            leave(&mut self.homes, home, number);
+        if let Some(target) = &watched_path.target {
+            remove_number(&mut self.targets, target, number);
         }
-        for directory in &chain.watched {
+        for directory in &watched_path.watched {
             let Some(watched) = self.watched.get_mut(directory) else { continue };
             watched.users -= 1;
             if watched.users == 0 {
@@ -377,32 +383,32 @@ impl State {
     }
 
     /// Applies what waits; returns whether that was all that happened.
-    fn apply(&mut self, feed: &Feed, cache: &AttributeCache) -> bool {
-        let (notices, lost) = feed.drain();
+    fn apply(&mut self, queue: &EventQueue, cache: &AttributeCache) -> bool {
+        let (events, lost) = queue.drain();
         if lost {
-            self.lose(feed, cache);
+            self.lose(queue, cache);
         } else {
-            for notice in &notices {
-                self.apply_one(notice, &feed.watcher, cache);
+            for event in &events {
+                self.apply_event(event, &queue.watcher, cache);
             }
         }
         !lost
     }
 
-    fn apply_one(&mut self, notice: &Notice, watcher: &Watcher, cache: &AttributeCache) {
+    fn apply_event(&mut self, event: &Event, watcher: &Watcher, cache: &AttributeCache) {
         // Nobody is interested in it any more.
-        let Some(directory) = self.directories.get(&notice.directory) else { return };
-        let path = match &notice.name {
+        let Some(directory) = self.directories.get(&event.directory) else { return };
+        let path = match &event.name {
             None => directory.clone(),
             Some(name) => {
                 self.forget_name(directory, name, cache);
                 key(&directory.join(name))
             }
         };
-        if !notice.content {
-            let through = [&self.steps, &self.homes].map(|map| map.get(&path).cloned());
+        if !event.content {
+            let through = [&self.steps, &self.targets].map(|map| map.get(&path).cloned());
             for number in through.into_iter().flatten().flatten() {
-                self.forget_place(number, watcher, cache);
+                self.forget_dir(number, watcher, cache);
             }
         }
     }
@@ -410,51 +416,53 @@ impl State {
     /// Makes a name unknown in every place that is the directory.
     fn forget_name(&self, directory: &Path, name: &OsStr, cache: &AttributeCache) {
         let exact = self.watched.get(directory).is_some_and(|it| it.exact_names);
-        let homes = self.homes.get(directory).into_iter().flatten();
-        for place in homes.filter_map(|number| self.chains.get(number)?.place.upgrade()) {
+        let targets = self.targets.get(directory).into_iter().flatten();
+        for cached_dir in targets.filter_map(|number| self.paths.get(number)?.cached_dir.upgrade())
+        {
             cache.counters.invalidations.add(1);
-            let mut known = place.change();
+            let mut known = cached_dir.write();
             if exact {
-                let name = Name::new(name.as_encoded_bytes(), &cache.hasher);
+                let name = HashedName::new(name.as_encoded_bytes(), &cache.hasher);
                 known.forget_name(name, cache.layout);
             } else {
                 known.forget();
             }
-            cache.memo.grow(known.growth());
+            cache.dirs.add_memory(known.growth());
         }
     }
 
     /// Forgets a place whose way has changed.
-    fn forget_place(&mut self, number: u64, watcher: &Watcher, cache: &AttributeCache) {
-        let place = self.chains.get(&number).and_then(|chain| chain.place.upgrade());
+    fn forget_dir(&mut self, number: u64, watcher: &Watcher, cache: &AttributeCache) {
+        let cached_dir =
+            self.paths.get(&number).and_then(|watched_path| watched_path.cached_dir.upgrade());
         self.release(number, watcher);
-        if let Some(place) = place {
+        if let Some(cached_dir) = cached_dir {
             cache.counters.invalidations.add(1);
-            let mut directory = place.change();
+            let mut directory = cached_dir.write();
             directory.forget();
-            directory.watch = Watch::Off;
-            cache.memo.grow(directory.growth());
+            directory.watch = WatchStatus::Unwatched;
+            cache.dirs.add_memory(directory.growth());
         }
     }
 
     /// Forgets everything, as nobody knows what happened, and watches nothing.
-    fn lose(&mut self, feed: &Feed, cache: &AttributeCache) {
+    fn lose(&mut self, queue: &EventQueue, cache: &AttributeCache) {
         cache.counters.lost.add(1);
-        let numbers: Vec<u64> = self.chains.keys().copied().collect();
+        let numbers: Vec<u64> = self.paths.keys().copied().collect();
         for number in numbers {
-            self.forget_place(number, &feed.watcher, cache);
+            self.forget_dir(number, &queue.watcher, cache);
         }
         // What waits is about directories that are not watched any more.
-        feed.drain();
+        queue.drain();
     }
 }
 
 /// Returns that a way ends before the place, as the system says.
-fn nowhere(place: &Place) -> Way {
-    match system::identity(place.path()).map_err(Refusal::from) {
-        Err(refusal) if refusal.holds_below() => Way::Watched(Some(refusal)),
-        Err(_) => Way::Unwatched,
-        Ok(_) => Way::Changing,
+fn end_of_path(cached_dir: &CachedDir) -> PathWatch {
+    match system::identity(cached_dir.path()).map_err(LookupError::from) {
+        Err(error) if error.applies_below() => PathWatch::Watched(Some(error)),
+        Err(_) => PathWatch::Unwatched,
+        Ok(_) => PathWatch::Changing,
     }
 }
 
@@ -471,7 +479,7 @@ fn key(path: &Path) -> PathBuf {
     if cfg!(windows) { path.to_string_lossy().to_lowercase().into() } else { path.to_path_buf() }
 }
 
-fn leave(map: &mut HashMap<PathBuf, HashSet<u64>>, path: &Path, number: u64) {
+fn remove_number(map: &mut HashMap<PathBuf, HashSet<u64>>, path: &Path, number: u64) {
     if let Some(numbers) = map.get_mut(path) {
         numbers.remove(&number);
         if numbers.is_empty() {
@@ -497,9 +505,9 @@ mod tests {
 
     /// Takes a notification as if the system had sent it.
     fn tell(cache: &AttributeCache, notification: Notification<'_>) {
-        let feed = &watches(cache).feed;
-        feed.lock().take(notification);
-        feed.pending.store(true, Ordering::Release);
+        let queue = &watches(cache).queue;
+        queue.lock().take(notification);
+        queue.pending.store(true, Ordering::Release);
     }
 
     #[test]
@@ -509,8 +517,8 @@ mod tests {
         std::fs::write(&file, "1").unwrap();
         let cache = cache();
         let too_many = || {
-            let id = watches(&cache).feed.watcher.watch(temp.path()).unwrap();
-            for _ in 0..=MOST_NOTICES {
+            let id = watches(&cache).queue.watcher.watch(temp.path()).unwrap();
+            for _ in 0..=MAX_EVENTS {
                 let name = OsStr::new("nowhere");
                 tell(&cache, Notification::Entry { directory: id, name, content: false });
             }
@@ -531,7 +539,7 @@ mod tests {
             std::fs::write(&file, "1").unwrap();
             assert!(cache.settle());
         }
-        assert!(watches(&cache).feed.lock().notices.is_empty());
+        assert!(watches(&cache).queue.lock().events.is_empty());
     }
 
     #[test]
@@ -579,7 +587,7 @@ mod tests {
         let cache = cache();
         assert!(files.iter().all(|file| cache.get(file).unwrap().size() == Some(1)));
         // The thread waits for this lock.
-        let waiting = watches(&cache).feed.lock();
+        let waiting = watches(&cache).queue.lock();
         let open: Vec<_> = files.iter().map(|file| std::fs::File::create(file).unwrap()).collect();
         for _ in 0..=length / 2 {
             // In turns: the kernel keeps one of several equal notifications that follow each other.
@@ -605,7 +613,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let mut cache = cache();
         let watches = cache.watches.as_mut().unwrap();
-        watches.feed.watcher.stop();
+        watches.queue.watcher.stop();
         watches.thread.take().unwrap().join().unwrap();
         for length in 1..50 {
             std::fs::write(&file, vec![b'x'; length]).unwrap();
@@ -628,6 +636,6 @@ mod tests {
         cache.clear();
         let state = watches(&cache).lock();
         assert!(state.watched.is_empty() && state.directories.is_empty());
-        assert!(state.steps.is_empty() && state.homes.is_empty() && state.chains.is_empty());
+        assert!(state.steps.is_empty() && state.targets.is_empty() && state.paths.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use transect::FieldMask;
-use transect_cache::{Answer, Refusal, by_directory};
+use transect_cache::{LookupError, LookupResult, by_directory};
 
 use crate::error::Error;
 use crate::place::{is_us, peer};
@@ -85,7 +85,7 @@ impl Client {
         paths: &[P],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Vec<Answer>, Error> {
+    ) -> Result<Vec<LookupResult>, Error> {
         let question = Question { want, follow };
         let layout = question.layout();
         self.ask_many(paths, &Request::Attributes(question), |from| take_answer(from, layout))
@@ -95,7 +95,7 @@ impl Client {
     pub fn exist<P: AsRef<Path>>(
         &mut self,
         paths: &[P],
-    ) -> Result<Vec<Result<bool, Refusal>>, Error> {
+    ) -> Result<Vec<Result<bool, LookupError>>, Error> {
         self.ask_many(paths, &Request::Exists, take_presence)
     }
 
@@ -106,7 +106,7 @@ impl Client {
         names: &[P],
         directories: &[P],
         want: FieldMask,
-    ) -> Result<Vec<Result<Option<Holder>, Refusal>>, Error> {
+    ) -> Result<Vec<Result<Option<Holder>, LookupError>>, Error> {
         let mut answers = Vec::with_capacity(names.len());
         while answers.len() < names.len() {
             let asked = answers.len();
@@ -177,12 +177,12 @@ impl Client {
         &mut self,
         paths: &[P],
         request: &Request<'_>,
-        mut take: impl FnMut(&mut Bytes<'_>) -> Result<Result<T, Refusal>, Malformed>,
-    ) -> Result<Vec<Result<T, Refusal>>, Error> {
+        mut take: impl FnMut(&mut Bytes<'_>) -> Result<Result<T, LookupError>, Malformed>,
+    ) -> Result<Vec<Result<T, LookupError>>, Error> {
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
         // What stands for an answer until there is one.
-        let mut answers = vec![Err(Refusal::NoBase); paths.len()];
+        let mut answers = vec![Err(LookupError::NoBase); paths.len()];
         let (mut asked, mut answered, mut under_way) = (0, 0, VecDeque::new());
         while answered < paths.len() {
             while asked < paths.len() && under_way.len() < WINDOW {

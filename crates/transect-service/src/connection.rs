@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use transect_cache::{AttributeCache, Refusal};
+use transect_cache::{AttributeCache, LookupError};
 
 use crate::protocol::{
     Complaint, ComplaintCode, Greeting, Holder, Inbox, Kind, LONGEST_REQUEST, Layout, Malformed,
@@ -137,9 +137,9 @@ impl<'a, S: Service> Connection<'a, S> {
             }
             Request::Exists => {
                 service.asked(paths.len());
-                let pass = cache.pass();
+                let revalidation = cache.revalidation();
                 append_frame(out, kind, |out| {
-                    paths.iter().for_each(|path| append_presence(out, pass.exists(path)));
+                    paths.iter().for_each(|path| append_presence(out, revalidation.exists(path)));
                 });
             }
             Request::Resolve { want, names } => {
@@ -177,12 +177,12 @@ fn resolve<'a>(
     cache: &'a AttributeCache,
     directories: &[&Path],
     names: &'a [&[u8]],
-) -> impl Iterator<Item = Result<Option<Holder>, Refusal>> + use<'a> {
-    let pass = cache.pass();
+) -> impl Iterator<Item = Result<Option<Holder>, LookupError>> + use<'a> {
+    let revalidation = cache.revalidation();
     let search = cache.search_dirs(directories);
     names.iter().map(move |name| {
         let search = search.as_ref().map_err(|refusal| *refusal)?;
-        let found = pass.resolve(path_of(name), search)?;
+        let found = revalidation.resolve(path_of(name), search)?;
         Ok(found.map(|found| Holder { index: found.index as u32, attributes: found.attributes }))
     })
 }

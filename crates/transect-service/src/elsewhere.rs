@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use transect::{Cancel, FieldMask};
-use transect_cache::{Answer, CacheOptions};
+use transect_cache::{CacheOptions, LookupResult};
 
 use crate::protocol::Greeting;
 use crate::{Ended, Error, Event, ServeOptions};
@@ -32,7 +32,7 @@ impl Client {
         _: &[P],
         _: FieldMask,
         _: bool,
-    ) -> Result<Vec<Answer>, Error> {
+    ) -> Result<Vec<LookupResult>, Error> {
         match *self {}
     }
 

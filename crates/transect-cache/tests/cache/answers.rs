@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use transect::FaultKind;
-use transect_cache::{AttributeCache, CacheOptions, Level, Refusal};
+use transect_cache::{AttributeCache, CacheOptions, Level, LookupError};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{
@@ -184,12 +184,12 @@ fn paths_that_no_system_takes_are_refused() {
     write(temp.join("file"), "1");
     for (word, cache) in caches() {
         let refusal = |path: &Path| cache.get(path).unwrap_err();
-        let invalid = Refusal::System { kind: FaultKind::InvalidName, os_error: None };
+        let invalid = LookupError::System { kind: FaultKind::InvalidName, os_error: None };
         assert_eq!(refusal(&temp.join("a\0b")), invalid, "{word}");
         assert_eq!(refusal(Path::new("")).kind(), Some(FaultKind::NotFound), "{word}");
-        assert_eq!(refusal(Path::new("file")), Refusal::NoBase, "{word}");
+        assert_eq!(refusal(Path::new("file")), LookupError::NoBase, "{word}");
         let many = cache.get_many(&[Path::new("x"), &temp.join("file"), Path::new("")]);
-        assert_eq!(many[0].as_ref().unwrap_err(), &Refusal::NoBase, "{word}");
+        assert_eq!(many[0].as_ref().unwrap_err(), &LookupError::NoBase, "{word}");
         assert_eq!(many[1].as_ref().unwrap().size(), Some(1), "{word}");
         assert_eq!(many[2].as_ref().unwrap_err().kind(), Some(FaultKind::NotFound), "{word}");
     }
@@ -227,13 +227,13 @@ fn nothing_is_said_of_what_lies_outside_the_roots() {
         for path in ["secret", "missing", "root/../secret", "rooted", "", "root/.."] {
             for _ in 0..2 {
                 let refused = cache.get(temp.join(path)).unwrap_err();
-                assert_eq!(refused, Refusal::OutsideRoots, "{path}");
+                assert_eq!(refused, LookupError::OutsideRoots, "{path}");
                 let refused = cache.get_many(&[temp.join(path)])[0].unwrap_err();
-                assert_eq!(refused, Refusal::OutsideRoots, "{path}");
-                assert_eq!(cache.exists(temp.join(path)), Err(Refusal::OutsideRoots), "{path}");
+                assert_eq!(refused, LookupError::OutsideRoots, "{path}");
+                assert_eq!(cache.exists(temp.join(path)), Err(LookupError::OutsideRoots), "{path}");
             }
         }
-        assert_eq!(cache.search_dirs([temp.path()]).unwrap_err(), Refusal::OutsideRoots);
+        assert_eq!(cache.search_dirs([temp.path()]).unwrap_err(), LookupError::OutsideRoots);
         assert!(cache.get(temp.join("root/file")).is_ok());
     }
 }

@@ -16,18 +16,18 @@ fn a_listing_that_holds_answers_what_is_not_there_without_asking() {
     write(temp.join("file"), "1");
     let_time_pass();
     let cache = eager(Level::Checked);
-    let pass = cache.pass();
+    let revalidation = cache.revalidation();
     for number in 0..100 {
-        assert_eq!(pass.exists(temp.join(format!("missing {number}"))), Ok(false));
-        assert_eq!(pass.exists(temp.join("file")), Ok(true));
+        assert_eq!(revalidation.exists(temp.join(format!("missing {number}"))), Ok(false));
+        assert_eq!(revalidation.exists(temp.join("file")), Ok(true));
     }
     let counts = cache.counts();
     assert_eq!((counts.listings, counts.queries, counts.checks), (1, 0, 0), "{counts:?}");
     // The next passes check it once each.
     for passes in 1..4 {
-        let pass = cache.pass();
+        let revalidation = cache.revalidation();
         for number in 0..100 {
-            assert_eq!(pass.exists(temp.join(format!("missing {number}"))), Ok(false));
+            assert_eq!(revalidation.exists(temp.join(format!("missing {number}"))), Ok(false));
         }
         let counts = cache.counts();
         assert_eq!((counts.listings, counts.queries, counts.checks), (1, 0, passes));
@@ -167,10 +167,10 @@ fn a_pass_may_answer_as_it_was_when_it_first_looked() {
     let temp = TempDir::new();
     let_time_pass();
     let cache = eager(Level::Checked);
-    let (pass, path) = (cache.pass(), temp.join("new"));
-    assert_eq!(pass.exists(&path), Ok(false));
+    let (revalidation, path) = (cache.revalidation(), temp.join("new"));
+    assert_eq!(revalidation.exists(&path), Ok(false));
     write(path.clone(), "");
-    assert_eq!(pass.exists(&path), Ok(false), "checked once in a pass");
+    assert_eq!(revalidation.exists(&path), Ok(false), "checked once in a pass");
     assert_eq!(cache.exists(&path), Ok(true), "and again in the next");
 }
 
@@ -178,9 +178,9 @@ fn a_pass_may_answer_as_it_was_when_it_first_looked() {
 fn a_directory_that_is_not_there_is_asked_once_in_a_pass() {
     let temp = TempDir::new();
     let cache = eager(Level::Checked);
-    let pass = cache.pass();
+    let revalidation = cache.revalidation();
     for number in 0..50 {
-        assert_eq!(pass.exists(temp.join(format!("missing/{number}"))), Ok(false));
+        assert_eq!(revalidation.exists(temp.join(format!("missing/{number}"))), Ok(false));
     }
     let counts = cache.counts();
     assert_eq!((counts.queries, counts.listings_given_up), (0, 1), "{counts:?}");

@@ -64,10 +64,10 @@ fn a_frozen_while_begins_with_nothing_and_leaves_nothing() {
     write(file.clone(), "123");
     assert_eq!(cache.get(&file).unwrap().size(), Some(2));
     // What was begun before it was thawed answers as it began, and leaves nothing behind.
-    let pass = cache.pass();
+    let revalidation = cache.revalidation();
     cache.thaw();
     assert_eq!(cache.level(), Level::Checked);
-    let _ = pass.get(&file);
+    let _ = revalidation.get(&file);
     assert_eq!(cache.get(&file).unwrap().size(), Some(3));
     cache.freeze();
     assert_eq!(cache.get(&file).unwrap().size(), Some(3));

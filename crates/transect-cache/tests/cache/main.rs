@@ -5,9 +5,9 @@
 mod answers;
 mod checked;
 mod frozen;
+mod listing_costs;
 mod memory;
 mod model;
-mod rule;
 mod search;
 mod support;
 mod threads;

@@ -19,20 +19,20 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const TARGETS: [&str; 8] = ["a", "b", "..", "../b", "a/b", "./c/../d", "nowhere", "../../a/b"];
 
 /// A path below the root: one to three names.
-type Place = Vec<usize>;
+type CachedDir = Vec<usize>;
 
 #[derive(Clone, Debug)]
 enum Change {
-    Write(Place, u8),
-    Remove(Place),
-    MakeDir(Place),
-    Rename(Place, Place),
-    Link(Place, usize),
-    Chmod(Place, bool),
-    SetBack(Place),
+    Write(CachedDir, u8),
+    Remove(CachedDir),
+    MakeDir(CachedDir),
+    Rename(CachedDir, CachedDir),
+    Link(CachedDir, usize),
+    Chmod(CachedDir, bool),
+    SetBack(CachedDir),
 }
 
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = CachedDir> {
     prop::collection::vec(0..NAMES.len(), 1..4)
 }
 
@@ -56,7 +56,7 @@ fn path_of(root: &Path, place: &[usize]) -> PathBuf {
 /// links lead nowhere outside but for reading.
 fn apply(root: &Path, change: &Change) {
     // Only real directories are changed in.
-    let inside = |place: &Place| {
+    let inside = |place: &CachedDir| {
         let path = path_of(root, place);
         let parent = path.parent().unwrap().canonicalize().ok()?;
         (parent.starts_with(root)).then_some(path)
@@ -96,8 +96,8 @@ fn apply(root: &Path, change: &Change) {
 }
 
 /// Paths that are asked, by names and by ways round.
-fn questions(root: &Path, places: &[(Place, u8)]) -> Vec<PathBuf> {
-    let spelt = |(place, way): &(Place, u8)| {
+fn questions(root: &Path, places: &[(CachedDir, u8)]) -> Vec<PathBuf> {
+    let spelt = |(place, way): &(CachedDir, u8)| {
         let path = path_of(root, place);
         match way % 8 {
             0 => path.join(".."),
@@ -210,7 +210,7 @@ proptest! {
             .filter(|&&level| CacheOptions::new(level).open().is_ok())
             .map(|&level| Promise::new(level, tail))
             .collect();
-        let places: Vec<(Place, u8)> =
+        let places: Vec<(CachedDir, u8)> =
             steps.iter().flat_map(|(_, places, _)| places.clone()).collect();
         let all = questions(temp.path(), &places);
         promises.iter_mut().for_each(|promise| promise.witness(&all));

@@ -77,12 +77,12 @@ fn what_is_not_there_has_nothing_below_it() {
         let_time_pass();
         let cache = eager(level);
         let search = cache.search_dirs(&dirs).unwrap();
-        let pass = cache.pass();
-        assert!(pass.resolve("missing.h", &search).unwrap().is_none());
+        let revalidation = cache.revalidation();
+        assert!(revalidation.resolve("missing.h", &search).unwrap().is_none());
         let before = cache.counts();
         for number in 0..100 {
             let name = format!("missing/{number}.h");
-            assert!(pass.resolve(name, &search).unwrap().is_none());
+            assert!(revalidation.resolve(name, &search).unwrap().is_none());
         }
         let after = cache.counts();
         assert_eq!(after.queries, before.queries, "{after:?}");

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect_cache::{Answer, AttributeCache, CacheCosts, CacheOptions, Level};
+use transect_cache::{AttributeCache, CacheCosts, CacheOptions, Level, LookupResult};
 
 /// What is compared of an answer: type and permissions, size, times, identity; or the system's number.
 pub(crate) type Seen = Result<(u32, u64, i64, i64, u64, u64), Option<i32>>;
@@ -26,7 +26,7 @@ pub(crate) fn oracle(path: &Path, follow: bool) -> Seen {
 }
 
 /// What an answer says of the same.
-pub(crate) fn seen(answer: &Answer) -> Seen {
+pub(crate) fn seen(answer: &LookupResult) -> Seen {
     match answer {
         Ok(attributes) => Ok((
             u32::from(attributes.mode().unwrap()),

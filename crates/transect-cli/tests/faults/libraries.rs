@@ -18,11 +18,11 @@ pub(crate) fn ask_cache(level: Level) -> i32 {
     let _ = std::fs::metadata("begin");
     let mut refused = 0;
     for _ in 0..3 {
-        let pass = cache.pass();
+        let revalidation = cache.revalidation();
         for directory in ["a", "a/b", "nowhere"] {
             for number in 0..20 {
                 let path = format!("{directory}/{number}");
-                match pass.get(&path) {
+                match revalidation.get(&path) {
                     Ok(attributes) => println!("there {path} {:?}", attributes.size()),
                     Err(refusal) if refusal.is_missing() => println!("missing {path}"),
                     Err(refusal) => {

@@ -1,7 +1,7 @@
 //! Answers: a byte that says how it went, and what belongs to it.
 
 use transect::{Attributes, FaultKind};
-use transect_cache::{Answer, Refusal};
+use transect_cache::{LookupError, LookupResult};
 
 use super::{Bytes, Layout, Malformed};
 
@@ -35,7 +35,7 @@ pub struct Holder {
 
 /// Appends an answer to a question about attributes.
 #[inline]
-pub fn append_answer(out: &mut Vec<u8>, layout: Layout, answer: &Answer) {
+pub fn append_answer(out: &mut Vec<u8>, layout: Layout, answer: &LookupResult) {
     match answer {
         Ok(attributes) => {
             out.push(FOUND);
@@ -50,7 +50,7 @@ pub fn append_answer(out: &mut Vec<u8>, layout: Layout, answer: &Answer) {
 /// # Errors
 /// It makes no sense; so it is with the two that follow.
 #[inline]
-pub fn take_answer(from: &mut Bytes<'_>, layout: Layout) -> Result<Answer, Malformed> {
+pub fn take_answer(from: &mut Bytes<'_>, layout: Layout) -> Result<LookupResult, Malformed> {
     Ok(match from.u8()? {
         FOUND => Ok(layout.take(from)?),
         status => Err(take_refusal(status, from)?),
@@ -58,7 +58,7 @@ pub fn take_answer(from: &mut Bytes<'_>, layout: Layout) -> Result<Answer, Malfo
 }
 
 /// Appends an answer to the question whether something is there.
-pub fn append_presence(out: &mut Vec<u8>, answer: Result<bool, Refusal>) {
+pub fn append_presence(out: &mut Vec<u8>, answer: Result<bool, LookupError>) {
     match answer {
         Ok(true) => out.push(FOUND),
         Ok(false) => out.push(MISSING),
@@ -67,7 +67,7 @@ pub fn append_presence(out: &mut Vec<u8>, answer: Result<bool, Refusal>) {
 }
 
 /// Takes an answer to the question whether something is there.
-pub fn take_presence(from: &mut Bytes<'_>) -> Result<Result<bool, Refusal>, Malformed> {
+pub fn take_presence(from: &mut Bytes<'_>) -> Result<Result<bool, LookupError>, Malformed> {
     Ok(match from.u8()? {
         FOUND => Ok(true),
         MISSING => Ok(false),
@@ -76,7 +76,11 @@ pub fn take_presence(from: &mut Bytes<'_>) -> Result<Result<bool, Refusal>, Malf
 }
 
 /// Appends an answer to the question where a name is found.
-pub fn append_holder(out: &mut Vec<u8>, layout: Layout, answer: Result<Option<Holder>, Refusal>) {
+pub fn append_holder(
+    out: &mut Vec<u8>,
+    layout: Layout,
+    answer: Result<Option<Holder>, LookupError>,
+) {
     match answer {
         Ok(Some(holder)) => {
             out.push(FOUND);
@@ -92,7 +96,7 @@ pub fn append_holder(out: &mut Vec<u8>, layout: Layout, answer: Result<Option<Ho
 pub fn take_holder(
     from: &mut Bytes<'_>,
     layout: Layout,
-) -> Result<Result<Option<Holder>, Refusal>, Malformed> {
+) -> Result<Result<Option<Holder>, LookupError>, Malformed> {
     Ok(match from.u8()? {
         FOUND => Ok(Some(Holder { index: from.u32()?, attributes: layout.take(from)? })),
         MISSING => Ok(None),
@@ -100,31 +104,31 @@ pub fn take_holder(
     })
 }
 
-fn append_refusal(out: &mut Vec<u8>, refusal: Refusal) {
+fn append_refusal(out: &mut Vec<u8>, refusal: LookupError) {
     match refusal {
-        Refusal::System { os_error: Some(ENOENT), .. } => out.push(MISSING),
-        Refusal::System { os_error: Some(EACCES), .. } => out.push(DENIED),
-        Refusal::System { os_error: Some(number), .. } => {
+        LookupError::System { os_error: Some(ENOENT), .. } => out.push(MISSING),
+        LookupError::System { os_error: Some(EACCES), .. } => out.push(DENIED),
+        LookupError::System { os_error: Some(number), .. } => {
             out.push(REFUSED);
             out.extend_from_slice(&number.to_le_bytes());
         }
-        Refusal::System { kind: FaultKind::InvalidName, .. } => out.push(INVALID),
-        Refusal::OutsideRoots => out.push(OUTSIDE),
-        Refusal::NoBase => out.push(RELATIVE),
+        LookupError::System { kind: FaultKind::InvalidName, .. } => out.push(INVALID),
+        LookupError::OutsideRoots => out.push(OUTSIDE),
+        LookupError::NoBase => out.push(RELATIVE),
         _ => out.push(FAILED),
     }
 }
 
-fn take_refusal(status: u8, from: &mut Bytes<'_>) -> Result<Refusal, Malformed> {
-    let of_system = |number| Refusal::from(std::io::Error::from_raw_os_error(number));
-    let without_number = |kind| Refusal::System { kind, os_error: None };
+fn take_refusal(status: u8, from: &mut Bytes<'_>) -> Result<LookupError, Malformed> {
+    let of_system = |number| LookupError::from(std::io::Error::from_raw_os_error(number));
+    let without_number = |kind| LookupError::System { kind, os_error: None };
     Ok(match status {
         MISSING => of_system(ENOENT),
         DENIED => of_system(EACCES),
         REFUSED => of_system(from.u32()?.cast_signed()),
         INVALID => without_number(FaultKind::InvalidName),
-        OUTSIDE => Refusal::OutsideRoots,
-        RELATIVE => Refusal::NoBase,
+        OUTSIDE => LookupError::OutsideRoots,
+        RELATIVE => LookupError::NoBase,
         FAILED => without_number(FaultKind::Other),
         _ => return Err(Malformed("an answer that nobody knows")),
     })
@@ -138,22 +142,22 @@ mod tests {
     use super::*;
     use crate::protocol::record::tests::any_attributes;
 
-    fn any_refusal() -> impl Strategy<Value = Refusal> {
+    fn any_refusal() -> impl Strategy<Value = LookupError> {
         prop_oneof![
             (1..200_i32).prop_map(|number| std::io::Error::from_raw_os_error(number).into()),
-            Just(Refusal::OutsideRoots),
-            Just(Refusal::NoBase),
-            Just(Refusal::System { kind: FaultKind::InvalidName, os_error: None }),
-            Just(Refusal::System { kind: FaultKind::Other, os_error: None }),
+            Just(LookupError::OutsideRoots),
+            Just(LookupError::NoBase),
+            Just(LookupError::System { kind: FaultKind::InvalidName, os_error: None }),
+            Just(LookupError::System { kind: FaultKind::Other, os_error: None }),
         ]
     }
 
-    fn any_answer() -> impl Strategy<Value = Answer> {
+    fn any_answer() -> impl Strategy<Value = LookupResult> {
         prop_oneof![any_attributes().prop_map(Ok), any_refusal().prop_map(Err)]
     }
 
     /// Attributes of which only what is told can be seen.
-    fn shown(answer: &Answer, layout: Layout) -> String {
+    fn shown(answer: &LookupResult, layout: Layout) -> String {
         let mut out = Vec::new();
         append_answer(&mut out, layout, answer);
         format!("{out:?} {:?}", answer.as_ref().err())

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use transect::{FaultKind, FieldMask};
-use transect_cache::{CacheOptions, Level, Refusal};
+use transect_cache::{CacheOptions, Level, LookupError};
 use transect_service::{KEPT, ServeOptions};
 use transect_testkit::{TempDir, trees};
 
@@ -130,7 +130,7 @@ fn what_is_no_path_is_told_apart() {
         Path::new(OsStr::from_bytes(b"/no/\xff\xfe")),
     ];
     let answers = served.client().attributes(&paths, KEPT, true).unwrap();
-    let kinds = answers.iter().map(|answer| answer.err().and_then(Refusal::kind));
+    let kinds = answers.iter().map(|answer| answer.err().and_then(LookupError::kind));
     let expected = [
         Some(FaultKind::NotFound),
         None,
@@ -142,8 +142,8 @@ fn what_is_no_path_is_told_apart() {
         Some(FaultKind::NotFound),
     ];
     assert_eq!(kinds.collect::<Vec<_>>(), expected);
-    assert_eq!(answers[1].unwrap_err(), Refusal::NoBase);
-    assert_eq!(answers[2].unwrap_err(), Refusal::NoBase);
+    assert_eq!(answers[1].unwrap_err(), LookupError::NoBase);
+    assert_eq!(answers[2].unwrap_err(), LookupError::NoBase);
     assert!(answers[6].is_ok());
 }
 
@@ -188,8 +188,8 @@ fn outside_the_roots_nothing_is_answered() {
     let paths = ["in/file", "out", "in/../out"].map(|path| served.temp.join(path));
     let answers = client.attributes(&paths, KEPT, false).unwrap();
     assert!(answers[0].is_ok());
-    assert_eq!(answers[1].unwrap_err(), Refusal::OutsideRoots);
-    assert_eq!(answers[2].unwrap_err(), Refusal::OutsideRoots);
+    assert_eq!(answers[1].unwrap_err(), LookupError::OutsideRoots);
+    assert_eq!(answers[2].unwrap_err(), LookupError::OutsideRoots);
 }
 
 #[test]

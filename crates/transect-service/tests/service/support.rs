@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use transect::Cancel;
-use transect_cache::{Answer, CacheOptions, Level};
+use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::protocol::{Layout, append_answer};
 use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
 use transect_testkit::{TempDir, wait_for};
@@ -69,12 +69,12 @@ impl Drop for Served {
 }
 
 /// Returns what the system says of a path.
-pub(crate) fn of_system(path: &Path, follow: bool) -> Answer {
+pub(crate) fn of_system(path: &Path, follow: bool) -> LookupResult {
     Ok(transect_sys::file::query_attributes(path, KEPT, follow)?)
 }
 
 /// Returns all that is told by an answer.
-pub(crate) fn told(answer: &Answer) -> Vec<u8> {
+pub(crate) fn told(answer: &LookupResult) -> Vec<u8> {
     let mut out = Vec::new();
     append_answer(&mut out, Layout::new(KEPT), answer);
     out

@@ -6,7 +6,7 @@ use anstream::AutoStream;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use transect::Attributes;
-use transect_cache::{Answer, Refusal};
+use transect_cache::{LookupError, LookupResult};
 
 use crate::args::AttributesArgs;
 use crate::output::clock::Clock;
@@ -50,7 +50,7 @@ impl Rows {
     }
 
     /// Adds a line.
-    pub(super) fn push(&mut self, path: &[u8], answer: &Answer) -> io::Result<()> {
+    pub(super) fn push(&mut self, path: &[u8], answer: &LookupResult) -> io::Result<()> {
         let Self { columns, clock, form, table, exact, has_head } = self;
         match form {
             Form::Json => {
@@ -96,7 +96,7 @@ fn cells(
     out: &mut impl Write,
     columns: &Columns,
     clock: &Clock,
-    answer: &Answer,
+    answer: &LookupResult,
 ) -> io::Result<()> {
     for column in columns.iter() {
         let value = match (column, answer) {
@@ -116,7 +116,7 @@ fn cell(column: Column, text: &str) -> String {
 }
 
 /// Returns what stands in the place of a type.
-fn word(refusal: Refusal) -> &'static str {
+fn word(refusal: LookupError) -> &'static str {
     match refusal.kind() {
         _ if refusal.is_missing() => "missing",
         Some(transect::FaultKind::Denied) => "denied",
@@ -160,13 +160,13 @@ impl Serialize for Chosen<'_> {
     }
 }
 
-fn told<'a>(columns: &'a Columns, answer: &'a Answer) -> Told<'a> {
+fn told<'a>(columns: &'a Columns, answer: &'a LookupResult) -> Told<'a> {
     match answer {
         Ok(attributes) => Told::Attributes(Chosen(columns, attributes)),
         Err(refusal) => {
             let kind = refusal.kind().map_or("outside_roots", |kind| kind.as_str());
             let os_error = match refusal {
-                Refusal::System { os_error, .. } => *os_error,
+                LookupError::System { os_error, .. } => *os_error,
                 _ => None,
             };
             Told::Nothing { error: Error { kind, os_error } }

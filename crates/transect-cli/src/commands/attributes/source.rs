@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect::FieldMask;
-use transect_cache::{Answer, CacheOptions, Level};
+use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::{Client, KEPT};
 
 use crate::args::AttributesArgs;
@@ -58,7 +58,7 @@ impl Source {
         paths: &[&Path],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Vec<Answer>, Fatal> {
+    ) -> Result<Vec<LookupResult>, Fatal> {
         let here = std::env::current_dir().ok();
         match self {
             Self::System { threads } => ask_system(paths, want, follow, *threads, here),
@@ -89,7 +89,7 @@ fn ask_system(
     follow: bool,
     threads: usize,
     here: Option<PathBuf>,
-) -> Result<Vec<Answer>, Fatal> {
+) -> Result<Vec<LookupResult>, Fatal> {
     let options = CacheOptions { base: here, ..CacheOptions::new(Level::Frozen).want(want) };
     let cache = options.open()?;
     let ask = |paths: &[&Path]| {

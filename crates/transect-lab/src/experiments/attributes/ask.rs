@@ -9,7 +9,7 @@ use transect::{
     Attributes, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason,
     Visit, Want,
 };
-use transect_cache::{Answer, AttributeCache, CacheOptions, Level, SearchDirs};
+use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult, SearchDirs};
 
 use super::method::Way;
 use super::questions::Questions;
@@ -47,7 +47,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(answers: &[Answer]) -> Self {
+    pub(super) fn of(answers: &[LookupResult]) -> Self {
         let mut sums = Self::default();
         answers.iter().for_each(|answer| sums.add(answer.as_ref().ok()));
         sums
@@ -255,9 +255,9 @@ fn resolve(level: Level, questions: &Questions) -> Result<Run, String> {
 fn resolve_each(cache: &AttributeCache, search: &SearchDirs, names: &[PathBuf]) -> Sums {
     let mut sums = Sums::default();
     for unit in names.chunks(UNIT) {
-        let pass = cache.pass();
+        let revalidation = cache.revalidation();
         for name in unit {
-            let found = pass.resolve(name, search).ok().flatten();
+            let found = revalidation.resolve(name, search).ok().flatten();
             sums.add(found.map(|found| found.attributes).as_ref());
         }
     }

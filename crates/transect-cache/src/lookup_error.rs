@@ -11,7 +11,7 @@ use transect::reason;
 /// denied, and not missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum LookupError {
     /// What the system said, or would say.
     System {
         /// What it means.
@@ -25,7 +25,7 @@ pub enum Refusal {
     NoBase,
 }
 
-impl Refusal {
+impl LookupError {
     /// There is no such name. (2 is `ENOENT` on Unix, `ERROR_FILE_NOT_FOUND` on Windows.)
     pub(super) const MISSING: Self = Self::System { kind: FaultKind::NotFound, os_error: Some(2) };
 
@@ -47,27 +47,27 @@ impl Refusal {
 
     /// Returns whether everything below a directory is refused for the reason for which the
     /// directory is.
-    pub(super) fn holds_below(self) -> bool {
+    pub(super) fn applies_below(self) -> bool {
         self.is_missing() || matches!(self.kind(), Some(FaultKind::Loop | FaultKind::NameTooLong))
     }
 }
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for LookupError {
     fn from(error: io::Error) -> Self {
         Self::System { kind: FaultKind::of(&error), os_error: error.raw_os_error() }
     }
 }
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::System { os_error: Some(number), .. } => Self::from_raw_os_error(number),
-            _ => Self::new(io::ErrorKind::InvalidInput, refusal),
+impl From<LookupError> for io::Error {
+    fn from(error: LookupError) -> Self {
+        match error {
+            LookupError::System { os_error: Some(number), .. } => Self::from_raw_os_error(number),
+            _ => Self::new(io::ErrorKind::InvalidInput, error),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System { os_error: Some(number), .. } => {
@@ -80,7 +80,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for LookupError {}
 
 #[cfg(test)]
 mod tests {
@@ -90,19 +90,19 @@ mod tests {
     fn a_missing_name_is_what_the_system_says_of_one() {
         let here = std::env::current_dir().unwrap();
         let error = std::fs::File::open(here.join("no such name")).unwrap_err();
-        assert_eq!(Refusal::from(error), Refusal::MISSING);
-        assert_eq!(io::Error::from(Refusal::MISSING).kind(), io::ErrorKind::NotFound);
+        assert_eq!(LookupError::from(error), LookupError::MISSING);
+        assert_eq!(io::Error::from(LookupError::MISSING).kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn every_refusal_has_words() {
-        for (refusal, words) in [
-            (Refusal::NUL, "invalid name"),
-            (Refusal::OutsideRoots, "outside the roots"),
-            (Refusal::NoBase, "relative, and there is no base"),
+        for (error, words) in [
+            (LookupError::NUL, "invalid name"),
+            (LookupError::OutsideRoots, "outside the roots"),
+            (LookupError::NoBase, "relative, and there is no base"),
         ] {
-            assert_eq!(refusal.to_string(), words);
-            assert_eq!(io::Error::from(refusal).to_string(), words);
+            assert_eq!(error.to_string(), words);
+            assert_eq!(io::Error::from(error).to_string(), words);
         }
     }
 }

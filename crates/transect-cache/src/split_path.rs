@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::refusal::Refusal;
+use super::lookup_error::LookupError;
 
 /// Returns the parts of a path as it is written: what comes before the last separator, and what
 /// comes after it.
@@ -31,57 +31,61 @@ pub(super) fn key(directory: &Path) -> &[u8] {
 
 /// Returns whether a name can be that of an entry. The others stand for a directory: `.`, `..`,
 /// and nothing at all behind a separator.
-pub(super) fn is_plain(name: &[u8]) -> bool {
+pub(super) fn is_entry_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..")
 }
 
 /// A path that is answered for.
-pub(super) struct Spelling<'a> {
+pub(super) struct SplitPath<'a> {
     /// As the system is asked.
     pub(super) path: Cow<'a, Path>,
-    /// The directory: absolute, without `.` and repeated separators. `..` stays, for what it means
+    /// The directory: absolute, without `.` and repeated separators. `..` stays_below, for what it means
     /// depends on the links before it.
     pub(super) directory: Cow<'a, Path>,
     /// The name in it.
     pub(super) name: &'a [u8],
     /// The directory lies in a root.
-    pub(super) inside: bool,
+    pub(super) inside_roots: bool,
 }
 
 /// What paths may be asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
+pub(super) struct PathScope {
     /// What relative paths are relative to.
     pub(super) base: Option<PathBuf>,
     /// What is answered for; all that there is, if there are none.
     pub(super) roots: Vec<PathBuf>,
 }
 
-impl Scope {
+impl PathScope {
     /// Takes a path apart, whatever it is.
-    pub(super) fn spell<'a>(&self, path: &'a Path) -> Result<Spelling<'a>, Refusal> {
+    pub(super) fn split<'a>(&self, path: &'a Path) -> Result<SplitPath<'a>, LookupError> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.is_empty() {
-            return Err(Refusal::MISSING);
+            return Err(LookupError::MISSING);
         }
         if memchr::memchr(0, bytes).is_some() {
-            return Err(Refusal::NUL);
+            return Err(LookupError::NUL);
         }
         let name = split(path).map_or(bytes, |(_, name)| name);
         // Most paths are, and nothing has to be put together for them.
-        let [path, whole, directory] = match directory_of_tidy(path) {
+        let [path, whole, directory] = match parent_if_normalized(path) {
             Some(directory) => [path.into(), path.into(), directory.into()],
-            None => self.tidy_up(path, name)?,
+            None => self.normalize(path, name)?,
         };
-        if !self.holds(&whole) {
-            return Err(Refusal::OutsideRoots);
+        if !self.contains(&whole) {
+            return Err(LookupError::OutsideRoots);
         }
-        let inside = self.holds(&directory);
-        Ok(Spelling { path, directory, name, inside })
+        let inside_roots = self.contains(&directory);
+        Ok(SplitPath { path, directory, name, inside_roots })
     }
 
     /// Returns a path as the system is asked, as it is kept, and the directory of its last name.
-    fn tidy_up<'a>(&self, path: &'a Path, name: &[u8]) -> Result<[Cow<'a, Path>; 3], Refusal> {
+    fn normalize<'a>(
+        &self,
+        path: &'a Path,
+        name: &[u8],
+    ) -> Result<[Cow<'a, Path>; 3], LookupError> {
         let path = self.absolute(path)?;
         let whole: PathBuf = path.components().collect();
         let directory = match name {
@@ -94,25 +98,25 @@ impl Scope {
     }
 
     /// Returns a path as the system is asked.
-    pub(super) fn absolute<'a>(&self, path: &'a Path) -> Result<Cow<'a, Path>, Refusal> {
+    pub(super) fn absolute<'a>(&self, path: &'a Path) -> Result<Cow<'a, Path>, LookupError> {
         if path.is_absolute() {
             return Ok(Cow::Borrowed(path));
         }
-        Ok(Cow::Owned(self.base.as_ref().ok_or(Refusal::NoBase)?.join(path)))
+        Ok(Cow::Owned(self.base.as_ref().ok_or(LookupError::NoBase)?.join(path)))
     }
 
     /// Returns whether a path lies in a root: it begins with it, and `..`, as it is written, does
     /// not lead out again.
-    fn holds(&self, path: &Path) -> bool {
+    fn contains(&self, path: &Path) -> bool {
         self.roots.is_empty()
-            || self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(stays))
+            || self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(stays_below))
     }
 }
 
 /// Returns the directory of a path that is absolute and written as it is kept: nothing in it can be
 /// left out.
 #[cfg(unix)]
-fn directory_of_tidy(path: &Path) -> Option<&Path> {
+fn parent_if_normalized(path: &Path) -> Option<&Path> {
     use std::os::unix::ffi::OsStrExt;
 
     let bytes = path.as_os_str().as_bytes();
@@ -130,12 +134,12 @@ fn directory_of_tidy(path: &Path) -> Option<&Path> {
 
 /// Where there are several separators, and prefixes, nobody looks.
 #[cfg(not(unix))]
-fn directory_of_tidy(_: &Path) -> Option<&Path> {
+fn parent_if_normalized(_: &Path) -> Option<&Path> {
     None
 }
 
 /// Returns whether a relative path never goes above where it begins.
-fn stays(below: &Path) -> bool {
+fn stays_below(below: &Path) -> bool {
     let mut depth = 0_usize;
     below.components().all(|component| {
         match component {
@@ -155,8 +159,8 @@ mod tests {
     use super::*;
 
     fn parts(path: &str) -> (String, String) {
-        let scope = Scope { base: Some("/base".into()), roots: Vec::new() };
-        let Ok(Spelling { directory, name, .. }) = scope.spell(Path::new(path)) else {
+        let scope = PathScope { base: Some("/base".into()), roots: Vec::new() };
+        let Ok(SplitPath { directory, name, .. }) = scope.split(Path::new(path)) else {
             panic!("{path} is refused");
         };
         (directory.display().to_string(), String::from_utf8_lossy(name).into_owned())
@@ -185,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_tidy_is_kept_as_it_is() {
-        let scope = Scope::default();
+        let scope = PathScope::default();
         for (path, tidy) in [
             ("/a", true),
             ("/a/b", true),
@@ -201,10 +205,10 @@ mod tests {
             ("/a/.", false),
             ("a/b", false),
         ] {
-            assert_eq!(directory_of_tidy(Path::new(path)).is_some(), tidy, "{path}");
-            if let (true, Ok(kept)) = (tidy, scope.spell(Path::new(path))) {
+            assert_eq!(parent_if_normalized(Path::new(path)).is_some(), tidy, "{path}");
+            if let (true, Ok(kept)) = (tidy, scope.split(Path::new(path))) {
                 let name = split(Path::new(path)).map_or(&b""[..], |(_, name)| name);
-                let Ok([path, _, directory]) = scope.tidy_up(Path::new(path), name) else {
+                let Ok([path, _, directory]) = scope.normalize(Path::new(path), name) else {
                     panic!("{path} is refused");
                 };
                 assert_eq!((kept.path, kept.directory), (path, directory));
@@ -214,18 +218,19 @@ mod tests {
 
     #[test]
     fn what_is_no_path_is_refused() {
-        let scope = Scope::default();
-        let refusal = |path| scope.spell(Path::new(path)).err();
-        assert_eq!(refusal(""), Some(Refusal::MISSING));
-        assert_eq!(refusal("/a\0b"), Some(Refusal::NUL));
-        assert_eq!(refusal("a"), Some(Refusal::NoBase));
-        assert_eq!(refusal("/a"), None);
+        let scope = PathScope::default();
+        let error = |path| scope.split(Path::new(path)).err();
+        assert_eq!(error(""), Some(LookupError::MISSING));
+        assert_eq!(error("/a\0b"), Some(LookupError::NUL));
+        assert_eq!(error("a"), Some(LookupError::NoBase));
+        assert_eq!(error("/a"), None);
     }
 
     #[test]
     fn a_root_is_left_by_no_spelling() {
-        let scope = Scope { base: Some("/r/b".into()), roots: vec!["/r".into(), "/s/t".into()] };
-        for (path, inside) in [
+        let scope =
+            PathScope { base: Some("/r/b".into()), roots: vec!["/r".into(), "/s/t".into()] };
+        for (path, inside_roots) in [
             ("/r", true),
             ("/r/", true),
             ("/r/x/../y", true),
@@ -238,11 +243,11 @@ mod tests {
             ("..", true),
             ("../..", false),
         ] {
-            assert_eq!(scope.spell(Path::new(path)).is_ok(), inside, "{path}");
+            assert_eq!(scope.split(Path::new(path)).is_ok(), inside_roots, "{path}");
         }
         // What a root is called may be asked, but not what is beside it.
-        let Ok(root) = scope.spell(Path::new("/r")) else { panic!("a root is refused") };
-        assert_eq!((&*root.directory, root.inside), (Path::new("/"), false));
+        let Ok(root) = scope.split(Path::new("/r")) else { panic!("a root is refused") };
+        assert_eq!((&*root.directory, root.inside_roots), (Path::new("/"), false));
     }
 
     #[test]
@@ -265,25 +270,25 @@ mod tests {
     proptest! {
         #[test]
         fn a_directory_and_a_name_are_spelt_in_one_way(path in any_path()) {
-            let scope = Scope { base: Some("/base".into()), roots: Vec::new() };
+            let scope = PathScope { base: Some("/base".into()), roots: Vec::new() };
             let path = Path::new(&path);
-            let Ok(spelling) = scope.spell(path) else {
+            let Ok(split) = scope.split(path) else {
                 prop_assert!(path.as_os_str().is_empty());
                 return Ok(());
             };
             // What is tidy is kept as what is tidied up.
-            let Ok([asked, whole, directory]) = scope.tidy_up(path, spelling.name) else {
+            let Ok([asked, whole, directory]) = scope.normalize(path, split.name) else {
                 panic!("{path:?} is refused when it is tidied up");
             };
-            prop_assert_eq!((&spelling.path, &spelling.directory), (&asked, &directory));
+            prop_assert_eq!((&split.path, &split.directory), (&asked, &directory));
             prop_assert!(!whole.as_os_str().as_encoded_bytes().windows(2).any(|two| two == b"//"));
             // Spelt again, it is the same.
-            if is_plain(spelling.name) {
-                let again = directory.join(std::str::from_utf8(spelling.name).unwrap());
-                let Ok(again_spelt) = scope.spell(&again) else { panic!("{again:?} is refused") };
-                prop_assert_eq!(&again_spelt.directory, &spelling.directory);
-                prop_assert_eq!(again_spelt.name, spelling.name);
-                prop_assert!(directory_of_tidy(&again).is_some(), "{:?}", again);
+            if is_entry_name(split.name) {
+                let again = directory.join(std::str::from_utf8(split.name).unwrap());
+                let Ok(again_spelt) = scope.split(&again) else { panic!("{again:?} is refused") };
+                prop_assert_eq!(&again_spelt.directory, &split.directory);
+                prop_assert_eq!(again_spelt.name, split.name);
+                prop_assert!(parent_if_normalized(&again).is_some(), "{:?}", again);
             }
         }
     }

@@ -6,120 +6,134 @@ use std::sync::Arc;
 
 use transect_sys::FileType;
 
-use super::Answer;
+use super::LookupResult;
+use super::cached_dir::CachedDir;
+use super::lookup_error::LookupError;
+use super::name_table::HashedName;
 use super::options::Level;
 use super::order::by_directory;
-use super::pass::{Need, Pass};
-use super::place::Place;
-use super::refusal::Refusal;
-use super::spelling::{is_plain, split};
-use super::system::AskInDirectory;
-use super::table::Name;
+use super::revalidation::{LookupKind, Revalidation};
+use super::split_path::{is_entry_name, split};
+use super::system::QueryInDir;
 
 /// After so many questions about one directory it is supposed that not many more will come, and
 /// memory that was taken for them is given back.
-const LARGE_GROUP: usize = 16;
+const SHRINK_AFTER: usize = 16;
 
 /// What stands for an answer until there is one.
-const PENDING: Answer = Err(Refusal::MISSING);
+const PENDING: LookupResult = Err(LookupError::MISSING);
 
 /// A question that memory did not answer: its directory, the name in it, and its index.
-struct Open<'p> {
-    place: Arc<Place>,
+struct Uncached<'p> {
+    cached_dir: Arc<CachedDir>,
     name: &'p [u8],
     index: usize,
 }
 
-impl Pass<'_> {
+impl Revalidation<'_> {
     /// Returns the attributes of what many paths lead to, in the order in which they are asked.
     ///
     /// Whatever the order of the paths, one directory is looked at after another. What has to be
     /// asked is asked in one listing where that is cheaper.
-    pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Answer> {
+    pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.many(paths, true)
     }
 
-    /// Returns the attributes of many paths themselves: see [`Pass::get_link`].
-    pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Answer> {
+    /// Returns the attributes of many paths themselves: see [`Revalidation::get_link`].
+    pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.many(paths, false)
     }
 
-    fn many<P: AsRef<Path>>(&self, paths: &[P], follow: bool) -> Vec<Answer> {
+    fn many<P: AsRef<Path>>(&self, paths: &[P], follow: bool) -> Vec<LookupResult> {
         if self.level == Level::Verified {
             let each = |path: &P| if follow { self.get(path) } else { self.get_link(path) };
             return paths.iter().map(each).collect();
         }
         let mut answers = vec![PENDING; paths.len()];
-        let open = self.answer_known(paths, follow, &mut answers);
-        self.cache.counters.hits.add((paths.len() - open.len()) as u64);
-        self.answer_open(paths, follow, open, &mut answers);
+        let uncached = self.answer_cached(paths, follow, &mut answers);
+        self.cache.counters.hits.add((paths.len() - uncached.len()) as u64);
+        self.answer_uncached(paths, follow, uncached, &mut answers);
         answers
     }
 
     /// Answers what is known. One directory is looked for, and locked, for all paths in it that
     /// follow each other.
-    fn answer_known<'p, P: AsRef<Path>>(
+    fn answer_cached<'p, P: AsRef<Path>>(
         &self,
         paths: &'p [P],
         follow: bool,
-        answers: &mut [Answer],
-    ) -> Vec<Open<'p>> {
-        let need = Need::Attributes { follow };
+        answers: &mut [LookupResult],
+    ) -> Vec<Uncached<'p>> {
+        let kind = LookupKind::Attributes { follow };
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
         // What is no plain name may lead out of the roots.
-        let plain = |at| split(paths[index(at)].as_ref()).filter(|(_, name)| is_plain(name));
-        let mut open = Vec::new();
+        let plain = |at| split(paths[index(at)].as_ref()).filter(|(_, name)| is_entry_name(name));
+        let mut uncached = Vec::new();
         let mut at = 0;
         while at < paths.len() {
             let known = plain(at).and_then(|(directory, _)| {
-                Some((directory, self.cache.memo.find(directory).filter(|place| place.inside)?))
+                Some((
+                    directory,
+                    self.cache.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?,
+                ))
             });
-            let Some((directory, place)) = known else {
+            let Some((directory, cached_dir)) = known else {
                 let path = paths[index(at)].as_ref();
-                answers[index(at)] = self.find_place(path, index(at), &mut open);
+                answers[index(at)] = self.find_dir(path, index(at), &mut uncached);
                 at += 1;
                 continue;
             };
             // While this is held nothing may be done that evicts, which would wait for it.
-            let seen = place.look();
+            let seen = cached_dir.read();
             while at < paths.len()
                 && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
             {
-                let look = self.look(&seen, Name::new(name, &self.cache.hasher), need);
-                if look.serves(need) {
-                    answers[index(at)] = look.into_answer();
+                let lookup = self.look_up(&seen, HashedName::new(name, &self.cache.hasher), kind);
+                if lookup.answers(kind) {
+                    answers[index(at)] = lookup.into_result();
                 } else {
-                    open.push(Open { place: Arc::clone(&place), name, index: index(at) });
+                    uncached.push(Uncached {
+                        cached_dir: Arc::clone(&cached_dir),
+                        name,
+                        index: index(at),
+                    });
                 }
                 at += 1;
             }
         }
-        open
+        uncached
     }
 
     /// Finds the directory of a path that is spelt otherwise, or seen for the first time.
-    fn find_place<'p>(&self, path: &'p Path, index: usize, open: &mut Vec<Open<'p>>) -> Answer {
-        let spelling = self.cache.scope.spell(path)?;
-        let place = self.cache.place(&spelling);
-        open.push(Open { place, name: spelling.name, index });
+    fn find_dir<'p>(
+        &self,
+        path: &'p Path,
+        index: usize,
+        uncached: &mut Vec<Uncached<'p>>,
+    ) -> LookupResult {
+        let split = self.cache.scope.split(path)?;
+        let cached_dir = self.cache.cached_dir(&split);
+        uncached.push(Uncached { cached_dir, name: split.name, index });
         PENDING
     }
 
-    fn answer_open<P: AsRef<Path>>(
+    fn answer_uncached<P: AsRef<Path>>(
         &self,
         paths: &[P],
         follow: bool,
-        mut open: Vec<Open<'_>>,
-        answers: &mut [Answer],
+        mut uncached: Vec<Uncached<'_>>,
+        answers: &mut [LookupResult],
     ) {
-        open.sort_by_key(|question| question.place.number);
-        for group in open.chunk_by(|one, other| one.place.number == other.place.number) {
+        uncached.sort_by_key(|question| question.cached_dir.number);
+        for group in
+            uncached.chunk_by(|one, other| one.cached_dir.number == other.cached_dir.number)
+        {
             self.answer_group(paths, follow, group, answers);
-            if group.len() >= LARGE_GROUP {
-                let mut directory = group[0].place.change();
+            if group.len() >= SHRINK_AFTER {
+                let mut directory = group[0].cached_dir.write();
                 directory.table.shrink();
-                self.cache.memo.grow(directory.growth());
+                self.cache.dirs.add_memory(directory.growth());
             }
         }
     }
@@ -129,14 +143,14 @@ impl Pass<'_> {
         &self,
         paths: &[P],
         follow: bool,
-        group: &[Open<'_>],
-        answers: &mut [Answer],
+        group: &[Uncached<'_>],
+        answers: &mut [LookupResult],
     ) {
-        let place = &group[0].place;
-        self.prepare(place, group.len());
-        let plain = group.iter().all(|question| is_plain(question.name));
-        if plain && self.cache.options.costs.opening_pays(group.len()) {
-            self.answer_in_open(place, paths, follow, group, answers);
+        let cached_dir = &group[0].cached_dir;
+        self.prepare(cached_dir, group.len());
+        let plain = group.iter().all(|question| is_entry_name(question.name));
+        if plain && self.cache.options.costs.should_open_dir(group.len()) {
+            self.answer_in_open_dir(cached_dir, paths, follow, group, answers);
             return;
         }
         for question in group {
@@ -145,46 +159,47 @@ impl Pass<'_> {
         }
     }
 
-    fn answer_one(&self, path: &Path, follow: bool, question: &Open<'_>) -> Answer {
-        let name = Name::new(question.name, &self.cache.hasher);
+    fn answer_one(&self, path: &Path, follow: bool, question: &Uncached<'_>) -> LookupResult {
+        let name = HashedName::new(question.name, &self.cache.hasher);
         let path = self.cache.scope.absolute(path)?;
-        self.answer(&question.place, name, &path, Need::Attributes { follow }).into_answer()
+        self.answer(&question.cached_dir, name, &path, LookupKind::Attributes { follow })
+            .into_result()
     }
 
     /// Answers in the open directory, which costs a system call more and saves the way to it for
     /// every name.
-    fn answer_in_open<P: AsRef<Path>>(
+    fn answer_in_open_dir<P: AsRef<Path>>(
         &self,
-        place: &Arc<Place>,
+        cached_dir: &Arc<CachedDir>,
         paths: &[P],
         follow: bool,
-        group: &[Open<'_>],
-        answers: &mut [Answer],
+        group: &[Uncached<'_>],
+        answers: &mut [LookupResult],
     ) {
-        let need = Need::Attributes { follow };
+        let kind = LookupKind::Attributes { follow };
         let mut left = Vec::new();
-        let asked = AskInDirectory {
-            path: place.path(),
+        let asked = QueryInDir {
+            path: cached_dir.path(),
             want: self.cache.options.want,
             then: &mut |ask| {
                 for question in group {
                     let path = paths[question.index].as_ref();
-                    let name = Name::new(question.name, &self.cache.hasher);
-                    let look = self.look(&place.look(), name, need);
-                    if look.serves(need) {
+                    let name = HashedName::new(question.name, &self.cache.hasher);
+                    let lookup = self.look_up(&cached_dir.read(), name, kind);
+                    if lookup.answers(kind) {
                         self.cache.counters.hits.add(1);
-                        answers[question.index] = look.into_answer();
+                        answers[question.index] = lookup.into_result();
                         continue;
                     }
                     self.cache.counters.misses.add(1);
                     self.cache.counters.queries.add(1);
-                    let changes = place.look().changes;
+                    let changes = cached_dir.read().changes;
                     let own = path.file_name().map_or(PENDING, |name| {
                         let mut own = ask(name)?;
                         own.retain(self.cache.options.want);
                         Ok(own)
                     });
-                    self.keep(place, changes, name, &own);
+                    self.store(cached_dir, changes, name, &own);
                     let link = own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink);
                     if follow && link {
                         left.push((question, changes));
@@ -203,10 +218,10 @@ impl Pass<'_> {
             return;
         }
         for (question, changes) in left {
-            let name = Name::new(question.name, &self.cache.hasher);
+            let name = HashedName::new(question.name, &self.cache.hasher);
             let path = self.cache.scope.absolute(paths[question.index].as_ref());
             answers[question.index] =
-                path.and_then(|path| self.ask_target(place, changes, name, &path));
+                path.and_then(|path| self.query_target(cached_dir, changes, name, &path));
         }
     }
 }

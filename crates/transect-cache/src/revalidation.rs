@@ -1,0 +1,536 @@
+//! A pass: questions that belong together, and how one of them is answered.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use transect_sys::{Attributes, FieldMask, FileType};
+
+use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
+use super::lookup_error::LookupError;
+use super::name_table::{HashedName, TableLookup};
+use super::options::Level;
+use super::split_path::{SplitPath, is_entry_name, split};
+use super::system::{self, DirIdentity, ListDir, ListOutcome};
+use super::{AttributeCache, LookupResult};
+
+/// Questions that belong together, such as those of one build: at [`Level::Checked`] every
+/// directory is checked once in a pass. Whatever happened before a pass began is seen in it; of what
+/// happens while it goes on, some may be seen and some not.
+#[derive(Debug)]
+pub struct Revalidation<'a> {
+    pub(super) cache: &'a AttributeCache,
+    pub(super) level: Level,
+    pub(super) epoch: u64,
+    /// How many passes had begun before this one.
+    pub(super) number: u64,
+}
+
+/// What a question is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LookupKind {
+    /// Attributes, of what a link leads to or of itself.
+    Attributes { follow: bool },
+    /// What it is, links followed.
+    Type,
+}
+
+impl LookupKind {
+    pub(super) fn follows(self) -> bool {
+        !matches!(self, Self::Attributes { follow: false })
+    }
+}
+
+/// What is known without asking.
+#[derive(Clone, Debug)]
+pub(super) enum Lookup {
+    Attributes(Attributes),
+    Exists(FileType),
+    Failed(LookupError),
+    Unknown,
+}
+
+impl Lookup {
+    /// Returns whether this answers a question.
+    pub(super) fn answers(&self, kind: LookupKind) -> bool {
+        match self {
+            Self::Attributes(_) | Self::Failed(_) => true,
+            Self::Exists(_) => kind == LookupKind::Type,
+            Self::Unknown => false,
+        }
+    }
+
+    /// Returns the answer to a question about attributes, which this serves.
+    pub(super) fn into_result(self) -> LookupResult {
+        match self {
+            Self::Attributes(attributes) => Ok(attributes),
+            Self::Failed(error) => Err(error),
+            Self::Exists(_) | Self::Unknown => unreachable!("BUG: this answers nothing"),
+        }
+    }
+}
+
+impl From<LookupResult> for Lookup {
+    fn from(answer: LookupResult) -> Self {
+        answer.map_or_else(Self::Failed, Self::Attributes)
+    }
+}
+
+/// The longest name that is called missing because a listing does not hold it: of longer ones the
+/// system says that they are too long.
+const MAX_NAME_BYTES: usize = 255;
+
+impl Revalidation<'_> {
+    /// Returns the attributes of what a path leads to, as `stat` does.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn get(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.attributes(path.as_ref(), true)
+    }
+
+    /// Returns the attributes of a path itself, also if it is a symbolic link, as `lstat` does.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn get_link(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.attributes(path.as_ref(), false)
+    }
+
+    /// Returns whether a path leads to something.
+    ///
+    /// # Errors
+    /// Why nobody knows: the way there is denied, or goes in circles. What is missing is no error.
+    pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, LookupError> {
+        match self.look_up_path(path.as_ref(), LookupKind::Type)? {
+            Lookup::Failed(error) if error.is_missing() => Ok(false),
+            Lookup::Failed(error) => Err(error),
+            _ => Ok(true),
+        }
+    }
+
+    fn attributes(&self, path: &Path, follow: bool) -> LookupResult {
+        self.look_up_path(path, LookupKind::Attributes { follow })?.into_result()
+    }
+
+    fn look_up_path(&self, path: &Path, kind: LookupKind) -> Result<Lookup, LookupError> {
+        if let Some(lookup) = self.look_up_cached(path, kind) {
+            self.cache.counters.hits.add(1);
+            return Ok(lookup);
+        }
+        let split = self.cache.scope.split(path)?;
+        Ok(self.look_up_split(&split, kind))
+    }
+
+    /// Answers from memory, if the path is spelt as directories are kept.
+    #[inline]
+    fn look_up_cached(&self, path: &Path, kind: LookupKind) -> Option<Lookup> {
+        if self.level == Level::Verified {
+            return None;
+        }
+        let (directory, name) = split(path)?;
+        let cached_dir =
+            self.cache.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?;
+        let lookup =
+            self.look_up(&cached_dir.read(), HashedName::new(name, &self.cache.hasher), kind);
+        lookup.answers(kind).then_some(lookup)
+    }
+
+    fn look_up_split(&self, split: &SplitPath<'_>, kind: LookupKind) -> Lookup {
+        if self.level == Level::Verified {
+            self.cache.counters.misses.add(1);
+            return self.query(&split.path, kind.follows()).into();
+        }
+        let cached_dir = self.cache.cached_dir(split);
+        self.answer(&cached_dir, HashedName::new(split.name, &self.cache.hasher), &split.path, kind)
+    }
+
+    /// Answers a question about a name in a directory; `path` is how the system is asked about it.
+    pub(super) fn answer(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        name: HashedName<'_>,
+        path: &Path,
+        kind: LookupKind,
+    ) -> Lookup {
+        let mut lookup = self.look_up(&cached_dir.read(), name, kind);
+        if !lookup.answers(kind) && self.prepare(cached_dir, 1) {
+            lookup = self.look_up(&cached_dir.read(), name, kind);
+        }
+        if lookup.answers(kind) {
+            self.cache.counters.hits.add(1);
+            return lookup;
+        }
+        self.cache.counters.misses.add(1);
+        self.query_and_store(cached_dir, name, path, kind.follows()).into()
+    }
+
+    /// Looks at what is known of a name.
+    #[inline]
+    pub(super) fn look_up(
+        &self,
+        directory: &DirState,
+        name: HashedName<'_>,
+        kind: LookupKind,
+    ) -> Lookup {
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        let error = directory.error(freshness, self.epoch, self.number);
+        match error {
+            None => self.look_up_in_existing(directory, freshness, name, kind),
+            // What was answered once is answered the same, though the directory is gone by now.
+            Some(error) if freshness == Freshness::Complete => {
+                let kept = self.look_up_in_existing(directory, freshness, name, kind);
+                if kept.answers(kind) { kept } else { Lookup::Failed(error) }
+            }
+            Some(error) => Lookup::Failed(error),
+        }
+    }
+
+    /// Looks at what is known of a name in a directory that is there.
+    #[inline]
+    fn look_up_in_existing(
+        &self,
+        directory: &DirState,
+        freshness: Freshness,
+        name: HashedName<'_>,
+        kind: LookupKind,
+    ) -> Lookup {
+        let (table, layout, follow) = (&directory.table, self.cache.layout, kind.follows());
+        match freshness {
+            Freshness::Stale => Lookup::Unknown,
+            Freshness::NamesOnly => match table.find_type(name, layout) {
+                None => absent(directory, name),
+                Some(FileType::Symlink | FileType::Unknown) if follow => Lookup::Unknown,
+                Some(file_type) => Lookup::Exists(file_type),
+            },
+            // What links lead to is not watched.
+            Freshness::Watched
+                if follow && table.find_type(name, layout) == Some(FileType::Symlink) =>
+            {
+                Lookup::Unknown
+            }
+            Freshness::Complete | Freshness::Watched => match table.find(name, layout, follow) {
+                TableLookup::Attributes(attributes)
+                    if freshness == Freshness::Watched
+                        && attributes.file_type() == FileType::Directory =>
+                {
+                    Lookup::Exists(FileType::Directory)
+                }
+                TableLookup::Attributes(attributes) => Lookup::Attributes(attributes),
+                TableLookup::Exists(file_type) => Lookup::Exists(file_type),
+                TableLookup::Failed(error) => Lookup::Failed(error),
+                TableLookup::Unknown => Lookup::Unknown,
+                TableLookup::Absent => absent(directory, name),
+            },
+        }
+    }
+
+    /// Makes more known of a directory before `wanted` names in it are asked about one by one: by
+    /// having it watched, checked or listed, as far as that is due. Returns whether it is worth
+    /// looking again.
+    pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
+        cached_dir.write().renew(self.epoch);
+        let watched = self.cache.watch(cached_dir);
+        if self.copy_error_of_parent(cached_dir) {
+            return true;
+        }
+        let (freshness, listing, affords) = {
+            let directory = cached_dir.read();
+            let freshness = directory.freshness(self.level, self.epoch, self.number);
+            let affords = directory.account.allows_listing(&self.cache.options.costs, wanted);
+            (freshness, directory.listing, affords)
+        };
+        let prepared = match (freshness, listing) {
+            (Freshness::NamesOnly, _) | (Freshness::Complete | Freshness::Watched, Some(_)) => {
+                false
+            }
+            (Freshness::Stale, Some(_)) => {
+                self.check_listing(cached_dir);
+                true
+            }
+            (_, None) if affords => {
+                self.list(cached_dir, wanted);
+                true
+            }
+            (_, None) => false,
+        };
+        watched || prepared
+    }
+
+    /// Learns from what is known of the directory above that this one is not there. Returns whether
+    /// that could be learnt.
+    fn copy_error_of_parent(&self, cached_dir: &CachedDir) -> bool {
+        // Where changes are told, the way here was just followed.
+        if !matches!(self.level, Level::Frozen | Level::Checked) {
+            return false;
+        }
+        let above = split(cached_dir.path()).filter(|(_, name)| is_entry_name(name));
+        let Some((above, name)) = above else { return false };
+        let Some(above) = self.cache.dirs.get(above) else { return false };
+        let name = HashedName::new(name, &self.cache.hasher);
+        let lookup = self.look_up(&above.peek(), name, LookupKind::Type);
+        match lookup {
+            Lookup::Failed(error) if error.applies_below() => {
+                store_error(&mut cached_dir.write(), error, self.number + 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Finds out whether a listing still holds.
+    fn check_listing(&self, cached_dir: &Arc<CachedDir>) {
+        let _lister = cached_dir.lock_listing();
+        let Some(listing) = cached_dir.read().listing else { return };
+        if listing.checked > self.number {
+            return;
+        }
+        let begun = self.cache.revalidations_begun();
+        let now = (!listing.racy).then(|| {
+            self.cache.counters.checks.add(1);
+            system::identity(cached_dir.path())
+        });
+        let mut directory = cached_dir.write();
+        match now {
+            Some(Ok(now)) if now == listing.identity && now.is_known() => {
+                if let Some(listing) = &mut directory.listing {
+                    listing.checked = begun;
+                }
+            }
+            now => {
+                self.cache.counters.outdated.add(1);
+                directory.forget();
+                if let Some(Err(error)) = now {
+                    store_error(&mut directory, error.into(), begun);
+                }
+                self.cache.dirs.add_memory(directory.growth());
+            }
+        }
+    }
+
+    /// Lists a directory, if that is worth it.
+    fn list(&self, cached_dir: &Arc<CachedDir>, wanted: usize) {
+        let _lister = cached_dir.lock_listing();
+        let (changes, mut account) = {
+            let directory = cached_dir.read();
+            if directory.listing.is_some() {
+                return;
+            }
+            (directory.changes, directory.account)
+        };
+        let (begun, clock) = (self.cache.revalidations_begun(), SystemTime::now());
+        let costs = &self.cache.options.costs;
+        let mut names = ListedNames::default();
+        let extent = ListDir {
+            path: cached_dir.path(),
+            want: self.cache.options.want,
+            max: &mut |size| account.max_names(costs, size, wanted),
+            each: &mut |name, attributes| names.push(name, attributes, self.cache.options.want),
+        }
+        .run(self.cache.reader);
+        // Nobody else changed it meanwhile, and names can be looked up in it.
+        let extent = extent.and_then(|extent| match extent {
+            ListOutcome::Complete(identity) => {
+                Ok((system::identity(cached_dir.path())? == identity).then_some(identity))
+            }
+            ListOutcome::TooMany => Ok(None),
+        });
+        let mut directory = cached_dir.write();
+        if directory.evicted || !directory.is_of_epoch(self.epoch) || directory.changes != changes {
+            return;
+        }
+        match extent {
+            Ok(Some(identity)) => {
+                self.cache.counters.listings.add(1);
+                account.listed(costs, names.len());
+                let exact_names = transect_sys::host::reliability(cached_dir.path()).exact_names;
+                let racy = is_racy(identity, clock);
+                self.store_listing(&mut directory, &names);
+                let checked = begun;
+                directory.listing = Some(CompleteListing { identity, exact_names, racy, checked });
+            }
+            Ok(None) => {
+                self.cache.counters.listings_given_up.add(1);
+                if names.len() > 0 {
+                    account.record_given_up(costs, names.len());
+                }
+            }
+            Err(error) => {
+                self.cache.counters.listings_given_up.add(1);
+                account.record_unlistable();
+                store_error(&mut directory, error.into(), begun);
+            }
+        }
+        directory.account = account;
+        self.cache.dirs.add_memory(directory.growth());
+        drop(directory);
+        self.cache.enforce_memory_limit();
+    }
+
+    fn store_listing(&self, directory: &mut DirState, names: &ListedNames) {
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        directory.table.reserve(names.entries.len(), names.bytes.len(), &self.cache.hasher);
+        for (name, file_type, attributes) in names.iter() {
+            let name = HashedName::new(name, &self.cache.hasher);
+            match attributes {
+                Some(attributes) if freshness != Freshness::Stale => {
+                    directory.table.insert_if_absent(name, self.cache.layout, attributes);
+                }
+                _ => directory.table.insert_listed(name, file_type),
+            }
+        }
+    }
+
+    /// Asks the system about a name in a directory, and keeps what it says as far as the level
+    /// allows.
+    pub(super) fn query_and_store(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        name: HashedName<'_>,
+        path: &Path,
+        follow: bool,
+    ) -> LookupResult {
+        let changes = cached_dir.read().changes;
+        let own = self.query(path, false);
+        self.store(cached_dir, changes, name, &own);
+        if follow && own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink) {
+            return self.query_target(cached_dir, changes, name, path);
+        }
+        own
+    }
+
+    /// Asks the system where a link leads.
+    pub(super) fn query_target(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        changes: u64,
+        name: HashedName<'_>,
+        path: &Path,
+    ) -> LookupResult {
+        let target = self.query(path, true);
+        // Nobody watches where it leads.
+        if self.level == Level::Frozen {
+            let mut directory = cached_dir.write();
+            if self.may_store(&directory, changes) {
+                directory.table.insert_target(name, self.cache.layout, &target);
+                self.cache.dirs.add_memory(directory.growth());
+            }
+        }
+        target
+    }
+
+    /// Keeps what the system said of a name, unless it may be outdated already. It was asked when
+    /// the directory had changed `changes` times.
+    pub(super) fn store(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        changes: u64,
+        name: HashedName<'_>,
+        own: &LookupResult,
+    ) {
+        let missing = own.as_ref().is_err_and(|error| error.is_missing());
+        let mut directory = cached_dir.write();
+        if missing && is_entry_name(name.bytes) {
+            directory.account.spend(&self.cache.options.costs, 1);
+        }
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        let lasting = match freshness {
+            Freshness::Complete => true,
+            // What stands for a directory is told of elsewhere.
+            Freshness::Watched => is_entry_name(name.bytes),
+            Freshness::NamesOnly | Freshness::Stale => false,
+        };
+        if lasting && self.may_store(&directory, changes) {
+            directory.table.insert(name, self.cache.layout, own);
+            let growth = directory.growth();
+            drop(directory);
+            self.cache.dirs.add_memory(growth);
+            self.cache.enforce_memory_limit();
+        }
+    }
+
+    fn may_store(&self, directory: &DirState, changes: u64) -> bool {
+        !directory.evicted && directory.is_of_epoch(self.epoch) && directory.changes == changes
+    }
+
+    /// Asks the system.
+    pub(super) fn query(&self, path: &Path, follow: bool) -> LookupResult {
+        self.cache.counters.queries.add(1);
+        let mut attributes =
+            transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
+        // The same as from memory.
+        attributes.retain(self.cache.options.want);
+        Ok(attributes)
+    }
+}
+
+/// Returns what is to be said of a name that is not in the table.
+fn absent(directory: &DirState, name: HashedName<'_>) -> Lookup {
+    let certain = directory.has_all_names()
+        && is_entry_name(name.bytes)
+        && name.bytes.len() <= MAX_NAME_BYTES;
+    if certain { Lookup::Failed(LookupError::MISSING) } else { Lookup::Unknown }
+}
+
+/// Keeps why a directory cannot be read, if that is why nothing in it can be.
+fn store_error(directory: &mut DirState, error: LookupError, begun: u64) {
+    if error.applies_below() {
+        directory.error = Some((error, begun));
+    }
+}
+
+/// The names of a listing, until the directory may be changed.
+#[derive(Default)]
+struct ListedNames {
+    bytes: Vec<u8>,
+    /// Where each name ends, and what it is.
+    entries: Vec<(u32, FileType)>,
+    /// Attributes that came along, with the index of the entry.
+    complete: Vec<(u32, Attributes)>,
+}
+
+impl ListedNames {
+    fn push(&mut self, name: &OsStr, attributes: &Attributes, want: FieldMask) {
+        if attributes.known().contains(want) {
+            self.complete.push((self.entries.len() as u32, *attributes));
+        }
+        self.bytes.extend_from_slice(name.as_encoded_bytes());
+        self.entries.push((self.bytes.len() as u32, attributes.file_type()));
+    }
+
+    fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Iterates over names, types, and the attributes of those that have any.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], FileType, Option<&Attributes>)> {
+        let mut complete = self.complete.iter().peekable();
+        let mut start = 0;
+        (0..).zip(&self.entries).map(move |(index, &(end, file_type))| {
+            let name = &self.bytes[start..end as usize];
+            start = end as usize;
+            let attributes = complete.next_if(|(own, _)| *own == index);
+            (name, file_type, attributes.map(|(_, attributes)| attributes))
+        })
+    }
+}
+
+/// Within so many nanoseconds two changes may get the same time: a tick of the slowest kernel's
+/// clock is 10 ms.
+const TICK: i64 = 20_000_000;
+
+/// The same where times are whole seconds, or, on FAT, every second one.
+const COARSE_TICK: i64 = 2_000_000_000;
+
+/// Returns whether a directory may have been changed after it was listed, at `clock`, without that
+/// being seen from its times: its last change was so shortly before that the next would bear the
+/// same time. git calls such files racily clean.
+fn is_racy(identity: DirIdentity, clock: SystemTime) -> bool {
+    let Some(changed) = identity.mtime.max(identity.ctime) else { return true };
+    let coarse =
+        [identity.mtime, identity.ctime].iter().flatten().all(|time| time % 1_000_000_000 == 0);
+    let tick = if coarse { COARSE_TICK } else { TICK };
+    let clock = clock.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    changed.saturating_add(tick) >= clock
+}
