@@ -51,7 +51,7 @@ impl Revalidation<'_> {
         }
         let mut answers = vec![PENDING; paths.len()];
         let uncached = self.answer_cached(paths, follow, &mut answers);
-        self.cache.counters.hits.add((paths.len() - uncached.len()) as u64);
+        self.cache.store.counters.hits.add((paths.len() - uncached.len()) as u64);
         self.answer_uncached(paths, follow, uncached, &mut answers);
         answers
     }
@@ -75,7 +75,11 @@ impl Revalidation<'_> {
             let known = plain(at).and_then(|(directory, _)| {
                 Some((
                     directory,
-                    self.cache.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?,
+                    self.cache
+                        .store
+                        .dirs
+                        .get(directory)
+                        .filter(|cached_dir| cached_dir.inside_roots)?,
                 ))
             });
             let Some((directory, cached_dir)) = known else {
@@ -89,7 +93,8 @@ impl Revalidation<'_> {
             while at < paths.len()
                 && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
             {
-                let lookup = self.look_up(&seen, HashedName::new(name, &self.cache.hasher), kind);
+                let lookup =
+                    self.look_up(&seen, HashedName::new(name, &self.cache.store.hasher), kind);
                 if lookup.answers(kind) {
                     answers[index(at)] = lookup.into_result();
                 } else {
@@ -133,7 +138,7 @@ impl Revalidation<'_> {
             if group.len() >= SHRINK_AFTER {
                 let mut directory = group[0].cached_dir.write();
                 directory.table.shrink();
-                self.cache.dirs.add_memory(directory.growth());
+                self.cache.store.dirs.add_memory(directory.growth());
             }
         }
     }
@@ -160,7 +165,7 @@ impl Revalidation<'_> {
     }
 
     fn answer_one(&self, path: &Path, follow: bool, question: &Uncached<'_>) -> LookupResult {
-        let name = HashedName::new(question.name, &self.cache.hasher);
+        let name = HashedName::new(question.name, &self.cache.store.hasher);
         let path = self.cache.scope.absolute(path)?;
         self.answer(&question.cached_dir, name, &path, LookupKind::Attributes { follow })
             .into_result()
@@ -184,15 +189,15 @@ impl Revalidation<'_> {
             then: &mut |ask| {
                 for question in group {
                     let path = paths[question.index].as_ref();
-                    let name = HashedName::new(question.name, &self.cache.hasher);
+                    let name = HashedName::new(question.name, &self.cache.store.hasher);
                     let lookup = self.look_up(&cached_dir.read(), name, kind);
                     if lookup.answers(kind) {
-                        self.cache.counters.hits.add(1);
+                        self.cache.store.counters.hits.add(1);
                         answers[question.index] = lookup.into_result();
                         continue;
                     }
-                    self.cache.counters.misses.add(1);
-                    self.cache.counters.queries.add(1);
+                    self.cache.store.counters.misses.add(1);
+                    self.cache.store.counters.queries.add(1);
                     let changes = cached_dir.read().changes;
                     let own = path.file_name().map_or(PENDING, |name| {
                         let mut own = ask(name)?;
@@ -218,7 +223,7 @@ impl Revalidation<'_> {
             return;
         }
         for (question, changes) in left {
-            let name = HashedName::new(question.name, &self.cache.hasher);
+            let name = HashedName::new(question.name, &self.cache.store.hasher);
             let path = self.cache.scope.absolute(paths[question.index].as_ref());
             answers[question.index] =
                 path.and_then(|path| self.query_target(cached_dir, changes, name, &path));

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::io;
 
-use transect_sys::FaultKind;
+use transect_sys::{Attributes, FaultKind};
 
 use transect::reason;
+
+/// What is answered to a question about attributes.
+pub type LookupResult = Result<Attributes, LookupError>;
 
 /// Why a question has no attributes for an answer. It is kept as attributes are: what is denied is
 /// denied, and not missing.

@@ -1,12 +1,10 @@
 //! What a cache is to be like.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use transect_sys::{FieldMask, ReaderKind};
 
-use super::AttributeCache;
 use super::cost::CacheCosts;
-use transect::Error;
 
 /// What a cache promises of its answers. `docs/CACHE.md` says in a table what each catches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -134,31 +132,5 @@ impl CacheOptions {
     pub fn costs(mut self, costs: CacheCosts) -> Self {
         self.costs = costs;
         self
-    }
-
-    /// Checks the options and returns a cache that knows nothing yet.
-    ///
-    /// # Errors
-    /// A root or a base that is not absolute, a reader that cannot be used here, or
-    /// [`Level::Watched`] where nobody tells of changes.
-    pub fn open(mut self) -> Result<AttributeCache, Error> {
-        if let Some(reader) = self.reader
-            && let Some(why) = reader.unavailable_reason()
-        {
-            return Err(Error::ReaderUnavailable(reader.as_str(), why));
-        }
-        for path in self.roots.iter_mut().chain(&mut self.base) {
-            *path = absolute(path)?;
-        }
-        AttributeCache::new(self)
-    }
-}
-
-/// Returns a path as directories are kept under it.
-fn absolute(path: &Path) -> Result<PathBuf, Error> {
-    if path.is_absolute() {
-        Ok(path.components().collect())
-    } else {
-        Err(Error::NotAbsolute(path.to_path_buf()))
     }
 }

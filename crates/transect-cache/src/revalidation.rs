@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use transect_sys::{Attributes, FieldMask, FileType};
@@ -81,6 +82,61 @@ impl From<LookupResult> for Lookup {
 /// system says that they are too long.
 const MAX_NAME_BYTES: usize = 255;
 
+impl AttributeCache {
+    /// Begins a pass.
+    pub fn revalidation(&self) -> Revalidation<'_> {
+        let level = self.level();
+        // What happens while it is frozen is learnt when it is thawed.
+        if level == Level::Watched
+            && let Some(watches) = self.watches.as_ref().filter(|watches| watches.has_events())
+        {
+            watches.try_apply(&self.store);
+        }
+        let epoch = self.epoch.load(Ordering::Acquire);
+        // Only what is checked again goes by the number.
+        let number = match level {
+            Level::Frozen | Level::Verified => 0,
+            Level::Checked | Level::Watched => self.revalidations.fetch_add(1, Ordering::AcqRel),
+        };
+        Revalidation { cache: self, level, epoch, number }
+    }
+
+    /// Returns the attributes of what a path leads to: [`Revalidation::get`] in a pass of its own.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn get(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.revalidation().get(path)
+    }
+
+    /// Returns the attributes of a path itself: [`Revalidation::get_link`] in a pass of its own.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn get_link(&self, path: impl AsRef<Path>) -> LookupResult {
+        self.revalidation().get_link(path)
+    }
+
+    /// Returns the attributes of many paths: [`Revalidation::get_many`] in a pass of its own.
+    pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
+        self.revalidation().get_many(paths)
+    }
+
+    /// Returns the attributes of many paths themselves: [`Revalidation::get_many_links`] in a pass of its
+    /// own.
+    pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
+        self.revalidation().get_many_links(paths)
+    }
+
+    /// Returns whether a path leads to something: [`Revalidation::exists`] in a pass of its own.
+    ///
+    /// # Errors
+    /// Why nobody knows.
+    pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, LookupError> {
+        self.revalidation().exists(path)
+    }
+}
+
 impl Revalidation<'_> {
     /// Returns the attributes of what a path leads to, as `stat` does.
     ///
@@ -116,7 +172,7 @@ impl Revalidation<'_> {
 
     fn look_up_path(&self, path: &Path, kind: LookupKind) -> Result<Lookup, LookupError> {
         if let Some(lookup) = self.look_up_cached(path, kind) {
-            self.cache.counters.hits.add(1);
+            self.cache.store.counters.hits.add(1);
             return Ok(lookup);
         }
         let split = self.cache.scope.split(path)?;
@@ -131,19 +187,24 @@ impl Revalidation<'_> {
         }
         let (directory, name) = split(path)?;
         let cached_dir =
-            self.cache.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?;
+            self.cache.store.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?;
         let lookup =
-            self.look_up(&cached_dir.read(), HashedName::new(name, &self.cache.hasher), kind);
+            self.look_up(&cached_dir.read(), HashedName::new(name, &self.cache.store.hasher), kind);
         lookup.answers(kind).then_some(lookup)
     }
 
     fn look_up_split(&self, split: &SplitPath<'_>, kind: LookupKind) -> Lookup {
         if self.level == Level::Verified {
-            self.cache.counters.misses.add(1);
+            self.cache.store.counters.misses.add(1);
             return self.query(&split.path, kind.follows()).into();
         }
         let cached_dir = self.cache.cached_dir(split);
-        self.answer(&cached_dir, HashedName::new(split.name, &self.cache.hasher), &split.path, kind)
+        self.answer(
+            &cached_dir,
+            HashedName::new(split.name, &self.cache.store.hasher),
+            &split.path,
+            kind,
+        )
     }
 
     /// Answers a question about a name in a directory; `path` is how the system is asked about it.
@@ -159,10 +220,10 @@ impl Revalidation<'_> {
             lookup = self.look_up(&cached_dir.read(), name, kind);
         }
         if lookup.answers(kind) {
-            self.cache.counters.hits.add(1);
+            self.cache.store.counters.hits.add(1);
             return lookup;
         }
-        self.cache.counters.misses.add(1);
+        self.cache.store.counters.misses.add(1);
         self.query_and_store(cached_dir, name, path, kind.follows()).into()
     }
 
@@ -196,7 +257,7 @@ impl Revalidation<'_> {
         name: HashedName<'_>,
         kind: LookupKind,
     ) -> Lookup {
-        let (table, layout, follow) = (&directory.table, self.cache.layout, kind.follows());
+        let (table, layout, follow) = (&directory.table, self.cache.store.layout, kind.follows());
         match freshness {
             Freshness::Stale => Lookup::Unknown,
             Freshness::NamesOnly => match table.find_type(name, layout) {
@@ -267,8 +328,8 @@ impl Revalidation<'_> {
         }
         let above = split(cached_dir.path()).filter(|(_, name)| is_entry_name(name));
         let Some((above, name)) = above else { return false };
-        let Some(above) = self.cache.dirs.get(above) else { return false };
-        let name = HashedName::new(name, &self.cache.hasher);
+        let Some(above) = self.cache.store.dirs.get(above) else { return false };
+        let name = HashedName::new(name, &self.cache.store.hasher);
         let lookup = self.look_up(&above.peek(), name, LookupKind::Type);
         match lookup {
             Lookup::Failed(error) if error.applies_below() => {
@@ -288,7 +349,7 @@ impl Revalidation<'_> {
         }
         let begun = self.cache.revalidations_begun();
         let now = (!listing.racy).then(|| {
-            self.cache.counters.checks.add(1);
+            self.cache.store.counters.checks.add(1);
             system::identity(cached_dir.path())
         });
         let mut directory = cached_dir.write();
@@ -299,12 +360,12 @@ impl Revalidation<'_> {
                 }
             }
             now => {
-                self.cache.counters.outdated.add(1);
+                self.cache.store.counters.outdated.add(1);
                 directory.forget();
                 if let Some(Err(error)) = now {
                     store_error(&mut directory, error.into(), begun);
                 }
-                self.cache.dirs.add_memory(directory.growth());
+                self.cache.store.dirs.add_memory(directory.growth());
             }
         }
     }
@@ -342,7 +403,7 @@ impl Revalidation<'_> {
         }
         match extent {
             Ok(Some(identity)) => {
-                self.cache.counters.listings.add(1);
+                self.cache.store.counters.listings.add(1);
                 account.listed(costs, names.len());
                 let exact_names = transect_sys::host::reliability(cached_dir.path()).exact_names;
                 let racy = is_racy(identity, clock);
@@ -351,31 +412,31 @@ impl Revalidation<'_> {
                 directory.listing = Some(CompleteListing { identity, exact_names, racy, checked });
             }
             Ok(None) => {
-                self.cache.counters.listings_given_up.add(1);
+                self.cache.store.counters.listings_given_up.add(1);
                 if names.len() > 0 {
                     account.record_given_up(costs, names.len());
                 }
             }
             Err(error) => {
-                self.cache.counters.listings_given_up.add(1);
+                self.cache.store.counters.listings_given_up.add(1);
                 account.record_unlistable();
                 store_error(&mut directory, error.into(), begun);
             }
         }
         directory.account = account;
-        self.cache.dirs.add_memory(directory.growth());
+        self.cache.store.dirs.add_memory(directory.growth());
         drop(directory);
         self.cache.enforce_memory_limit();
     }
 
     fn store_listing(&self, directory: &mut DirState, names: &ListedNames) {
         let freshness = directory.freshness(self.level, self.epoch, self.number);
-        directory.table.reserve(names.entries.len(), names.bytes.len(), &self.cache.hasher);
+        directory.table.reserve(names.entries.len(), names.bytes.len(), &self.cache.store.hasher);
         for (name, file_type, attributes) in names.iter() {
-            let name = HashedName::new(name, &self.cache.hasher);
+            let name = HashedName::new(name, &self.cache.store.hasher);
             match attributes {
                 Some(attributes) if freshness != Freshness::Stale => {
-                    directory.table.insert_if_absent(name, self.cache.layout, attributes);
+                    directory.table.insert_if_absent(name, self.cache.store.layout, attributes);
                 }
                 _ => directory.table.insert_listed(name, file_type),
             }
@@ -413,8 +474,8 @@ impl Revalidation<'_> {
         if self.level == Level::Frozen {
             let mut directory = cached_dir.write();
             if self.may_store(&directory, changes) {
-                directory.table.insert_target(name, self.cache.layout, &target);
-                self.cache.dirs.add_memory(directory.growth());
+                directory.table.insert_target(name, self.cache.store.layout, &target);
+                self.cache.store.dirs.add_memory(directory.growth());
             }
         }
         target
@@ -442,10 +503,10 @@ impl Revalidation<'_> {
             Freshness::NamesOnly | Freshness::Stale => false,
         };
         if lasting && self.may_store(&directory, changes) {
-            directory.table.insert(name, self.cache.layout, own);
+            directory.table.insert(name, self.cache.store.layout, own);
             let growth = directory.growth();
             drop(directory);
-            self.cache.dirs.add_memory(growth);
+            self.cache.store.dirs.add_memory(growth);
             self.cache.enforce_memory_limit();
         }
     }
@@ -456,7 +517,7 @@ impl Revalidation<'_> {
 
     /// Asks the system.
     pub(super) fn query(&self, path: &Path, follow: bool) -> LookupResult {
-        self.cache.counters.queries.add(1);
+        self.cache.store.counters.queries.add(1);
         let mut attributes =
             transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
         // The same as from memory.

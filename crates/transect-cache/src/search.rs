@@ -49,6 +49,19 @@ impl AttributeCache {
         };
         Ok(SearchDirs { dirs: dirs.into_iter().map(cached_dir).collect::<Result<_, _>>()? })
     }
+
+    /// Returns the first of many directories that holds a name: [`Revalidation::resolve`] in a pass of its
+    /// own.
+    ///
+    /// # Errors
+    /// A directory does not let us look, or the name is absolute or none.
+    pub fn resolve(
+        &self,
+        name: impl AsRef<Path>,
+        search: &SearchDirs,
+    ) -> Result<Option<Resolved>, LookupError> {
+        self.revalidation().resolve(name, search)
+    }
 }
 
 impl Revalidation<'_> {
@@ -72,7 +85,7 @@ impl Revalidation<'_> {
             return Err(LookupError::NUL);
         }
         let single = split(path).is_none() && self.level != Level::Verified;
-        let name = HashedName::new(bytes, &self.cache.hasher);
+        let name = HashedName::new(bytes, &self.cache.store.hasher);
         for (index, (dir, cached_dir)) in search.dirs.iter().enumerate() {
             let found = if single && cached_dir.inside_roots {
                 self.find_in_dir(cached_dir, dir, path, name)?
@@ -98,11 +111,11 @@ impl Revalidation<'_> {
         let known = cached_dir.read();
         match self.look_up(&known, name, LookupKind::Type) {
             Lookup::Failed(error) if error.is_missing() => {
-                self.cache.counters.hits.add(1);
+                self.cache.store.counters.hits.add(1);
                 return Ok(None);
             }
             Lookup::Exists(FileType::Directory) => {
-                self.cache.counters.hits.add(1);
+                self.cache.store.counters.hits.add(1);
                 return Ok(None);
             }
             _ => {}

@@ -29,10 +29,10 @@ use std::thread::JoinHandle;
 use transect_sys::watch::{Notification, WatchId, Watcher};
 use transect_sys::{FieldMask, FileType, Reliability};
 
-use super::AttributeCache;
 use super::cached_dir::{CachedDir, WatchStatus};
 use super::lookup_error::LookupError;
 use super::name_table::HashedName;
+use super::store::Store;
 use super::system;
 
 /// So many notices wait at most for somebody to ask; with more they count as lost.
@@ -81,28 +81,28 @@ impl Watches {
 
     /// Applies the notices that have arrived, unless another thread does that, or has a directory
     /// watched: nobody waits for that.
-    pub(super) fn try_apply(&self, cache: &AttributeCache) {
+    pub(super) fn try_apply(&self, store: &Store) {
         if let Ok(mut state) = self.state.try_lock() {
-            state.apply(&self.queue, cache);
+            state.apply(&self.queue, store);
         }
     }
 
     /// Applies the notices of all that happened before this call. Returns whether there were all
     /// of them; if not, everything is forgotten.
-    pub(super) fn settle(&self, cache: &AttributeCache) -> bool {
+    pub(super) fn settle(&self, store: &Store) -> bool {
         let all_arrived = self.queue.watcher.settle();
         let mut state = self.lock();
         if !all_arrived {
-            state.lose(&self.queue, cache);
+            state.lose(&self.queue, store);
             return false;
         }
         // Also what the thread has not come to yet.
         self.queue.fetch();
-        state.apply(&self.queue, cache)
+        state.apply(&self.queue, store)
     }
 
     /// Has a place watched, or marks it as one that cannot be.
-    pub(super) fn watch(&self, cache: &AttributeCache, cached_dir: &Arc<CachedDir>) {
+    pub(super) fn watch(&self, store: &Store, cached_dir: &Arc<CachedDir>) {
         let mut state = self.lock();
         {
             // Somebody was faster; or it was evicted, and nobody would ever release it.
@@ -127,7 +127,7 @@ impl Watches {
                 directory.watch = WatchStatus::Unavailable;
                 drop(directory);
                 state.release(cached_dir.number, watcher);
-                cache.counters.unwatched.add(1);
+                store.counters.unwatched.add(1);
             }
         }
     }
@@ -383,74 +383,74 @@ impl WatchTables {
     }
 
     /// Applies what waits; returns whether that was all that happened.
-    fn apply(&mut self, queue: &EventQueue, cache: &AttributeCache) -> bool {
+    fn apply(&mut self, queue: &EventQueue, store: &Store) -> bool {
         let (events, lost) = queue.drain();
         if lost {
-            self.lose(queue, cache);
+            self.lose(queue, store);
         } else {
             for event in &events {
-                self.apply_event(event, &queue.watcher, cache);
+                self.apply_event(event, &queue.watcher, store);
             }
         }
         !lost
     }
 
-    fn apply_event(&mut self, event: &Event, watcher: &Watcher, cache: &AttributeCache) {
+    fn apply_event(&mut self, event: &Event, watcher: &Watcher, store: &Store) {
         // Nobody is interested in it any more.
         let Some(directory) = self.directories.get(&event.directory) else { return };
         let path = match &event.name {
             None => directory.clone(),
             Some(name) => {
-                self.forget_name(directory, name, cache);
+                self.forget_name(directory, name, store);
                 key(&directory.join(name))
             }
         };
         if !event.content {
             let through = [&self.steps, &self.targets].map(|map| map.get(&path).cloned());
             for number in through.into_iter().flatten().flatten() {
-                self.forget_dir(number, watcher, cache);
+                self.forget_dir(number, watcher, store);
             }
         }
     }
 
     /// Makes a name unknown in every place that is the directory.
-    fn forget_name(&self, directory: &Path, name: &OsStr, cache: &AttributeCache) {
+    fn forget_name(&self, directory: &Path, name: &OsStr, store: &Store) {
         let exact = self.watched.get(directory).is_some_and(|it| it.exact_names);
         let targets = self.targets.get(directory).into_iter().flatten();
         for cached_dir in targets.filter_map(|number| self.paths.get(number)?.cached_dir.upgrade())
         {
-            cache.counters.invalidations.add(1);
+            store.counters.invalidations.add(1);
             let mut known = cached_dir.write();
             if exact {
-                let name = HashedName::new(name.as_encoded_bytes(), &cache.hasher);
-                known.forget_name(name, cache.layout);
+                let name = HashedName::new(name.as_encoded_bytes(), &store.hasher);
+                known.forget_name(name, store.layout);
             } else {
                 known.forget();
             }
-            cache.dirs.add_memory(known.growth());
+            store.dirs.add_memory(known.growth());
         }
     }
 
     /// Forgets a place whose way has changed.
-    fn forget_dir(&mut self, number: u64, watcher: &Watcher, cache: &AttributeCache) {
+    fn forget_dir(&mut self, number: u64, watcher: &Watcher, store: &Store) {
         let cached_dir =
             self.paths.get(&number).and_then(|watched_path| watched_path.cached_dir.upgrade());
         self.release(number, watcher);
         if let Some(cached_dir) = cached_dir {
-            cache.counters.invalidations.add(1);
+            store.counters.invalidations.add(1);
             let mut directory = cached_dir.write();
             directory.forget();
             directory.watch = WatchStatus::Unwatched;
-            cache.dirs.add_memory(directory.growth());
+            store.dirs.add_memory(directory.growth());
         }
     }
 
     /// Forgets everything, as nobody knows what happened, and watches nothing.
-    fn lose(&mut self, queue: &EventQueue, cache: &AttributeCache) {
-        cache.counters.lost.add(1);
+    fn lose(&mut self, queue: &EventQueue, store: &Store) {
+        store.counters.lost.add(1);
         let numbers: Vec<u64> = self.paths.keys().copied().collect();
         for number in numbers {
-            self.forget_dir(number, &queue.watcher, cache);
+            self.forget_dir(number, &queue.watcher, store);
         }
         // What waits is about directories that are not watched any more.
         queue.drain();
@@ -493,7 +493,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     use super::*;
-    use crate::{CacheOptions, Level};
+    use crate::{AttributeCache, CacheOptions, Level};
 
     fn cache() -> AttributeCache {
         CacheOptions::new(Level::Watched).open().unwrap()
